@@ -20,6 +20,6 @@ _public.add_compat(_sys.modules[__name__])
 _tracebacks.install(__name__)
 
 # Programs test for the version whose API this is.
-__version__ = VERSION  # type: ignore[name-defined]  # noqa: F821 - published above
-__git_version__ = GIT_VERSION  # type: ignore[name-defined]  # noqa: F821
-__compiler_version__ = COMPILER_VERSION  # type: ignore[name-defined]  # noqa: F821
+__version__ = __getattr__("VERSION")  # type: ignore[name-defined]  # noqa: F821 - published above
+__git_version__ = __getattr__("GIT_VERSION")  # type: ignore[name-defined]  # noqa: F821
+__compiler_version__ = __getattr__("COMPILER_VERSION")  # type: ignore[name-defined]  # noqa: F821

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what checkers and editors read of `raw` and `tf`: `python docs/stubs.py`; tests hold it.
 
+It also has docs/definitions.py write where names and ops are, by which the package finds them.
+
 Ops reach each other's functions through `ops/public.py`, which looks names up when they are called.
 `ops/raw_ops.pyi` states one function per op type, by the op table; `ops/public_names.pyi` says
 where every public name of the top level is defined.
@@ -9,6 +11,7 @@ where every public name of the top level is defined.
 from __future__ import annotations
 
 import inspect
+import subprocess
 import sys
 from pathlib import Path
 from types import FunctionType
@@ -168,8 +171,16 @@ def _untyped(function: FunctionType) -> str:
 STUBS = {RAW: raw_ops, NAMES: public_names}
 
 
-if __name__ == "__main__":
-    import numbaflow  # noqa: F401  fills the tables
+def fill_tables() -> None:
+    """Imports everything that publishes names or defines ops."""
+    import numbaflow  # noqa: F401
+    from numbaflow.engine.graph import namespaces
 
+    namespaces.load_all()
+
+
+if __name__ == "__main__":
+    subprocess.run([sys.executable, str(ROOT / "docs" / "definitions.py")], check=True)
+    fill_tables()
     for path, text in STUBS.items():
         (ROOT / path).write_text(text())

@@ -198,7 +198,7 @@ class Checker(doctest.OutputChecker):
 def documented() -> Iterator[tuple[str, Any]]:
     """(name, object) of all that is published and has an example, each once."""
     seen = {}
-    for name in [*LISTED, *LISTED_METHODS, *api.NAMES, *api.LAZY]:
+    for name in [*LISTED, *LISTED_METHODS, *api.NAMES, *api.LATER, *api.LAZY]:
         thing = resolve(name)
         if ">>>" in (getattr(thing, "__doc__", None) or ""):
             seen.setdefault(id(thing), (name, thing))

@@ -62,8 +62,8 @@ def test_functions_of_ops_say_what_they_are_given() -> None:
 # In a process of its own: tests define ops, too.
 STUBS = """
 import json, runpy, sys
-import numbaflow
 tools = runpy.run_path(sys.argv[1])
+tools["fill_tables"]()
 print(json.dumps({path: text() for path, text in tools["STUBS"].items()}))
 """
 

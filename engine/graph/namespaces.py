@@ -1,51 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns the table of public names into modules: `tf.nn.relu` becomes an attribute of `tf.nn`.
 
-Names published lazily are imported when they are first asked for.
+Most modules that publish names or define ops are imported when the first of those is asked for:
+ops/index.py says which they are.  Names published lazily are, too.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import itertools
 import sys
+import threading
 from types import FunctionType, ModuleType
 from typing import Any
 
 from .. import api, signatures
+from . import registry
 from .build import OpFunction
 
 
 def load_definitions(package: str) -> None:
-    """Imports the modules that publish names: of `ops`, `train` and `io`."""
-    for folder in ("ops", "train", "io"):
-        _load_folder(f"{package}.{folder}")
+    """Imports what must be there before any name is asked for, and notes where the rest is."""
+    index = importlib.import_module(f"{package}.ops.index")
+    for table, note in ((index.NAMES, api.later), (index.OPS, registry.later)):
+        module = ""
+        for word in table.split():
+            if word[-1] == ":":
+                module = word[:-1]
+            else:
+                note(word, module)
+    for module in index.AT_ONCE:
+        api.load(module)
 
 
-def _load_folder(name: str) -> None:
-    parent = importlib.import_module(name)
-    found = pkgutil.iter_modules(parent.__path__)
-    for module in sorted(found, key=lambda m: (not m.ispkg, m.name)):
-        if module.name in getattr(parent, "ON_DEMAND", ()):
-            continue
-        if module.ispkg:
-            _load_folder(f"{name}.{module.name}")
-        else:
-            importlib.import_module(f"{name}.{module.name}")
+def load_all() -> None:
+    """Imports every module that publishes names or defines ops, for those who list them."""
+    for module in (*api.LATER.values(), *registry.modules()):
+        api.load(module)
 
 
 def publish(root: ModuleType) -> None:
-    """Fills the root module and its namespaces with all public names."""
-    package = root.__name__
-    for name, value in api.NAMES.items():
+    """Makes namespaces of all public names, and fills them with those that are there."""
+    _publish_new(root)
+    for name in (*api.LAZY, *api.LATER):
+        _namespace(root, name.rpartition(".")[0])
+    for module in _namespaces(root, root.__name__):
+        _make_lazy(root, module)
+
+
+_PUBLISHING = threading.Lock()
+# How many of the names have been published.
+_published = 0
+
+
+def _publish_new(root: ModuleType) -> None:
+    """Publishes the names that modules imported since the last time have brought."""
+    global _published
+    with _PUBLISHING:
+        new = list(itertools.islice(api.NAMES.items(), _published, None))
+        _published += len(new)
+    for name, value in new:
         parent, _, leaf = name.rpartition(".")
         namespace = _namespace(root, parent)
         namespace.__dict__[leaf] = value
-        _introduce(value, package, namespace.__name__, leaf)
-    for name in api.LAZY:
-        _namespace(root, name.rpartition(".")[0])
-    for module in _namespaces(root, package):
-        _make_lazy(root, module)
+        _introduce(value, root.__name__, namespace.__name__, leaf)
 
 
 def _introduce(value: object, package: str, module: str, name: str) -> None:
@@ -79,7 +97,7 @@ def _namespace(root: ModuleType, path: str) -> ModuleType:
 
 
 def _namespaces(root: ModuleType, package: str) -> list[ModuleType]:
-    paths = {name.rpartition(".")[0] for name in (*api.NAMES, *api.LAZY)}
+    paths = {name.rpartition(".")[0] for name in (*api.NAMES, *api.LAZY, *api.LATER)}
     # Namespaces of namespaces are namespaces too.
     for path in list(paths):
         while path:
@@ -94,18 +112,21 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
 
     def look_up(name: str) -> Any:
         full = prefix + name
+        if name == "__all__":  # of `from numbaflow import *`, for which namespaces hold too little
+            return [known for known in names() if not known.startswith("_")]
         if full in api.LAZY:
             value = resolve(root.__name__, api.LAZY[full])
-        elif full in api.NAMES:
+        elif full in api.NAMES or full in api.LATER:
             value = api.NAMES[full]
         else:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        _publish_new(root)
         module.__dict__[name] = value
         _introduce(value, root.__name__, module.__name__, name)
         return value
 
     def names() -> list[str]:
-        lazy = [n[len(prefix) :] for n in api.LAZY if n.startswith(prefix)]
+        lazy = [n[len(prefix) :] for n in (*api.LAZY, *api.LATER) if n.startswith(prefix)]
         return sorted({*module.__dict__, *(n for n in lazy if "." not in n)})
 
     module.__dict__["__getattr__"] = look_up

@@ -3,7 +3,7 @@
 
 The graph builder reads names, types and attributes; shape inference reads `shape`; the interpreter
 reads `kernel`; the compiler reads `lower`; autodiff reads `gradient`.  This module imports nothing
-of the package but the dtypes, so that every other layer may import it.
+of the package but the dtypes and the table of names, so that every other layer may import it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from .. import api
 from ..types import dtypes
 
 # Allowed-type groups, by TensorFlow's own names for them.
@@ -237,18 +238,40 @@ def state(name: str, signature: str, attrs: str, **fields: Any) -> None:
     _add(name, UnparsedOpDef(signature, attrs, fields))
 
 
+# Op type -> the module that defines it, as `load` takes it, of those not imported yet; the changes
+# to such a definition.
+_LATER: dict[str, str] = {}
+_CHANGES: dict[str, dict[str, Any]] = {}
+
+
+def later(name: str, module: str) -> None:
+    """Says which module defines an op; it is imported when the op is wanted."""
+    if name not in _TABLE:
+        _LATER[name] = module
+
+
+def modules() -> list[str]:
+    """The modules, not imported yet, that define ops."""
+    return sorted(set(_LATER.values()))
+
+
 def _add(name: str, definition: OpDef | UnparsedOpDef) -> None:
     if name in _TABLE:
         raise ValueError(f"op {name} is defined twice")
     _TABLE[name] = definition
+    _LATER.pop(name, None)
+    amend(name, **_CHANGES.pop(name, {}))
 
 
 def amend(name: str, **changes: Any) -> None:
     """Replaces fields of a definition; for what cannot stand beside it, such as a late gradient."""
+    if name in _LATER:
+        _CHANGES.setdefault(name, {}).update(changes)
+        return
     known = _TABLE[name]
     if isinstance(known, UnparsedOpDef):
         known.fields.update(changes)
-    else:
+    elif changes:
         _TABLE[name] = dataclasses.replace(known, **changes)
 
 
@@ -263,6 +286,9 @@ def lookup(name: str) -> OpDef:
 def find(name: str) -> OpDef | None:
     """The definition of an op type, or None."""
     found = _TABLE.get(name)
+    if found is None and name in _LATER:
+        api.load(_LATER[name])
+        found = _TABLE.get(name)
     if isinstance(found, UnparsedOpDef):
         definition = parse(name, found.signature, found.attrs)
         found = _TABLE[name] = dataclasses.replace(definition, **found.fields)
@@ -271,6 +297,8 @@ def find(name: str) -> OpDef | None:
 
 def definitions() -> Iterator[OpDef]:
     """All definitions, in order of declaration."""
+    for module in modules():
+        api.load(module)
     return (lookup(name) for name in list(_TABLE))
 
 

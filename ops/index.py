@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where names and ops are, for who imports them when they are wanted; docs/stubs.py writes it."""
+
+# Imported with the package: lists of names, and what nobody asks for by name.
+AT_ONCE = (
+    "ops.array.constant",
+    "ops.array.indexing",
+    "ops.array.sparse",
+    "ops.array.stack",
+    "ops.flow.backprop",
+    "ops.flow.cond",
+    "ops.flow.grad",
+    "ops.flow.loop",
+    "ops.flow.nodes",
+    "ops.flow.tensor_array_nodes",
+    "ops.flow.tensor_list",
+    "ops.flow.util",
+    "ops.math.operators",
+    "ops.math.range",
+    "ops.state.resource",
+    "ops.state.resource_variable",
+    "ops.state.session_handles",
+    "ops.state.variable_collections",
+    "ops.state.variable_interface",
+    "ops.state.variable_partitions",
+    "ops.state.variable_scope",
+    "ops.state.variable_store",
+    "ops.state.variables",
+    "ops.constant_folding",
+    "ops.public",
+    "train.checkpoints.saver",
+    "train.distributed.server",
+    "train.saved_model.public",
+    "train.public",
+    "io.public",
+    "io.tensor_proto",
+)
+
+# Modules and the public names that each publishes.
+NAMES = """
+io.graph_def: io.write_graph train.write_graph
+io.graph_import: graph_util.import_graph_def import_graph_def
+io.graph_util: graph_util.convert_variables_to_constants graph_util.extract_sub_graph
+  graph_util.must_run_on_cpu graph_util.remove_training_nodes
+  graph_util.tensor_shape_from_node_def_name
+io.mnist: contrib.learn.datasets.mnist.extract_images contrib.learn.datasets.mnist.extract_labels
+  contrib.learn.datasets.mnist.load_mnist contrib.learn.datasets.mnist.read_data_sets
+io.tensor_proto: contrib.util.make_ndarray contrib.util.make_tensor_proto make_ndarray
+  make_tensor_proto
+io.versions: COMPILER_VERSION CXX11_ABI_FLAG GIT_VERSION GRAPH_DEF_VERSION
+  GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER MONOLITHIC_BUILD VERSION
+  sysconfig.CXX11_ABI_FLAG sysconfig.MONOLITHIC_BUILD version.COMPILER_VERSION version.GIT_VERSION
+  version.GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION_MIN_CONSUMER
+  version.GRAPH_DEF_VERSION_MIN_PRODUCER version.VERSION
+ops.array.blocks: batch_to_space batch_to_space_nd depth_to_space manip.batch_to_space_nd
+  manip.space_to_batch_nd nn.depth_to_space nn.space_to_batch nn.space_to_depth
+  required_space_to_batch_paddings space_to_batch space_to_batch_nd space_to_depth
+ops.array.broadcast: broadcast_dynamic_shape broadcast_to
+ops.array.constant: constant fill ones ones_like placeholder placeholder_with_default zeros
+  zeros_like
+ops.array.gather: batch_gather gather gather_nd manip.gather_nd
+ops.array.identity: bitcast check_numerics debugging.check_numerics guarantee_const identity
+  identity_n stop_gradient
+ops.array.indexing: newaxis strided_slice
+ops.array.join: concat split
+ops.array.layout: invert_permutation linalg.matrix_transpose linalg.transpose manip.reverse
+  manip.roll math.invert_permutation matrix_transpose reverse reverse_sequence reverse_v2 roll
+  transpose
+ops.array.matrix_diag: diag diag_part linalg.band_part linalg.diag linalg.diag_part linalg.set_diag
+  linalg.tensor_diag linalg.tensor_diag_part matrix_band_part matrix_diag matrix_diag_part
+  matrix_set_diag
+ops.array.pad: manip.tile meshgrid pad tile
+ops.array.patches: extract_image_patches image.extract_image_patches image.extract_patches
+ops.array.scatter: boolean_mask manip.scatter_nd one_hot scatter_nd sequence_mask tensor_scatter_add
+  tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
+  tensor_scatter_update where where_v2
+ops.array.sets: sets.difference sets.intersection sets.set_difference sets.set_intersection
+  sets.set_size sets.set_union sets.size sets.union
+ops.array.shape: ensure_shape expand_dims manip.reshape rank reshape shape shape_n size squeeze
+ops.array.slice: slice
+ops.array.sort: argsort sort
+ops.array.sparse: sparse.mask sparse.placeholder sparse_mask sparse_placeholder
+ops.array.stack: parallel_stack stack unstack
+ops.array.unique: dynamic_partition dynamic_stitch repeat searchsorted setdiff1d unique
+  unique_with_counts unravel_index
+ops.checks.asserts: Assert assert_equal assert_greater assert_greater_equal assert_less
+  assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
+  assert_none_equal assert_positive assert_proper_iterable debugging.Assert debugging.assert_equal
+  debugging.assert_greater debugging.assert_greater_equal debugging.assert_less
+  debugging.assert_less_equal debugging.assert_near debugging.assert_negative
+  debugging.assert_non_negative debugging.assert_non_positive debugging.assert_none_equal
+  debugging.assert_positive debugging.assert_proper_iterable debugging.is_non_decreasing
+  debugging.is_numeric_tensor debugging.is_strictly_increasing is_non_decreasing is_numeric_tensor
+  is_strictly_increasing math.is_non_decreasing math.is_strictly_increasing
+ops.checks.gradient_checker: test.compute_gradient test.compute_gradient_error
+ops.checks.logging: Print print strings.format timestamp
+ops.checks.numerics: add_check_numerics_ops debugging.assert_all_finite verify_tensor_all_finite
+ops.checks.shape: assert_integer assert_rank assert_rank_at_least assert_rank_in
+  assert_same_float_dtype assert_scalar assert_type debugging.assert_integer debugging.assert_rank
+  debugging.assert_rank_at_least debugging.assert_rank_in debugging.assert_same_float_dtype
+  debugging.assert_scalar debugging.assert_shapes debugging.assert_type
+ops.control: group no_op tuple
+ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
+  config.experimental.list_physical_devices
+ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
+  switch_case
+ops.flow.custom_gradient: custom_gradient grad_pass_through recompute_grad
+ops.flow.functional: foldl foldr map_fn scan
+ops.flow.loop: while_loop
+ops.flow.python_function: py_function
+ops.flow.script: numpy_function py_func
+ops.flow.tensor_array: TensorArray
+ops.image.boxes: image.crop_and_resize image.non_max_suppression
+ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
+ops.linalg.contract: einsum linalg.einsum linalg.tensordot tensordot
+ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv linalg.qr
+  linalg.svd qr self_adjoint_eig self_adjoint_eigvals svd
+ops.linalg.exponential: linalg.expm
+ops.linalg.functions: linalg.logm linalg.lu linalg.sqrtm matrix_square_root
+ops.linalg.norm: eye linalg.eye linalg.norm linalg.normalize norm
+ops.linalg.products: linalg.matmul linalg.matvec linalg.trace matmul sparse_matmul trace
+ops.linalg.solve: cholesky cholesky_solve linalg.adjoint linalg.cholesky linalg.cholesky_solve
+  linalg.det linalg.inv linalg.logdet linalg.lstsq linalg.slogdet linalg.solve
+  linalg.triangular_solve matrix_determinant matrix_inverse matrix_solve matrix_solve_ls
+  matrix_triangular_solve
+ops.lookup.tables: lookup.KeyValueTensorInitializer lookup.StaticHashTable lookup.TextFileIndex
+  lookup.TextFileInitializer
+ops.lookup.vocabulary: lookup.StaticVocabularyTable
+ops.math.arithmetic: add floor_div floormod math.add math.floormod math.maximum math.minimum
+  math.mod math.multiply math.pow math.squared_difference math.subtract math.xdivy math.xlogy
+  maximum minimum mod multiply pow realdiv squared_difference subtract truncatediv truncatemod
+ops.math.bitwise: bitwise.bitwise_and bitwise.bitwise_or bitwise.bitwise_xor bitwise.invert
+  bitwise.left_shift bitwise.right_shift
+ops.math.cast: cast dtypes.cast dtypes.saturate_cast saturate_cast to_bfloat16 to_complex128
+  to_complex64 to_double to_float to_int32 to_int64
+ops.math.clip: clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm
+  linalg.global_norm
+ops.math.compare: equal greater greater_equal less less_equal logical_and logical_not logical_or
+  logical_xor math.equal math.greater math.greater_equal math.less math.less_equal math.logical_and
+  math.logical_not math.logical_or math.logical_xor math.not_equal not_equal
+ops.math.complex: angle complex conj dtypes.complex imag math.angle math.conj math.imag math.real
+  real
+ops.math.fourier: fft fft2d fft3d ifft ifft2d ifft3d signal.fft signal.fft2d signal.fft3d
+  signal.ifft signal.ifft2d signal.ifft3d signal.irfft signal.rfft spectral.fft spectral.fft2d
+  spectral.fft3d spectral.ifft spectral.ifft2d spectral.ifft3d spectral.irfft spectral.rfft
+ops.math.histogram: histogram_fixed_width histogram_fixed_width_bins
+ops.math.operators: div div_no_nan divide floordiv math.divide math.divide_no_nan math.floordiv
+  math.multiply_no_nan math.scalar_mul math.truediv scalar_mul truediv
+ops.math.range: lin_space linspace range
+ops.math.reduce_public: arg_max arg_min argmax argmin count_nonzero math.argmax math.argmin
+  math.count_nonzero math.reduce_all math.reduce_any math.reduce_euclidean_norm
+  math.reduce_logsumexp math.reduce_max math.reduce_mean math.reduce_min math.reduce_prod
+  math.reduce_std math.reduce_sum math.reduce_variance reduce_all reduce_any reduce_logsumexp
+  reduce_max reduce_mean reduce_min reduce_prod reduce_sum
+ops.math.reduce_scan: cumprod cumsum math.cumprod math.cumsum math.cumulative_logsumexp
+ops.math.reduce_segment: math.segment_max math.segment_mean math.segment_min math.segment_prod
+  math.segment_sum math.unsorted_segment_max math.unsorted_segment_mean math.unsorted_segment_min
+  math.unsorted_segment_prod math.unsorted_segment_sqrt_n math.unsorted_segment_sum segment_max
+  segment_mean segment_min segment_prod segment_sum unsorted_segment_max unsorted_segment_mean
+  unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum
+ops.math.reduce_sparse_segment: sparse.segment_mean sparse.segment_sqrt_n sparse.segment_sum
+  sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum
+ops.math.special: betainc digamma erf erfc igamma igammac lbeta lgamma math.bessel_i0
+  math.bessel_i0e math.bessel_i1 math.bessel_i1e math.betainc math.digamma math.erf math.erfc
+  math.igamma math.igammac math.lbeta math.lgamma math.nextafter math.polygamma math.polyval
+  math.zeta polygamma zeta
+ops.math.sums: accumulate_n add_n bincount cross linalg.cross math.accumulate_n math.add_n
+  math.bincount
+ops.math.trigonometry: acos acosh asin asinh atan atan2 atanh cos cosh math.acos math.acosh
+  math.asin math.asinh math.atan math.atan2 math.atanh math.cos math.cosh math.sin math.sinh
+  math.tan math.tanh nn.tanh sin sinh tan tanh
+ops.math.unary: abs ceil debugging.is_finite debugging.is_inf debugging.is_nan exp expm1 floor
+  is_finite is_inf is_nan log log1p log_sigmoid math.abs math.ceil math.exp math.expm1 math.floor
+  math.is_finite math.is_inf math.is_nan math.log math.log1p math.log_sigmoid math.negative
+  math.reciprocal math.reciprocal_no_nan math.rint math.round math.rsqrt math.sigmoid math.sign
+  math.sqrt math.square negative nn.sigmoid reciprocal rint round rsqrt sigmoid sign sqrt square
+ops.nn.activation: math.softplus math.softsign nn.crelu nn.elu nn.leaky_relu nn.relu nn.relu6
+  nn.relu_layer nn.selu nn.softplus nn.softsign nn.swish
+ops.nn.atrous: nn.atrous_conv2d nn.convolution nn.pool nn.with_space_to_batch
+ops.nn.bias: nn.bias_add nn.xw_plus_b
+ops.nn.candidate_sampling: nn.all_candidate_sampler nn.compute_accidental_hits
+  nn.fixed_unigram_candidate_sampler nn.learned_unigram_candidate_sampler
+  nn.log_uniform_candidate_sampler nn.uniform_candidate_sampler random.all_candidate_sampler
+  random.fixed_unigram_candidate_sampler random.learned_unigram_candidate_sampler
+  random.log_uniform_candidate_sampler random.uniform_candidate_sampler
+ops.nn.conv_public: nn.conv1d nn.conv1d_transpose nn.conv2d nn.conv2d_backprop_filter
+  nn.conv2d_backprop_input nn.conv2d_transpose nn.conv3d nn.conv3d_backprop_filter
+  nn.conv3d_backprop_filter_v2 nn.conv3d_transpose nn.conv_transpose
+ops.nn.depthwise: nn.depthwise_conv2d nn.depthwise_conv2d_backprop_filter
+  nn.depthwise_conv2d_backprop_input nn.depthwise_conv2d_native
+  nn.depthwise_conv2d_native_backprop_filter nn.depthwise_conv2d_native_backprop_input
+  nn.separable_conv2d
+ops.nn.dilation: nn.dilation2d nn.erosion2d
+ops.nn.dropout: math.zero_fraction nn.dropout nn.zero_fraction
+ops.nn.embedding: nn.embedding_lookup nn.embedding_lookup_sparse
+ops.nn.embedding_safe: nn.safe_embedding_lookup_sparse
+ops.nn.fractional_pool: nn.fractional_avg_pool nn.fractional_max_pool
+ops.nn.fused_norm: nn.fused_batch_norm nn.local_response_normalization nn.lrn
+ops.nn.loss: nn.l2_loss nn.log_poisson_loss nn.sigmoid_cross_entropy_with_logits
+  nn.softmax_cross_entropy_with_logits nn.softmax_cross_entropy_with_logits_v2
+  nn.sparse_softmax_cross_entropy_with_logits nn.weighted_cross_entropy_with_logits
+ops.nn.losses: losses.absolute_difference losses.cosine_distance losses.hinge_loss losses.huber_loss
+  losses.log_loss losses.mean_pairwise_squared_error losses.mean_squared_error
+  losses.sigmoid_cross_entropy losses.softmax_cross_entropy losses.sparse_softmax_cross_entropy
+ops.nn.losses_reduction: losses.Reduction losses.add_loss losses.compute_weighted_loss
+  losses.get_losses losses.get_regularization_loss losses.get_regularization_losses
+  losses.get_total_loss
+ops.nn.norm: linalg.l2_normalize math.l2_normalize nn.batch_norm_with_global_normalization
+  nn.batch_normalization nn.l2_normalize nn.moments nn.normalize_moments nn.sufficient_statistics
+  nn.weighted_moments
+ops.nn.pool_public: nn.avg_pool nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d nn.avg_pool_v2 nn.max_pool
+  nn.max_pool1d nn.max_pool2d nn.max_pool3d nn.max_pool_v2 nn.max_pool_with_argmax
+ops.nn.sampled: nn.nce_loss nn.sampled_softmax_loss
+ops.nn.softmax: math.log_softmax math.softmax nn.log_softmax nn.softmax
+ops.nn.top_k: math.in_top_k math.top_k nn.in_top_k nn.top_k
+ops.parsing.csv: decode_csv io.decode_csv
+ops.parsing.features: FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
+  io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature io.VarLenFeature
+ops.parsing.public: io.parse_example io.parse_sequence_example io.parse_single_example
+  io.parse_single_sequence_example parse_example parse_single_example parse_single_sequence_example
+ops.public: raw_ops
+ops.queues.accumulators: ConditionalAccumulator ConditionalAccumulatorBase
+  SparseConditionalAccumulator sparse.SparseConditionalAccumulator
+ops.queues.queues: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
+  io.PaddingFIFOQueue io.PriorityQueue io.QueueBase io.RandomShuffleQueue queue.FIFOQueue
+  queue.PaddingFIFOQueue queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue
+ops.queues.readers: FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader
+  TextLineReader WholeFileReader
+ops.queues.staging: contrib.staging.MapStagingArea contrib.staging.StagingArea
+ops.random.distributions_stateless: random.gamma random.poisson random.stateless_categorical
+  random.stateless_multinomial random.stateless_normal random.stateless_truncated_normal
+  random.stateless_uniform random_gamma random_poisson
+ops.random.random_ops: image.random_crop multinomial random.categorical random.multinomial
+  random.normal random.shuffle random.truncated_normal random.uniform random_crop random_normal
+  random_shuffle random_uniform truncated_normal
+ops.sparse.arithmetic: confusion_matrix math.confusion_matrix
+ops.sparse.dense: sparse.eye sparse.from_dense sparse.matmul sparse.merge sparse.sparse_dense_matmul
+  sparse.to_dense sparse.to_indicator sparse_merge sparse_tensor_dense_matmul sparse_tensor_to_dense
+  sparse_to_dense sparse_to_indicator
+ops.sparse.layout: sparse.concat sparse.expand_dims sparse.reorder sparse.reshape sparse.slice
+  sparse.split sparse.transpose sparse_concat sparse_reorder sparse_reshape sparse_slice
+  sparse_split sparse_transpose
+ops.sparse.math: sparse.add sparse.maximum sparse.minimum sparse.reduce_max sparse.reduce_max_sparse
+  sparse.reduce_sum sparse.reduce_sum_sparse sparse.softmax sparse_add sparse_maximum sparse_minimum
+  sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse
+  sparse_softmax
+ops.sparse.rows: sparse.fill_empty_rows sparse.reset_shape sparse.retain sparse_fill_empty_rows
+  sparse_reset_shape sparse_retain
+ops.sparse.serialize: deserialize_many_sparse io.deserialize_many_sparse io.serialize_many_sparse
+  io.serialize_sparse serialize_many_sparse serialize_sparse
+ops.state.dependencies: contrib.checkpoint.capture_dependencies
+ops.state.init: constant_initializer glorot_normal_initializer glorot_uniform_initializer
+  initializers.constant initializers.glorot_normal initializers.glorot_uniform
+  initializers.he_normal initializers.he_uniform initializers.identity initializers.lecun_normal
+  initializers.lecun_uniform initializers.ones initializers.orthogonal initializers.random_normal
+  initializers.random_uniform initializers.truncated_normal initializers.uniform_unit_scaling
+  initializers.variance_scaling initializers.zeros ones_initializer orthogonal_initializer
+  random_normal_initializer random_uniform_initializer truncated_normal_initializer
+  uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer
+ops.state.reference: assign assign_add assign_sub count_up_to
+ops.state.resources: initialize_all_tables initializers.tables_initializer tables_initializer
+ops.state.scatter: batch_scatter_update scatter_add scatter_div scatter_max scatter_min scatter_mul
+  scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update
+ops.state.scope_defaults: VariableScope
+ops.state.session_handles: delete_session_tensor get_session_handle get_session_tensor
+ops.state.template: make_template
+ops.state.variable_collections: all_variables assert_variables_initialized global_variables
+  global_variables_initializer initialize_all_variables initialize_local_variables
+  initialize_variables initializers.global_variables initializers.local_variables
+  initializers.variables is_variable_initialized local_variables local_variables_initializer
+  model_variables moving_average_variables report_uninitialized_variables trainable_variables
+  variables_initializer
+ops.state.variable_modes: VariableAggregation VariableSynchronization
+ops.state.variable_partitioners: create_partitioned_variables fixed_size_partitioner
+  min_max_variable_partitioner variable_axis_size_partitioner
+ops.state.variable_scope: get_local_variable get_variable get_variable_scope variable_creator_scope
+  variable_op_scope variable_scope
+ops.state.variable_store: AUTO_REUSE disable_resource_variables enable_resource_variables
+  no_regularizer resource_variables_enabled
+ops.state.variables: Variable
+ops.strings.decoding: decode_compressed decode_json_example decode_raw io.decode_compressed
+  io.decode_json_example io.decode_raw io.parse_tensor io.serialize_tensor parse_tensor
+  serialize_tensor string_to_number strings.to_number
+ops.strings.files: io.matching_files io.read_file io.write_file matching_files read_file write_file
+ops.strings.format: as_string dtypes.as_string strings.as_string
+ops.strings.hash: string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong
+  strings.to_hash_bucket strings.to_hash_bucket_fast strings.to_hash_bucket_strong
+ops.strings.join: string_join strings.join
+ops.strings.regex: regex_replace strings.regex_full_match strings.regex_replace
+ops.strings.split: reduce_join string_split strings.reduce_join strings.split
+  strings.unsorted_segment_join
+ops.strings.substrings: decode_base64 encode_base64 io.decode_base64 io.encode_base64 string_strip
+  strings.length strings.lower strings.strip strings.substr strings.upper substr
+ops.summaries.api: summary.audio summary.get_summary_description summary.histogram summary.image
+  summary.merge summary.merge_all summary.scalar summary.tensor_summary summary.text
+train.checkpoints.checkpoint_management: contrib.checkpoint.CheckpointManager
+  train.CheckpointManager train.checkpoint_exists train.generate_checkpoint_state_proto
+  train.get_checkpoint_mtimes train.get_checkpoint_state train.latest_checkpoint
+  train.remove_checkpoint train.update_checkpoint_state
+train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
+  contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
+train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
+train.checkpoints.saver: train.Saver
+train.distributed.cluster: train.ClusterSpec
+train.distributed.server: distribute.Server train.Server
+train.optimizers.adaptive: train.AdadeltaOptimizer train.AdagradDAOptimizer train.AdagradOptimizer
+  train.RMSPropOptimizer
+train.optimizers.decay: train.cosine_decay train.cosine_decay_restarts train.exponential_decay
+  train.inverse_time_decay train.linear_cosine_decay train.natural_exp_decay
+  train.noisy_linear_cosine_decay train.piecewise_constant train.piecewise_constant_decay
+  train.polynomial_decay
+train.optimizers.gradient_descent: train.AdamOptimizer train.GradientDescentOptimizer
+  train.MomentumOptimizer
+train.optimizers.optimizer: train.Optimizer
+train.optimizers.proximal: train.FtrlOptimizer train.ProximalAdagradOptimizer
+  train.ProximalGradientDescentOptimizer
+train.saved_model.names: saved_model.ASSETS_DIRECTORY saved_model.ASSETS_KEY
+  saved_model.CLASSIFY_INPUTS saved_model.CLASSIFY_METHOD_NAME saved_model.CLASSIFY_OUTPUT_CLASSES
+  saved_model.CLASSIFY_OUTPUT_SCORES saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY saved_model.GPU
+  saved_model.LEGACY_INIT_OP_KEY saved_model.MAIN_OP_KEY saved_model.PREDICT_INPUTS
+  saved_model.PREDICT_METHOD_NAME saved_model.PREDICT_OUTPUTS saved_model.REGRESS_INPUTS
+  saved_model.REGRESS_METHOD_NAME saved_model.REGRESS_OUTPUTS saved_model.SAVED_MODEL_FILENAME_PB
+  saved_model.SAVED_MODEL_FILENAME_PBTXT saved_model.SAVED_MODEL_SCHEMA_VERSION saved_model.SERVING
+  saved_model.TPU saved_model.TRAINING saved_model.VARIABLES_DIRECTORY
+  saved_model.VARIABLES_FILENAME saved_model.constants.ASSETS_DIRECTORY
+  saved_model.constants.ASSETS_KEY saved_model.constants.LEGACY_INIT_OP_KEY
+  saved_model.constants.MAIN_OP_KEY saved_model.constants.SAVED_MODEL_FILENAME_PB
+  saved_model.constants.SAVED_MODEL_FILENAME_PBTXT saved_model.constants.SAVED_MODEL_SCHEMA_VERSION
+  saved_model.constants.VARIABLES_DIRECTORY saved_model.constants.VARIABLES_FILENAME
+  saved_model.signature_constants.CLASSIFY_INPUTS
+  saved_model.signature_constants.CLASSIFY_METHOD_NAME
+  saved_model.signature_constants.CLASSIFY_OUTPUT_CLASSES
+  saved_model.signature_constants.CLASSIFY_OUTPUT_SCORES
+  saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+  saved_model.signature_constants.PREDICT_INPUTS saved_model.signature_constants.PREDICT_METHOD_NAME
+  saved_model.signature_constants.PREDICT_OUTPUTS saved_model.signature_constants.REGRESS_INPUTS
+  saved_model.signature_constants.REGRESS_METHOD_NAME
+  saved_model.signature_constants.REGRESS_OUTPUTS saved_model.tag_constants.GPU
+  saved_model.tag_constants.SERVING saved_model.tag_constants.TPU saved_model.tag_constants.TRAINING
+train.variables.global_step: train.assert_global_step train.create_global_step train.get_global_step
+  train.get_or_create_global_step train.global_step
+train.variables.moving_averages: train.ExponentialMovingAverage
+"""
+
+# Modules and the op types that each defines.
+OPS = """
+ops.array.assign: ResourceStridedSliceAssign StridedSliceAssign
+ops.array.blocks: BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND SpaceToDepth
+ops.array.broadcast: BroadcastArgs BroadcastGradientArgs BroadcastTo
+ops.array.constant: Const Fill OnesLike Placeholder PlaceholderV2 PlaceholderWithDefault ZerosLike
+ops.array.gather: Gather GatherNd GatherV2
+ops.array.identity: Bitcast CheckNumerics DebugGradientIdentity GuaranteeConst Identity IdentityN
+  PreventGradient RefIdentity Snapshot StopGradient
+ops.array.indexing: StridedSlice StridedSliceGrad
+ops.array.join: Concat ConcatOffset ConcatV2 Split SplitV
+ops.array.layout: ConjugateTranspose InvertPermutation Reverse ReverseSequence ReverseV2 Roll
+  Transpose
+ops.array.matrix_diag: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixSetDiag
+ops.array.matrix_diag_v2: MatrixDiagPartV2 MatrixDiagV2 MatrixSetDiagV2
+ops.array.pad: MirrorPad MirrorPadGrad Pad PadV2 Tile
+ops.array.patches: ExtractImagePatches
+ops.array.scatter: OneHot ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub
+  TensorScatterUpdate Where
+ops.array.sets: DenseToDenseSetOperation DenseToSparseSetOperation SetSize
+  SparseToSparseSetOperation
+ops.array.shape: EnsureShape ExpandDims Rank Reshape Shape ShapeN Size Squeeze
+ops.array.slice: Slice
+ops.array.stack: Pack ParallelConcat Unpack
+ops.array.unique: DynamicPartition DynamicStitch ListDiff LowerBound ParallelDynamicStitch Unique
+  UniqueV2 UniqueWithCounts UniqueWithCountsV2 UnravelIndex UpperBound
+ops.checks.asserts: Assert
+ops.checks.logging: Print PrintV2 StringFormat Timestamp
+ops.control: ControlTrigger NoOp
+ops.flow.function_calls: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
+  StatelessWhile SymbolicGradient While
+ops.flow.nodes: Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
+  RefSelect RefSwitch Switch
+ops.flow.python_function: EagerPyFunc
+ops.flow.script: PyFunc PyFuncStateless
+ops.flow.stack: Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2
+ops.flow.tensor_array_nodes: TensorArrayCloseV3 TensorArrayConcatV3 TensorArrayGatherV3
+  TensorArrayGradV3 TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3
+  TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+ops.flow.tensor_list_changing: TensorListConcatLists TensorListPopBack TensorListPushBack
+  TensorListPushBackBatch TensorListResize TensorListScatterIntoExistingList TensorListSetItem
+ops.flow.tensor_list_making: EmptyTensorList TensorListFromTensor TensorListReserve
+  TensorListScatter TensorListScatterV2 TensorListSplit
+ops.flow.tensor_list_reading: TensorListConcat TensorListConcatV2 TensorListElementShape
+  TensorListGather TensorListGetItem TensorListLength TensorListStack
+ops.image.boxes: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage NonMaxSuppression
+  NonMaxSuppressionV2 NonMaxSuppressionV3
+ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
+ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
+ops.linalg.einsum: Einsum
+ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
+ops.linalg.products: BatchMatMul BatchMatMulV2 MatMul SparseMatMul
+ops.linalg.solve: Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
+  MatrixSolveLs MatrixTriangularSolve
+ops.lookup.nodes: HashTable HashTableV2 InitializeTable InitializeTableFromTextFile
+  InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExport LookupTableExportV2
+  LookupTableFind LookupTableFindV2 LookupTableImport LookupTableImportV2 LookupTableInsert
+  LookupTableInsertV2 LookupTableRemoveV2 LookupTableSize LookupTableSizeV2 MutableDenseHashTable
+  MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors MutableHashTableOfTensorsV2
+  MutableHashTableV2
+ops.math.arithmetic: Add AddV2 Div DivNoNan FloorDiv FloorMod Maximum Minimum Mod Mul MulNoNan Pow
+  RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
+ops.math.bitwise: BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift PopulationCount RightShift
+ops.math.cast: Cast
+ops.math.clip: ClipByValue
+ops.math.compare: ApproximateEqual Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalNot
+  LogicalOr NotEqual Select SelectV2
+ops.math.complex: Angle Complex ComplexAbs Conj Imag Real
+ops.math.fourier: FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT RFFT
+ops.math.histogram: HistogramFixedWidth
+ops.math.range: Bucketize LinSpace Range
+ops.math.reduce: All Any ArgMax ArgMin EuclideanNorm Max Mean Min Prod Sum
+ops.math.reduce_scan: Cumprod Cumsum CumulativeLogsumexp
+ops.math.reduce_segment: SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum UnsortedSegmentMax
+  UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
+ops.math.reduce_sparse_segment: SparseSegmentMean SparseSegmentMeanGrad
+  SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
+  SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments
+ops.math.special: BesselI0e BesselI1e Betainc Digamma Erf Erfc Igamma IgammaGradA Igammac Lgamma
+  NextAfter Polygamma Zeta
+ops.math.sums: AccumulateNV2 AddN Bincount Cross
+ops.math.trigonometry: Acos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinh Tan Tanh TanhGrad
+ops.math.unary: Abs Ceil Exp Expm1 Floor Inv InvGrad IsFinite IsInf IsNan Log Log1p Neg Reciprocal
+  ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad Sign Sqrt SqrtGrad Square
+ops.nn.activation: Elu EluGrad LeakyRelu LeakyReluGrad Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad
+  Softplus SoftplusGrad Softsign SoftsignGrad
+ops.nn.bias: BiasAdd BiasAddGrad BiasAddV1
+ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
+  LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
+  UniformCandidateSampler
+ops.nn.conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
+  Conv3DBackpropInputV2
+ops.nn.depthwise: DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+  DepthwiseConv2dNativeBackpropInput
+ops.nn.dilation: Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+ops.nn.format: DataFormatDimMap DataFormatVecPermute
+ops.nn.fractional_pool: FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool
+  FractionalMaxPoolGrad
+ops.nn.fused_conv: FusedPadConv2D FusedResizeAndPadConv2D
+ops.nn.fused_norm: FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3
+  FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+ops.nn.global_norm: BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
+ops.nn.loss: L2Loss
+ops.nn.pool: AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
+  MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolV2
+ops.nn.pool_argmax: MaxPoolGradGradWithArgmax MaxPoolGradWithArgmax MaxPoolWithArgmax
+ops.nn.softmax: LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
+ops.parsing.csv: DecodeCSV
+ops.parsing.nodes: ParseExample ParseSequenceExample ParseSingleExample ParseSingleSequenceExample
+ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
+  AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
+  ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient
+  ResourceConditionalAccumulator SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient
+  SparseConditionalAccumulator
+ops.queues.barrier: Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
+  BarrierTakeMany
+ops.queues.nodes: FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
+  PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
+  QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
+  QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+  RandomShuffleQueue RandomShuffleQueueV2
+ops.queues.readers: FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader
+  IdentityReaderV2 LMDBReader ReaderNumRecordsProduced ReaderNumRecordsProducedV2
+  ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2 ReaderRead ReaderReadUpTo
+  ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState ReaderRestoreStateV2
+  ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
+  TextLineReaderV2 WholeFileReader WholeFileReaderV2
+ops.queues.staging: MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey
+  OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
+  OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage
+ops.random.bounded: ParameterizedTruncatedNormal
+ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
+  StatelessMultinomial StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt
+  StatelessTruncatedNormal
+ops.random.random_ops: Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
+  TruncatedNormal
+ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
+  SparseTensorDenseAdd
+ops.sparse.dense: SparseTensorDenseMatMul SparseToDense
+ops.sparse.layout: SparseConcat SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit
+ops.sparse.math: SparseAdd SparseAddGrad SparseReduceMax SparseReduceMaxSparse SparseReduceSum
+  SparseReduceSumSparse SparseSoftmax SparseSparseMaximum SparseSparseMinimum
+ops.sparse.rows: SparseFillEmptyRows SparseFillEmptyRowsGrad
+ops.sparse.serialize: DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
+ops.sparse.sparse_tensors_map: AddManySparseToTensorsMap AddSparseToTensorsMap
+  TakeManySparseFromTensorsMap
+ops.state.checkpoint_remap: GenerateVocabRemapping LoadAndRemapMatrix
+ops.state.reference: Assign AssignAdd AssignSub CountUpTo DestroyTemporaryVariable
+  IsVariableInitialized ResourceCountUpTo TemporaryVariable Variable VariableV2
+ops.state.resource: AssignAddVariableOp AssignSubVariableOp AssignVariableOp DestroyResourceOp
+  ReadVariableOp ResourceGather ResourceGatherNd VarHandleOp VarIsInitializedOp VariableShape
+ops.state.save_restore: MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2
+  ShardedFilename ShardedFilespec
+ops.state.scatter: ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin
+  ResourceScatterMul ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
+  ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul
+  ScatterNdAdd ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate
+ops.state.session_handles: DeleteSessionTensor GetSessionHandle GetSessionTensor
+ops.state.training: ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyGradientDescent ApplyMomentum
+  ApplyProximalAdagrad ApplyProximalGradientDescent ResourceApplyAdagrad ResourceApplyAdagradDA
+  ResourceApplyAdagradV2 ResourceApplyGradientDescent ResourceApplyKerasMomentum
+  ResourceApplyMomentum ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent
+  ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
+  ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
+  ResourceSparseApplyProximalGradientDescent SparseApplyAdagrad SparseApplyAdagradDA
+  SparseApplyAdagradV2 SparseApplyMomentum SparseApplyProximalAdagrad
+  SparseApplyProximalGradientDescent
+ops.state.training_adaptive: ApplyAdaMax ApplyAdadelta ApplyAdam ApplyAddSign ApplyCenteredRMSProp
+  ApplyFtrl ApplyFtrlV2 ApplyPowerSign ApplyRMSProp ResourceApplyAdaMax ResourceApplyAdadelta
+  ResourceApplyAdam ResourceApplyAdamWithAmsgrad ResourceApplyAddSign ResourceApplyCenteredRMSProp
+  ResourceApplyFtrl ResourceApplyFtrlV2 ResourceApplyPowerSign ResourceApplyRMSProp
+  ResourceSparseApplyAdadelta ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl
+  ResourceSparseApplyFtrlV2 ResourceSparseApplyRMSProp SparseApplyAdadelta
+  SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2 SparseApplyRMSProp
+ops.strings.decoding: DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw ParseTensor
+  SerializeTensor StringToNumber
+ops.strings.files: MatchingFiles ReadFile WriteFile
+ops.strings.format: AsString
+ops.strings.hash: StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
+ops.strings.join: StringJoin
+ops.strings.regex: RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace
+ops.strings.split: ReduceJoin StringSplit StringSplitV2 UnsortedSegmentJoin
+ops.strings.substrings: DecodeBase64 EncodeBase64 StringLength StringLower StringStrip StringUpper
+  Substr
+ops.summaries.media: AudioSummary AudioSummaryV2 ImageSummary
+ops.summaries.summary_ops: HistogramSummary MergeSummary ScalarSummary TensorSummary TensorSummaryV2
+ops.summaries.writers: CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent
+  SummaryWriter
+"""
