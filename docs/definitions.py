@@ -63,6 +63,10 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _does_more(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        # Decorators change what they stand at, but for those that put it somewhere else.
+        names = map(ast.unparse, statement.decorator_list)
+        return any(name.rpartition(".")[2].lower().startswith("register") for name in names)
     if isinstance(statement, ast.Assign):
         return any(
             isinstance(target, (ast.Attribute, ast.Subscript)) for target in statement.targets
@@ -74,6 +78,10 @@ def _does_more(statement: ast.stmt) -> bool:
         called = called.func
     name = ast.unparse(called)
     return name not in _STATING and not name.lstrip("_").startswith("define")
+
+
+def _is_file(module: Any) -> bool:
+    return not hasattr(module, "__path__")
 
 
 class _Origins:
@@ -96,11 +104,11 @@ class _Origins:
 
         setattr(owner, adder, noting)
 
-    def by_module(self) -> dict[str, list[str]]:
-        """The keys of each module of ops, train and io."""
+    def by_module(self, left_out: set[str]) -> dict[str, list[str]]:
+        """The keys of each module."""
         found: dict[str, list[str]] = {}
         for key, module in self.of.items():
-            if module.startswith(_FOLDERS):
+            if module not in left_out:
                 found.setdefault(module, []).append(key)
         return {module: sorted(keys) for module, keys in sorted(found.items())}
 
@@ -118,11 +126,21 @@ def index() -> str:
     names.watch(api, "constant")
     lazies.watch(api, "lazy")
     ops.watch(registry, "_add")
+    # What the package imports anyway.
+    for module in ("tracebacks", "graph.namespaces", "interface.public"):
+        importlib.import_module(f"numbaflow.engine.{module}")
+    first = {name.removeprefix("numbaflow.") for name in sys.modules}
     every = modules()
     for module in every:
         importlib.import_module(f"numbaflow.{module}")
     lazily = set(lazies.of.values())
-    at_once = [module for module in every if module in lazily or does_more(module)]
+    engine = sorted(name for name in sys.modules if name.startswith("numbaflow.engine."))
+    files = [name.removeprefix("numbaflow.") for name in engine if _is_file(sys.modules[name])]
+    at_once = [
+        module
+        for module in files + every
+        if module not in first and (module in lazily or does_more(module))
+    ]
     rows = "".join(f'    "{module}",\n' for module in at_once)
     return "".join(
         (
@@ -130,9 +148,9 @@ def index() -> str:
             "# Imported with the package: lists of names, and what nobody asks for by name.\n",
             f"AT_ONCE = (\n{rows})\n\n",
             "# Modules and the public names that each publishes.\n",
-            _table("NAMES", names.by_module()),
+            _table("NAMES", names.by_module(first)),
             "\n# Modules and the op types that each defines.\n",
-            _table("OPS", ops.by_module()),
+            _table("OPS", ops.by_module(first)),
         )
     )
 

@@ -38,6 +38,8 @@ AT_ONCE = (
 
 # Modules and the public names that each publishes.
 NAMES = """
+engine.gradients.autodiff: UnconnectedGradients gradients hessians
+engine.gradients.autodiff_registry: NoGradient NotDifferentiable RegisterGradient no_gradient
 io.graph_def: io.write_graph train.write_graph
 io.graph_import: graph_util.import_graph_def import_graph_def
 io.graph_util: graph_util.convert_variables_to_constants graph_util.extract_sub_graph

@@ -102,6 +102,7 @@ from numbaflow.engine.graph import namespaces, registry
 
 wrong = []
 names, ops = dict(api.LATER), dict(registry._LATER)
+known = {*api.NAMES, *names, *api.LAZY}, {*registry._TABLE, *ops}
 for name, module in names.items():
     thing = tf
     for part in name.split("."):
@@ -111,10 +112,9 @@ for name, module in names.items():
 for name, module in ops.items():
     if registry.find(name) is None:
         wrong.append(name)
-known = set(api.NAMES), set(registry._TABLE)
 namespaces.load_all()
 left = [len(api.LATER), len(registry._LATER), len(registry._CHANGES)]
-new = [*set(api.NAMES) - known[0], *set(registry._TABLE) - known[1]]
+new = [*{*api.NAMES, *api.LAZY} - known[0], *set(registry._TABLE) - known[1]]
 print(json.dumps([wrong, left, new, len(names), len(ops)]))
 """
 
