@@ -86,6 +86,7 @@ print(runpy.run_path(sys.argv[1])["index"](), end="")
 """
 
 
+@pytest.mark.process
 def test_the_index_says_where_names_and_ops_are() -> None:
     command = [sys.executable, "-c", INDEX, str(ROOT / "docs" / "definitions.py")]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -119,6 +120,7 @@ print(json.dumps([wrong, left, new, len(names), len(ops)]))
 """
 
 
+@pytest.mark.process
 def test_what_is_imported_later_is_there_when_it_is_asked_for() -> None:
     command = [sys.executable, "-c", COMPLETE]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
@@ -134,6 +136,7 @@ print(matmul, relu, Session, FIFOQueue, dynamic_rnn, train.AdamOptimizer, GraphD
 """
 
 
+@pytest.mark.process
 def test_a_star_imports_all_names() -> None:
     subprocess.run([sys.executable, "-c", STAR], check=True, timeout=60)
 
@@ -151,5 +154,6 @@ assert not registry._CHANGES
 """
 
 
+@pytest.mark.process
 def test_changes_of_definitions_wait_for_them() -> None:
     subprocess.run([sys.executable, "-c", AMENDED], check=True, timeout=60)
