@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From kernels to addresses of machine code: emit, compile or take from the cache, load.
 
-Numba types and lowers the generated source; LLVM, with passes chosen here, makes one object file of
-it, which is cached and loaded with llvmlite alone.  A process that finds every kernel in the cache
-never imports Numba.
+Numba types and lowers hand-written sources, and a reader of their simple part of Python generated
+ones; LLVM, with passes chosen here, makes one object file of each, which is cached and loaded with
+llvmlite alone.  A process that finds every hand-written kernel in the cache never imports Numba.
 """
 
 from __future__ import annotations

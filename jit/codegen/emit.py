@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a kernel (jit/kernel/ir.py) to readable Python source, in the vocabulary of intrinsics.py.
+"""From a kernel (jit/kernel/ir.py) to readable Python source, in the words of words.py.
 
 The source is neutral to the target: it names addresses, indices and scalar primitives only.
 Imports no Numba.
