@@ -9,25 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from . import arrays, conv_grad_pooled, max_pool_argmax, random, rows, segments
+from . import arrays, conv, conv_grad_pooled, max_pool_argmax, random, rows, segments, tiles
 from .library_kernel import LibraryKernel
+from .matmul import closed as products
 
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
 CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     arrays.closed,
+    conv.closed,
     conv_grad_pooled.closed,
     max_pool_argmax.closed,
+    products,
     random.closed,
     rows.closed,
     segments.closed,
+    tiles.closed,
 )
 # The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
-OPEN = frozenset(
-    (
-        *("conv2d", "conv2d_input_gradient", "conv2d_filter_gradient", "pack_filter"),
-        *("matmul", "matmul_pack", "matmul_integer"),
-    )
-)
+# Tiles are in it for windows at the edges of lines that few programs have.
+OPEN = frozenset(("tiles",))
 
 
 def kernels(dtypes: Sequence[str] = ("float32",)) -> Iterator[LibraryKernel]:

@@ -58,9 +58,8 @@ M, N, K, X_STRIDE, Y_STRIDE, X_OFFSET, Y_OFFSET = 0, 1, 2, 3, 4, 5, 6
 # been packed before.
 LEFT_TURNED, RIGHT_TURNED, PACKS_LEFT, IS_PACKED = 7, 8, 9, 10
 # Columns of a panel, flags of the last step of the sum, how much of the sum is packed at a time,
-# rows of the left factor taken at a time, elements from a packed row
-# (column, if it is transposed) of it to the next, and the
-# rows of three tiles, tallest first; a fourth has one.
+# rows of the left factor taken at a time, elements from a packed row of it (a column, if it is
+# transposed) to the next, and the rows of three tiles, tallest first; a fourth has one.
 PANEL, EPILOGUE, DEPTH, ROWS, LEFT_ROW, HEIGHTS = 11, 12, 13, 14, 15, 16
 SCRATCH, PARTS = 19, 21
 

@@ -102,11 +102,12 @@ def compiled(sample: Sample) -> Run:
     """A run of a sample's program."""
     schedule = scheduled(sample)
     kernels = compiler.compile_kernels([(step.kernel, None) for step in schedule.steps])
-    addresses = [kernel.address for kernel in kernels]
+    parts = [compiler.compiled_parts(step.kernel) for step in schedule.steps]
+    addresses = [(k.address, *(part.address for part in p)) for k, p in zip(kernels, parts)]
     template = make_template(schedule, sample.program, sample.scope, addresses)
     segment = Segment((), 0, (), lambda stop: (), SimpleNamespace(threads=1, session=None))
     traced = Traced(segment, sample.program, sample.scope, 0, False, {}, {}, (), 0.0)
-    plan = Plan(traced, schedule, kernels, template, {}, 0.0)
+    plan = Plan(traced, schedule, kernels, (), template, {}, 0.0)
     run = Run(plan, bind(template, sample.symbols), Arena(1), sample.arrays)
     return run
 
