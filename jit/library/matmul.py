@@ -138,14 +138,13 @@ class Product:
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """All kernels of products, but for the tiles that they call."""
-    for dtype in dtypes:
-        if dtype in _INTEGERS:
-            for turned in product_of((False, True), repeat=2):
-                yield _integer_kernel(*turned).over([dtype] * 3)
-        elif dtype in BYTES:
-            yield _pack_kernel(dtype).over([dtype] * 2)
-            for bias, onto in product_of((False, True), repeat=2):
-                yield _product_kernel(dtype, bias, onto).over([dtype] * (3 + bias + onto))
+    for dtype in ("int32", "int64"):
+        for turned in product_of((False, True), repeat=2):
+            yield _integer_kernel(*turned).over([dtype] * 3)
+    for dtype in (name for name in dtypes if name in BYTES):
+        yield _pack_kernel(dtype).over([dtype] * 2)
+        for bias, onto in product_of((False, True), repeat=2):
+            yield _product_kernel(dtype, bias, onto).over([dtype] * (3 + bias + onto))
 
 
 def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:

@@ -277,12 +277,13 @@ def test_code_for_other_processors(tmp_path: Path, folder: Path) -> None:
     graph = str(graph_file(tmp_path / "g.meta", "meta"))
     both = ["compile", graph, "--fetch", "y"]
     assert command(both, folder).returncode == 0
-    native = len(store.entries())
+    native = store.entries()
     done = command([*both, "--target", "generic", "--json"], folder)
     (planned,) = json.loads(done.stdout)
-    assert planned["compiled"] == native and planned["known"] == 0
+    assert planned["compiled"] > 1 and planned["known"] == 0
     listed = json.loads(command(["cache", "list", "--json"], folder).stdout)
-    assert sum(item["labels"]["cpu"] == "generic" for item in listed) == native
+    made = [item for item in listed if item["labels"]["cpu"] == "generic"]
+    assert len(made) == planned["compiled"] == len(listed) - len(native)
     # What a machine says of itself makes the very code that it makes itself.
     own = command(["info", "--target"], folder).stdout.strip()
     (planned,) = json.loads(command([*both, "--target", own, "--json"], folder).stdout)

@@ -96,7 +96,10 @@ def test_a_plan_as_json(graph: Path) -> None:
     assert [plan["fetches"] for plan in found] == [["train"], ["loss:0"]]
     plan = found[0]
     kernels = [kernel for kernel in plan["kernels"] if kernel["kind"] != "flow"]
-    assert {kernel["key"] for kernel in kernels} == set(plan["sources"])
+    steps, sources = {kernel["key"] for kernel in kernels}, set(plan["sources"])
+    assert steps <= sources
+    # The others are called by steps.
+    assert all("fma_tile" in plan["sources"][key] for key in sources - steps)
     assert all(kernel["seconds"] > 0 and kernel["at_best"] > 0 for kernel in kernels)
     assert plan["machine"]["all_threads"] > 1e8
     for number, kernel in enumerate(plan["kernels"]):

@@ -156,7 +156,10 @@ class Recorder:
     def compile(self, wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
         """Makes nothing of kernels, but a note."""
         kernels = [kernel for kernel, _ in wanted]
-        self.asked |= {kernel for kernel in kernels if isinstance(kernel, LibraryKernel)}
+        for kernel in kernels:
+            if isinstance(kernel, LibraryKernel):
+                # By itself, as it is compiled.
+                self.asked |= {kernel.calling(()), *kernel.parts}
         return [compiler.Compiled(0, kernel.name, "", 0.0, True, "") for kernel in kernels]
 
     def plan(self, graph: tf.Graph, fetches: Sequence[Any], feeds: dict[Any, Any]) -> set[str]:
@@ -178,6 +181,7 @@ def recorder() -> Iterator[Recorder]:
     """A compiler that compiles nothing."""
     found, patch = Recorder(), pytest.MonkeyPatch()
     patch.setattr(compiler, "compile_kernels", found.compile)
+    patch.setattr(compiler, "compiled_parts", lambda kernel: [])
     patch.setattr(driver, "prepare", lambda: None)
     patch.setattr(warming, "begin", lambda: None)
     with settings.override(jit="always"):
