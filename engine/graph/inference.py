@@ -83,6 +83,19 @@ def infer_shapes(op: Operation) -> None:
         output._shape_val = shape
 
 
+def spells_shape(tensor: Tensor) -> bool:
+    """Does an operation that takes a tensor have results of the shape that it spells?"""
+    for op in tensor.consumers():
+        function = op.definition.shape
+        if function is None:
+            continue
+        context = ShapeContext(op)
+        function(context)
+        if any(op._inputs_val[i] is tensor for i in context.shapes_asked):
+            return True
+    return False
+
+
 def shape_list(returned: Any, count: int) -> list[TensorShape]:
     """What a shape function returned for `count` outputs, as one shape for each."""
     if isinstance(returned, TensorShape) or not isinstance(returned, (list, tuple)):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, gc_pause, stopping
+from ...engine.graph.inference import spells_shape
 from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope
@@ -151,7 +152,7 @@ class SegmentPlans:
         # (From a list, which takes a third of a generator's time: this is on the way of every run.)
         key: Any = tuple([array.shape for array in arrays])
         if self.may_be_sizes:
-            key = (key, *(arrays[i].tobytes() for i in self.may_be_sizes))
+            key = (key, *(arrays[i].tobytes() for i in self._valued(arrays)))
         return key
 
     def _prepare(self, key: object, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
@@ -186,7 +187,7 @@ class SegmentPlans:
         if self._undecided:
             self._decide(arrays)
         scope = Scope()
-        feeds, symbols = self._feeds(scope, arrays, self.may_be_sizes)
+        feeds, symbols = self._feeds(scope, arrays, self._valued(arrays))
         pattern = tuple(map(_pattern, feeds))
         known = self._traced.setdefault(pattern, [])
         for traced in known:
@@ -207,7 +208,13 @@ class SegmentPlans:
     ) -> tuple[list[FeedType], tuple[int, ...]]:
         """Symbolic types of inputs, and the values of the symbols; of some the contents count."""
         valued = [i in contents for i in range(len(arrays))]
-        return symbolic_feeds(scope, arrays, self.static, self.dtypes, valued)
+        # As many items as are known are no symbol.
+        static = [array.shape if v else s for array, s, v in zip(arrays, self.static, valued)]
+        return symbolic_feeds(scope, arrays, static, self.dtypes, valued)
+
+    def _valued(self, arrays: Sequence[np.ndarray]) -> list[int]:
+        """The inputs whose contents count as sizes, now that it is known how many they are."""
+        return [i for i in self.may_be_sizes if arrays[i].size <= _SIZE_FEED_ITEMS]
 
     def _decide(self, arrays: Sequence[np.ndarray]) -> None:
         """Finds the fewest inputs whose contents must count as sizes for the program to go on."""
@@ -273,15 +280,20 @@ class SegmentPlans:
 
 
 def may_be_sizes(tensor: Any) -> bool:
-    """Are the contents of a feed perhaps sizes?  Small integer vectors of static length."""
+    """Are the contents of a feed perhaps sizes?  Small integer vectors.
+
+    They have a static length, or shapes of results are what they spell; others are data.
+    """
     if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.
         return False
     if array_dtype_name(tensor.dtype) not in ("int32", "int64"):
         return False
     shape = tensor.shape.sizes
-    if shape is None or len(shape) > 1 or any(size is None for size in shape):
+    if shape is not None and len(shape) > 1:
         return False
+    if shape is None or None in shape:
+        return spells_shape(tensor)
     return int(np.prod(shape)) <= _SIZE_FEED_ITEMS
 
 
