@@ -40,6 +40,7 @@ from ..program.tensor_ir import (
     base,
 )
 from .incremental_order import Order
+from .siblings import Siblings
 
 # More would save next to nothing when it runs, and compilers take more than twice as long for twice
 # as much: nodes of one kernel, and what they compute at a position, in simple instructions.
@@ -158,6 +159,7 @@ class _Fusion:
         self.home: dict[Node, Cluster] = {}
         self.clusters: dict[Cluster, None] = {}
         self.order: Order[Cluster] = Order()
+        self.siblings = Siblings()
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
@@ -230,6 +232,22 @@ class _Fusion:
             if other is not cluster and self._can_merge(node, other, cluster, alignment):
                 self._merge(other, cluster)
         self._settle(node, cluster, alignment)
+        if isinstance(node, Reduce):
+            for other in list(self.siblings.of(cluster)):
+                if self._are_independent(other, cluster):
+                    self._merge(other, cluster)
+
+    def _are_independent(self, other: Cluster, cluster: Cluster) -> bool:
+        """Can two clusters become one without a node that brings them together?"""
+        if _is_large(
+            len(other.nodes) + len(cluster.nodes),
+            other.work + cluster.work,
+            max(other.most_passes, cluster.most_passes),
+        ):
+            return False
+        # What one writes and the other reads makes one depend on the other.
+        pair = (other, cluster), (cluster, other)
+        return not any(self.order.reaches([one], another) for one, another in pair)
 
     def _settle(self, node: Node, cluster: Cluster, alignment: Alignment) -> None:
         cluster.nodes.append(node)
@@ -240,6 +258,7 @@ class _Fusion:
             cluster.writes.add(node)
         cluster.align[node] = alignment
         self.home[node] = cluster
+        self.siblings.note(node, cluster)
         homes = {self.home[need] for need in self.needs[node]}
         self.order.depend(cluster, homes - {cluster})
 
@@ -428,6 +447,7 @@ class _Fusion:
         cluster.refusals.extend(other.refusals)
         del self.clusters[other]
         self.order.merge(other, cluster)
+        self.siblings.merge(other, cluster)
 
 
 def work(node: Node) -> int:

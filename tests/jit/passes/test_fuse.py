@@ -92,3 +92,40 @@ def test_a_very_long_chain_is_many_equal_kernels_of_bearable_size():
     assert len(kernels) == 10
     # The first one reads one buffer, all others two.
     assert len(set(kernels)) == 2
+
+
+def _kernels(sample: Sample, fetches: list, expected: list) -> int:
+    """Into how many kernels values are fused, which give what they should."""
+    sample.program.fetches = fetches
+    made = scheduled(sample)
+    for got, want in zip(run_slowly(sample, made), expected, strict=True):
+        np.testing.assert_array_equal(got, want)
+    return len(made.steps)
+
+
+def _sums_of_products(count: int) -> int:
+    x, shifted = np.arange(35.0).reshape(5, 7), np.arange(210.0).reshape(30, 7)
+    sample = Sample([x, shifted])
+    b, (one, other) = sample.builder, (pair.value for pair in sample.pairs)
+    parts = [b.slice(other, [i, 0], [5, 7]) for i in range(count)]
+    sums = [b.reduce("sum", b.map(k.mul, part, one), [0]) for part in parts]
+    return _kernels(sample, sums, [(shifted[i : i + 5] * x).sum(0) for i in range(count)])
+
+
+def test_sums_down_the_same_columns_read_once_what_they_share():
+    assert _sums_of_products(5) == 1
+    assert _sums_of_products(20) == 2  # only so many make one loop
+
+
+def test_sums_that_need_each_other_or_lie_elsewhere_are_kernels_of_their_own():
+    array = np.arange(35.0).reshape(5, 7)
+    sample = Sample([array])
+    b, x = sample.builder, sample.pairs[0].value
+    total = b.reduce("sum", x, [0], keepdims=True)
+    far = b.reduce("sum", b.map(k.square, b.map(k.sub, x, total)), [0])
+    want = [array.sum(0, keepdims=True), np.square(array - array.sum(0)).sum(0)]
+    assert _kernels(sample, [total, far], want) > 1
+    sample = Sample([array])
+    b, x = sample.builder, sample.pairs[0].value
+    sums = [b.reduce("sum", x, [axis]) for axis in (0, 1)]
+    assert _kernels(sample, sums, [array.sum(0), array.sum(1)]) > 1
