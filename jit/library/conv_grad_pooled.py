@@ -10,7 +10,6 @@ NHWC, sizes of images known; others are left to jit/library/conv.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, minimum
@@ -45,7 +44,7 @@ def filter_gradient(
     chunks = ceil_div(n, images)
     col_tile = _columns(chunks, blocks)
     (partial,) = b.call(
-        filter_kernel(x.dtype, _Tile.choose(x.dtype, kh, kw, c)), [x, dy, places],
+        filter_kernel(x.dtype), [x, dy, places],
         [((chunks, *shape), x.dtype)], [*_parameters(facts), n, images], chunks, 1, blocks,
         col_tile, facts["SUMS"] + size // blocks * col_tile + 64,
         operations=_operations(n, facts),
@@ -71,7 +70,7 @@ def input_gradient(
     )  # fmt: skip
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
-        input_kernel(dy.dtype, _Tile.choose(dy.dtype, kh, kw, c)), [dy, places, packed],
+        input_kernel(dy.dtype), [dy, places, packed],
         [(tuple(shape), dy.dtype)], _parameters(facts), n, max(1, _WORK // work), blocks,
         _columns(n, blocks), facts["SUMS"] + 64, operations=_operations(n, facts),
     )  # fmt: skip
@@ -96,55 +95,39 @@ def _columns(rows: AnySize, blocks: int) -> AnySize:
     return minimum(blocks, maximum(ceil_div(rows * blocks, 16), 1))
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """Sums in registers: `rows` lines of a window, `vectors` of each, in blocks of `size` channels.
-
-    A line of a window is a number of whole tiles; lines that are left have tiles of one.
-    """
-
-    rows: int
-    vectors: int
-    size: int = 0
-
-    @staticmethod
-    def choose(dtype: str, kh: int, kw: int, channels: int) -> _Tile:
-        """That by which fewest tiles are needed for all channels, in the smallest blocks."""
-        lanes = vectors(dtype).lanes
-        tiles = [
-            _Tile(tile.rows, tile.vectors, size)
-            for size in range(lanes, channels + 1, lanes)
-            for tile in _tiles(dtype)
-            if channels % size == 0 and kw * size // lanes % tile.vectors == 0
-        ]
-
-        def count(tile: _Tile) -> tuple[int, int]:
-            down = kh // tile.rows + kh % tile.rows
-            return channels // lanes * kw // tile.vectors * down, tile.size
-
-        return min(tiles, key=count)
-
-
-def _tiles(dtype: str) -> list[_Tile]:
-    """All shapes that kernels are made for: those of the common windows, and one for the others."""
+def _tiles(dtype: str) -> tuple[tuple[int, int], ...]:
+    """Lines and vectors of the tiles of sums, of which the common windows need few."""
     most = vectors(dtype).registers - 4
-    shapes = (1, 1), (2, 2), (3, 3), (2, 4), (5, 5), (3, 6), (3, 7), (3, 9)
-    return [_Tile(max(1, min(rows, most // width)), width) for rows, width in shapes]
+    shapes = (3, 6), (5, 5), (2, 4), (3, 3), (1, 1)
+    return tuple((max(1, min(rows, most // width)), width) for rows, width in shapes)
 
 
-def filter_kernel(dtype: str, tile: _Tile) -> LibraryKernel:
-    """The kernel of gradients of filters."""
-    return _kernel("pooled_filter_gradient", conv_grad_pooled_kernels.filter_gradient, dtype, tile)
-
-
-def input_kernel(dtype: str, tile: _Tile) -> LibraryKernel:
-    """The kernel of gradients of inputs."""
-    return _kernel("pooled_input_gradient", conv_grad_pooled_kernels.input_gradient, dtype, tile)
-
-
-def _kernel(name: str, entry: Callable[..., None], dtype: str, tile: _Tile) -> LibraryKernel:
+def _block(dtype: str, kh: int, kw: int, channels: int) -> int:
+    """The channels of a block: as many as make fewest tiles, and no more than do."""
     lanes = vectors(dtype).lanes
-    return specialise(name, entry, DTYPE=dtype, LANES=lanes, ROWS=tile.rows, VECTORS=tile.vectors)
+
+    def count(size: int) -> tuple[int, int]:
+        left, tiles = kw * size // lanes, 0
+        for rows, width in _tiles(dtype):
+            tiles += left // width * (kh // rows + kh % rows)
+            left %= width
+        return tiles * (channels // size), size
+
+    return min((s for s in range(lanes, channels + 1, lanes) if channels % s == 0), key=count)
+
+
+def filter_kernel(dtype: str) -> LibraryKernel:
+    """The kernel of gradients of filters."""
+    return _kernel("pooled_filter_gradient", conv_grad_pooled_kernels.filter_gradient, dtype)
+
+
+def input_kernel(dtype: str) -> LibraryKernel:
+    """The kernel of gradients of inputs."""
+    return _kernel("pooled_input_gradient", conv_grad_pooled_kernels.input_gradient, dtype)
+
+
+def _kernel(name: str, entry: Callable[..., None], dtype: str) -> LibraryKernel:
+    return specialise(name, entry, DTYPE=dtype, LANES=vectors(dtype).lanes, TILES=_tiles(dtype))
 
 
 def pack_kernel(dtype: str) -> LibraryKernel:
@@ -158,9 +141,8 @@ def closed(dtypes: Iterable[str]) -> Iterator[LibraryKernel]:
     for dtype in dtypes:
         if dtype in BYTES:
             yield pack_kernel(dtype).over([dtype] * 2)
-            for tile in _tiles(dtype):
-                yield filter_kernel(dtype, tile).over([dtype, dtype, "uint8", dtype])
-                yield input_kernel(dtype, tile).over([dtype, "uint8", dtype, dtype])
+            yield filter_kernel(dtype).over([dtype, dtype, "uint8", dtype])
+            yield input_kernel(dtype).over([dtype, "uint8", dtype, dtype])
 
 
 def _facts(
@@ -174,7 +156,7 @@ def _facts(
         return None
     if c % vectors(dtype).lanes or int(high.before) < 0 or int(wide.before) < 0:
         return None
-    block = _Tile.choose(dtype, kh, kw, c).size
+    block = _block(dtype, kh, kw, c)
     line = ((int(wide.out) - 1) * wide.stride + kw) * block
     band = -(-int(down.out) // max(1, int(down.out) * int(across.out) // _ENTRIES))
     copied = min(int(wide.size), line // block - int(wide.before))

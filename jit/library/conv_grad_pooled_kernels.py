@@ -3,7 +3,7 @@
 
 An image's gradients that are not zero are in one list for every band of pooled lines and every
 feature: values, and where their windows begin in the padded lines of the band.  All sizes are
-parameters; only the tile of sums that is in registers is made for a kernel.
+parameters.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from .plain_vocabulary import (
 
 DTYPE: str = GIVEN
 LANES: int = GIVEN  # elements of a vector
-ROWS: int = GIVEN  # lines of the window, and vectors of each, whose sums are in registers together
-VECTORS: int = GIVEN
+# Of sums that are in registers together: lines of the window, and vectors of each, of which the
+# last has one.  A line takes as many of the first as fit, then of the next.
+TILES: tuple[tuple[int, int], ...] = GIVEN
 
 # The parameters of gradients, behind four buffers.
 PARAMETERS = (
@@ -126,21 +127,24 @@ def gather(
     lines: int, width: int, line: int,
 ) -> None:  # fmt: skip
     """Adds to the sums of a window, whose lines have `width` elements."""
-    for v in range(0, width, VECTORS * LANES):
-        row = 0
-        while row + ROWS <= lines:
-            gather_tile(
-                ROWS, VECTORS, LANES, padded + (row * line + v), values, offsets, count,
-                sums + (row * width + v), line, width,
-            )  # fmt: skip
-            row += ROWS
-        if ROWS > 1:
+    v = 0
+    for rows, vectors in TILES:
+        while v + vectors * LANES <= width:
+            row = 0
+            if rows > 1:
+                while row + rows <= lines:
+                    gather_tile(
+                        rows, vectors, LANES, padded + (row * line + v), values, offsets, count,
+                        sums + (row * width + v), line, width,
+                    )  # fmt: skip
+                    row += rows
             while row < lines:
                 gather_tile(
-                    1, VECTORS, LANES, padded + (row * line + v), values, offsets, count,
+                    1, vectors, LANES, padded + (row * line + v), values, offsets, count,
                     sums + (row * width + v), line, width,
                 )  # fmt: skip
                 row += 1
+            v += vectors * LANES
 
 
 @helper
@@ -228,21 +232,24 @@ def scatter(
     lines: int, width: int, line: int,
 ) -> None:  # fmt: skip
     """Adds multiples of a window, whose lines have `width` elements."""
-    for v in range(0, width, VECTORS * LANES):
-        row = 0
-        while row + ROWS <= lines:
-            scatter_tile(
-                ROWS, VECTORS, LANES, w + (row * width + v), values, offsets, count,
-                padded + (row * line + v), width, line,
-            )  # fmt: skip
-            row += ROWS
-        if ROWS > 1:
+    v = 0
+    for rows, vectors in TILES:
+        while v + vectors * LANES <= width:
+            row = 0
+            if rows > 1:
+                while row + rows <= lines:
+                    scatter_tile(
+                        rows, vectors, LANES, w + (row * width + v), values, offsets, count,
+                        padded + (row * line + v), width, line,
+                    )  # fmt: skip
+                    row += rows
             while row < lines:
                 scatter_tile(
-                    1, VECTORS, LANES, w + (row * width + v), values, offsets, count,
+                    1, vectors, LANES, w + (row * width + v), values, offsets, count,
                     padded + (row * line + v), width, line,
                 )  # fmt: skip
                 row += 1
+            v += vectors * LANES
 
 
 @helper
