@@ -117,7 +117,8 @@ class OpWorker:
         if item.dtype.kind in "iuO" and item.size <= 8:
             return self.tf.constant(item, kind)
         # The first input is a batch; what comes beside it, such as weights, has a size.
-        shape = [None, *item.shape[1:]] if item.ndim and not feeds else item.shape
+        is_batch = item.ndim and not feeds and item.shape[0] > 8
+        shape = [None, *item.shape[1:]] if is_batch else item.shape
         tensor = self.tf.placeholder(kind, shape)
         feeds[tensor] = item
         return tensor

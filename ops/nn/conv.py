@@ -15,6 +15,7 @@ from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import image, ranked, vector
+from . import views
 from . import window as nw
 
 if TYPE_CHECKING:
@@ -456,6 +457,7 @@ define(
     _ATTRS_3D,
     shape=_conv_shape(5),
     kernel=_forward,
+    lower=views.lower_conv3d,
     gradient=_conv3d_gradient,
     doc="The convolution of volumes.",
     test={
@@ -470,6 +472,7 @@ define(
     f"{_ATTRS_3D}; Tshape: index = int32",
     shape=_sizes_shape(5),
     kernel=_input_gradient,
+    lower=views.lower_conv3d_input_gradient,
     gradient=_input_3d_gradient,
     doc="The gradient of Conv3D with respect to its input.",
     test={
@@ -485,6 +488,7 @@ define(
     _ATTRS_3D,
     shape=lambda c: c.value_as_shape(1).with_rank(5),
     kernel=_filter_gradient,
+    lower=views.lower_conv3d_filter_gradient,
     gradient=_filter_3d_gradient,
     doc="The gradient of Conv3D with respect to its filter.",
     test={

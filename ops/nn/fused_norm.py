@@ -12,7 +12,6 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
-from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
@@ -426,84 +425,3 @@ def fused_batch_norm(
         name=name,
     )
     return made[0], made[1], made[2]
-
-
-def _powers(c: KernelContext, x: np.ndarray) -> np.ndarray:
-    """bias + alpha times the sum of squares over neighbouring channels."""
-    radius, size = c.attr("depth_radius"), x.shape[-1]
-    squares = np.square(x)
-    padded = np.pad(squares, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
-    total: Any = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
-    return np.float32(c.attr("bias")) + np.float32(c.attr("alpha")) * total
-
-
-def _lrn(c: KernelContext, x: np.ndarray) -> np.ndarray:
-    wide = x.astype(np.float32)
-    return (wide * _powers(c, wide) ** np.float32(-c.attr("beta"))).astype(x.dtype)
-
-
-def _lrn_grad(c: KernelContext, dy: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    alpha, beta, radius = (c.attr(n) for n in ("alpha", "beta", "depth_radius"))
-    grad, wide = dy.astype(np.float32), x.astype(np.float32)
-    norm, size = _powers(c, wide), x.shape[-1]
-    terms = grad * y.astype(np.float32) / norm
-    padded = np.pad(terms, [(0, 0)] * (x.ndim - 1) + [(radius, radius)])
-    total = sum(padded[..., i : i + size] for i in range(2 * radius + 1))
-    # y_i = x_i * n_i**-beta: x_j also stands in the norms n_i of its neighbours, each of which adds
-    # -2 * alpha * beta * x_j * dy_i * y_i / n_i.
-    result = grad * norm ** np.float32(-beta) - np.float32(2 * alpha * beta) * wide * total
-    return result.astype(x.dtype)
-
-
-_LRN = (
-    "depth_radius: int = 5; bias: float = 1.0; alpha: float = 1.0; beta: float = 0.5; "
-    "T: {half, bfloat16, float32} = float32"
-)
-
-
-def _lrn_gradient(op: Operation, grad: Tensor) -> Any:
-    attrs = {name: op.get_attr(name) for name in ("depth_radius", "bias", "alpha", "beta")}
-    return raw.LRNGrad(grad, op.inputs[0], op.outputs[0], **attrs)
-
-
-lrn = define(
-    "LRN",
-    "input: T -> output: T",
-    _LRN,
-    shape=lambda c: c.inputs[0].with_rank(4),
-    kernel=_lrn,
-    gradient=_lrn_gradient,
-    doc="""Each element divided by a power of the sum of its neighbours' squares along the channels.
-
-    The divisor is (bias + alpha * sum) ** beta: local response normalization.
-
-    Args:
-        input: [batch, height, width, channels]
-        depth_radius: how many channels to either side count
-        bias: keeps the divisor from zero
-        alpha: the weight of the sum
-        beta: the power
-
-    Returns:
-        It has the shape of the input.
-
-    Raises:
-        ValueError: the input is known to have another number of dimensions.
-
-    Example:
-        >>> tf.Session().run(tf.nn.lrn(tf.ones([1, 1, 1, 2]), depth_radius=1))
-        array([[[[0.57735026, 0.57735026]]]], dtype=float32)
-    """,
-    test={"shapes": [[[1, 2, 2, 6]]], "attrs": [{"depth_radius": 2}], "gradient": True},
-)
-export("nn.local_response_normalization", "nn.lrn")(lrn)
-define(
-    "LRNGrad",
-    "input_grads: T, input_image: T, output_image: T -> output: T",
-    _LRN,
-    shape=lambda c: c.inputs[1],
-    kernel=_lrn_grad,
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
-    doc="The gradient of LRN.",
-    test={"shapes": [[[1, 2, 2, 6]] * 3], "attrs": [{"depth_radius": 2}]},
-)

@@ -16,6 +16,7 @@ from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import Rank, ranked, vector
 from . import pool_maxima as windows
+from . import views
 from . import window as nw
 from .conv import _attrs_of, _ramp
 
@@ -353,7 +354,7 @@ def _define_avg(rank: int, avg_pool: str, avg_grad: str) -> None:
         f"{attrs}; {_FLOATS}",
         shape=_pool_shape(rank),
         kernel=ranked(_avg_pool, _value(rank)),
-        lower=_lower_avg if plane else None,
+        lower=_lower_avg if plane else views.lower_avg,
         gradient=_avg_gradient(avg_grad),
         doc="The mean of every window.",
         test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
@@ -368,7 +369,7 @@ def _define_avg(rank: int, avg_pool: str, avg_grad: str) -> None:
             vector(0, f"out_backprop must be 1-dimensional and {rank} elements"),
             Rank(1, (rank,), f"out_backprop must be {rank}-dimensional"),
         ),
-        lower=_lower_avg_grad if plane else None,
+        lower=_lower_avg_grad if plane else views.lower_avg_grad,
         gradient=_avg_grad_gradient(avg_pool),
         doc=f"The gradient of {avg_pool}.",
         test={"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
@@ -386,7 +387,7 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         f"T: realnumbertype, qint8{default}; {attrs}" if plane else f"{attrs}; {kinds}",
         shape=_pool_shape(rank),
         kernel=ranked(_max_pool, _value(rank)),
-        lower=_lower_max if plane else None,
+        lower=_lower_max if plane else views.lower_max,
         gradient=_max_gradient(max_grad),
         doc="The largest element of every window.",
         test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
@@ -400,7 +401,7 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         + ("" if plane else "; TInput: {half, bfloat16, float32, float64} = float32"),
         shape=lambda c: c.inputs[0],
         kernel=ranked(_max_pool_grad, *_gradient_ranks(rank)),
-        lower=_lower_max_grad if plane else None,
+        lower=_lower_max_grad if plane else views.lower_max_grad,
         gradient=_max_grad_gradient(max_grad_grad),
         doc=f"The gradient of {max_pool}: goes to the first maximum of every window.",
         test={
@@ -414,6 +415,7 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         f"{attrs}; T: realnumbertype",
         shape=lambda c: c.inputs[1],
         kernel=_max_pool_grad_grad,
+        lower=views.lower_max_grad_grad,
         gradient=_max_grad_gradient(max_grad),
         doc=f"The gradient of {max_grad}.",
         test={"values": [_second_sample(rank)], "attrs": _SAMPLES[rank][:1], "gradient": False},
@@ -443,12 +445,42 @@ def _v2_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return _zeros_of(x), _zeros_of(y), second, None, None
 
 
+def _given(b: Builder, *windows: Value) -> list[list[int]] | None:
+    """A window and its steps, where they are known."""
+    known = [b.known(value) for value in windows]
+    if any(array is None or array.dtype == object for array in known):
+        return None
+    return [array.tolist() for array in known if array is not None]
+
+
+def _lower_max_v2(b: Builder, op: OpView, x: Value, ksize: Value, strides: Value) -> Any:
+    from ...jit import library
+
+    given = _given(b, ksize, strides)
+    if given is None:
+        return NotImplemented
+    return library.max_pool(b, x, *given, op.attr("padding"), op.attr("data_format"))
+
+
+def _lower_max_grad_v2(
+    b: Builder, op: OpView, x: Value, y: Value, dy: Value, ksize: Value, strides: Value
+) -> Any:
+    from ...jit import library
+
+    given = _given(b, ksize, strides)
+    if given is None or not b.same_shape(y, dy):
+        return NotImplemented
+    form = op.attr("data_format")
+    return library.max_pool_gradient(b, x, y, dy, *given, op.attr("padding"), form)
+
+
 define(
     "MaxPoolV2",
     "input: T, ksize: int32, strides: int32 -> output: T",
     f"T: realnumbertype, qint8 = float32; {_V2}",
     shape=_pool_shape(4),
     kernel=_max_pool,
+    lower=_lower_max_v2,
     gradient=_v2_gradient,
     doc="MaxPool with the window given by tensors.",
     test={"values": [[_ramp(2, 4, 4, 3), *_TWO]], "attrs": [{"padding": "VALID"}]},
@@ -459,6 +491,7 @@ define(
     f"{_V2}; T: realnumbertype = float32",
     shape=lambda c: c.inputs[0],
     kernel=_max_pool_grad,
+    lower=_lower_max_grad_v2,
     gradient=_v2_grad_gradient,
     doc="The gradient of MaxPoolV2.",
     test={
@@ -472,6 +505,7 @@ define(
     f"{_V2}; T: realnumbertype",
     shape=lambda c: c.inputs[1],
     kernel=_max_pool_grad_grad,
+    lower=views.lower_max_grad_grad,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradV2.",
     test={
