@@ -5,6 +5,7 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
+from .largest import largest
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
@@ -25,6 +26,7 @@ __all__ = [
     "depthwise",
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
+    "largest",
     "matmul",
     "max_pool",
     "max_pool_gradient",

@@ -445,12 +445,12 @@ def _v2_grad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return _zeros_of(x), _zeros_of(y), second, None, None
 
 
-def _given(b: Builder, *windows: Value) -> list[list[int]] | None:
+def _given(b: Builder, ksize: Value, strides: Value) -> tuple[list[int], list[int]] | None:
     """A window and its steps, where they are known."""
-    known = [b.known(value) for value in windows]
-    if any(array is None or array.dtype == object for array in known):
+    window, steps = b.known(ksize), b.known(strides)
+    if window is None or steps is None or object in (window.dtype, steps.dtype):
         return None
-    return [array.tolist() for array in known if array is not None]
+    return window.tolist(), steps.tolist()
 
 
 def _lower_max_v2(b: Builder, op: OpView, x: Value, ksize: Value, strides: Value) -> Any:
@@ -459,7 +459,7 @@ def _lower_max_v2(b: Builder, op: OpView, x: Value, ksize: Value, strides: Value
     given = _given(b, ksize, strides)
     if given is None:
         return NotImplemented
-    return library.max_pool(b, x, *given, op.attr("padding"), op.attr("data_format"))
+    return library.max_pool(b, x, given[0], given[1], op.attr("padding"), op.attr("data_format"))
 
 
 def _lower_max_grad_v2(
@@ -471,7 +471,7 @@ def _lower_max_grad_v2(
     if given is None or not b.same_shape(y, dy):
         return NotImplemented
     form = op.attr("data_format")
-    return library.max_pool_gradient(b, x, y, dy, *given, op.attr("padding"), form)
+    return library.max_pool_gradient(b, x, y, dy, given[0], given[1], op.attr("padding"), form)
 
 
 define(

@@ -15,6 +15,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
 from ..elementwise import is_integer
 from ..public import raw, tf
 from . import unordered
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
 def _top_k_shape(c: ShapeContext) -> list[TensorShape]:
@@ -57,12 +61,26 @@ def _top_k(
         raise errors.invalid("input must have at least k columns")
     # Stable in descending order: equal elements keep their order.  ~x is -x - 1, which unlike -x
     # exists for every integer of any width, with or without a sign.
-    key = ~x if is_integer(x) else -x.astype(np.float64)
+    key = ~x if is_integer(x) else -(x if x.dtype.itemsize > 2 else x.astype(np.float32))
     order = np.argsort(key, axis=-1, kind="stable")
     indices = order[..., :count].astype(np.int32)
     if count and x.dtype.kind not in "iub":
         _place_unordered(x, indices)
     return np.take_along_axis(x, indices, axis=-1), indices
+
+
+def _lower_top_k(b: Builder, op: OpView, x: Value, count: Value | None = None) -> Any:
+    from ...jit import library
+
+    known = np.array(op.attr("k")) if count is None else b.known(count)
+    if known is None or known.ndim or not x.ndim:
+        return NotImplemented
+    kept = known.item()
+    # To sort whole rows, or to take nothing of them, is left to the host.
+    if b.equal(kept, 0) or b.equal(kept, x.shape[-1]):
+        return NotImplemented
+    b.require(kept > 0 and kept < x.shape[-1])
+    return library.largest(b, x, kept)
 
 
 def _place_unordered(x: np.ndarray, indices: np.ndarray) -> None:
@@ -97,6 +115,7 @@ define(
     "k: int >= 0; sorted: bool = true; T: realnumbertype",
     shape=_top_k_shape,
     kernel=_top_k,
+    lower=_lower_top_k,
     gradient=_top_k_gradient,
     doc="The k largest elements of every row, largest first, and where they are.",
     test={"shapes": [[[3, 6]]], "attrs": [{"k": 2}], "gradient": True},
@@ -107,6 +126,7 @@ define(
     "sorted: bool = true; T: realnumbertype",
     shape=_top_k_shape,
     kernel=_top_k,
+    lower=_lower_top_k,
     gradient=_top_k_gradient,
     doc="The k largest elements of every row, largest first, and where they are.",
     test={
@@ -163,6 +183,37 @@ def _in_top_k(
     return valid & finite & (better < count)
 
 
+def _lower_in_top_k(
+    b: Builder, op: OpView, predictions: Value, targets: Value, count: Value | None = None
+) -> Any:
+    b.require(predictions.ndim == 2 and targets.ndim == 1)
+    rows, classes = predictions.shape
+    b.require_shape(targets, [rows])
+    if b.equal(classes, 0):
+        return NotImplemented
+    most = b.constant(op.attr("k"), "int64") if count is None else b.cast(count, "int64")
+    if most.ndim:
+        return NotImplemented
+    wide, limit = b.cast(targets, "int64"), b.constant(classes, "int64")
+    valid = b.map(lambda t, n: k.logical_and(k.ge(t, 0), k.lt(t, n)), wide, limit)
+    row = b.iota([rows], 0, "int64")
+
+    def flat(target: Any, is_valid: Any, row: Any, classes: Any) -> Any:
+        return k.add(k.mul(row, classes), k.select(is_valid, target, k.const_like(0, target)))
+
+    place = b.map(flat, wide, valid, row, limit)
+    chosen = b.pick(b.reshape(predictions, [rows * classes]), place)
+    column = b.reshape(chosen, [rows, 1])
+    better = b.map(lambda p, c: k.cast(k.gt(p, c), "int64"), predictions, column)
+    odd = b.reduce("any", b.map(lambda p: k.logical_not(k.isfinite(p)), predictions), [1])
+
+    def is_in(is_valid: Any, odd: Any, better: Any, most: Any) -> Any:
+        is_fine = k.logical_and(is_valid, k.logical_not(odd))
+        return k.logical_and(is_fine, k.lt(better, most))
+
+    return b.map(is_in, valid, odd, b.reduce("sum", better, [1]), most)
+
+
 def _in_top_k_shape(c: ShapeContext) -> TensorShape:
     rows = c.inputs[0].with_rank(2).as_list()[0]
     return TensorShape([rows]).merge_with(c.inputs[1])
@@ -175,6 +226,7 @@ define(
     "k: int; T: index = int32",
     shape=_in_top_k_shape,
     kernel=_in_top_k,
+    lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
     test={
@@ -188,6 +240,7 @@ define(
     "T: index = int32",
     shape=_in_top_k_shape,
     kernel=_in_top_k,
+    lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
     test={"values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32), np.int32(2)]]},
@@ -226,8 +279,8 @@ def _nth(c: KernelContext, x: np.ndarray, n: np.ndarray) -> np.ndarray:
     at = int(n)
     if not 0 <= at < x.shape[-1]:
         raise errors.invalid("Input must have at least n+1 columns")
-    ordered = np.sort(x, axis=-1)
-    return ordered[..., x.shape[-1] - 1 - at if c.attr("reverse") else at]
+    at = x.shape[-1] - 1 - at if c.attr("reverse") else at
+    return np.partition(x, at, axis=-1)[..., at]
 
 
 def _nth_gradient(op: Operation, grad: Tensor) -> list[Any]:

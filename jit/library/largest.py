@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The largest elements of rows, largest first, and where they are; rows are tiles of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..kernel.sizes import AnySize, maximum, product
+from . import largest_kernels
+from .rows import WIDTHS
+from .template import specialise
+
+_WORK = 1 << 14  # elements per tile
+
+
+def largest(b: Any, x: Any, kept: AnySize) -> Any:
+    """(values, indices) of the `kept` largest elements, at least one and fewer than a row has.
+
+    Of equal elements the first comes first.  NotImplemented for dtypes without a kernel.
+    """
+    if x.dtype not in WIDTHS or x.dtype in ("bool", "uint64"):
+        return NotImplemented
+    lead, length = x.shape[:-1], x.shape[-1]
+    shape = (*lead, kept)
+    kernel = specialise("largest", largest_kernels.largest)
+    return b.call(
+        kernel, [x], [(shape, x.dtype), (shape, "int32")], [length, kept], product(lead),
+        maximum(_WORK // maximum(length, 1), 1), scratch=8 * (kept + 1),
+        operations=product(x.shape),
+    )  # fmt: skip
