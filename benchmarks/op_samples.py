@@ -33,12 +33,14 @@ _DTYPES = ("float32", "float64", "int32", "int64", "bool", "complex64", "uint8",
 class Sample:
     """Inputs (arrays, or lists of arrays) and plain attributes for one call of an op.
 
-    variables: the numbers of the inputs that are variables with these contents.
+    variables: the numbers of the inputs that are variables with these contents; fed: of those that
+    are fed though they are small integers, as seeds are.
     """
 
     inputs: list[Any]
     attrs: dict[str, Any] = field(default_factory=dict)
     variables: tuple[int, ...] = ()
+    fed: tuple[int, ...] = ()
 
 
 def sample(definition: Any) -> Sample | None:
@@ -47,7 +49,8 @@ def sample(definition: Any) -> Sample | None:
     stated = op_inputs.TABLE.get(definition.name)
     if stated is not None:
         inputs, attrs, *variables = stated(random)
-        return Sample(inputs, attrs, *variables)
+        seeds = tuple(i for i, arg in enumerate(definition.inputs) if arg.name == "seed")
+        return Sample(inputs, attrs, *(variables or [()]), fed=seeds)
     if absent(definition):
         return None
     if _variables(definition):

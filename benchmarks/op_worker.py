@@ -57,7 +57,9 @@ class OpWorker:
             self._session = self.tf.Session(graph=graph, config=self._config)
             feeds: dict[Any, Any] = {}
             inputs = [
-                self._variable(item) if i in call["variables"] else self._symbol(item, feeds)
+                self._variable(item)
+                if i in call["variables"]
+                else self._symbol(item, feeds, i in call["fed"])
                 for i, item in enumerate(call["inputs"])
             ]
             attrs = {key: self._attr(value) for key, value in call["attrs"].items()}
@@ -109,12 +111,12 @@ class OpWorker:
         takes_handle = "Resource" in op or "Variable" in op
         return resource.handle if takes_handle else reference
 
-    def _symbol(self, item: Any, feeds: dict[Any, Any]) -> Any:
+    def _symbol(self, item: Any, feeds: dict[Any, Any], is_fed: bool = False) -> Any:
         if isinstance(item, list):
             return [self._symbol(each, feeds) for each in item]
         kind = self.tf.string if item.dtype == object else self.tf.as_dtype(item.dtype)
         # Small integers are parameters.
-        if item.dtype.kind in "iuO" and item.size <= 8:
+        if item.dtype.kind in "iuO" and item.size <= 8 and not is_fed:
             return self.tf.constant(item, kind)
         # The first input is a batch; what comes beside it, such as weights, has a size.
         is_batch = item.ndim and not feeds and item.shape[0] > 8

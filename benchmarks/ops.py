@@ -67,7 +67,12 @@ class Survey:
         if made is None:
             return [{"op": definition.name, "absent": absent(definition) or "moves no data"}]
         path = Path(self._scratch, "call.pickle")
-        call = {"inputs": made.inputs, "attrs": made.attrs, "variables": made.variables}
+        call = {
+            "inputs": made.inputs,
+            "attrs": made.attrs,
+            "variables": made.variables,
+            "fed": made.fed,
+        }
         path.write_bytes(pickle.dumps(call))
         rows = [self._row(definition.name, str(path), False)]
         has_gradient = callable(definition.gradient) and not made.variables

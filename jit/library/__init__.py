@@ -9,8 +9,15 @@ from .largest import largest
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
-from .random import philox_integers, philox_normal, philox_truncated_normal, philox_uniform
+from .random import (
+    philox_integers,
+    philox_normal,
+    philox_truncated_normal,
+    philox_uniform,
+    shuffled,
+)
 from .rows import running, scatter_rows, transpose_matrices
+from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
@@ -36,6 +43,8 @@ __all__ = [
     "philox_uniform",
     "running",
     "scatter_rows",
+    "search_sorted",
+    "shuffled",
     "sorted_segments",
     "sparse_product",
     "transpose_matrices",

@@ -63,10 +63,18 @@ def _signed(word: int) -> int:
 
 
 def philox_uniform(
-    b: Any, op: Operation, dims: Sequence[AnySize], stream: Any, dtype: str = "float32"
-) -> Any:
-    """Uniform in [0, 1): float32 or float64."""
-    return _draw(b, "uniform", _UNIFORM.get(dtype), kernels.fill, op, dims, stream, dtype, _TILE)
+    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32",
+    reserved: AnySize | None = None,
+) -> Any:  # fmt: skip
+    """Uniform in [0, 1): float32 or float64.
+
+    stream: of a kernel context, or a value with the two seeds of a stateless op.  reserved: how
+    many outputs are set aside, if not as many as there are.
+    """
+    return _draw(
+        *(b, "uniform", _UNIFORM.get(dtype), kernels.fill, op, dims, stream, dtype, _TILE),
+        reserved=reserved,
+    )
 
 
 def philox_normal(
@@ -98,16 +106,19 @@ def philox_integers(
 def _draw(
     b: Any, name: str, values: Callable[..., Any] | None, entry: Callable[..., None], op: Operation,
     dims: Sequence[AnySize], stream: Any, dtype: str, tile: int, limits: tuple[int, int] = (0, 0),
+    reserved: AnySize | None = None,
 ) -> Any:  # fmt: skip
     if values is None:
         return NotImplemented
     if values is kernels.normal_float32:
         limits = (int(glibc_float32.log_table().ctypes.data), 0)
-    kernel = _kernel(name, values, entry, dtype)
     size, per = product(dims), _per_block(dtype)
+    seeds = [] if callable(stream) else [stream]
+    kernel = _kernel(name, values, entry, dtype, len(seeds))
+    count = size if reserved is None else reserved
     (out,) = b.call(
-        kernel, [], [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
-        reserve=PhiloxReservation(op, stream, size), operations=_PHILOX * size,
+        kernel, seeds, [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
+        reserve=None if seeds else PhiloxReservation(op, stream, count), operations=_PHILOX * size,
     )  # fmt: skip
     return out
 
@@ -117,18 +128,27 @@ def _per_block(dtype: str) -> int:
 
 
 def _kernel(
-    name: str, values: Callable[..., Any], entry: Callable[..., None], dtype: str
+    name: str, values: Callable[..., Any], entry: Callable[..., None], dtype: str, out: int = 0
 ) -> LibraryKernel:
     per = _per_block(dtype)
     # Each output of a rejection method owns 256 draws; a block is four of them.
     return specialise(
-        f"philox_{name}", entry, VALUES=values, PER=per, STRIDE=per * 256 // 4,
+        f"philox_{name}", entry, VALUES=values, PER=per, STRIDE=per * 256 // 4, OUT=out,
         **glibc_float32.CONSTANTS,
     )  # fmt: skip
 
 
+def shuffled(b: Any, op: Any, size: AnySize, stream: Any) -> Any:
+    """The numbers below `size` in random order; stream: as that of philox_uniform."""
+    (order,) = b.call(
+        specialise("shuffled", kernels.shuffled), [], [((size,), "int64")], [size],
+        reserve=PhiloxReservation(op, stream, size), operations=2 * _PHILOX * size,
+    )  # fmt: skip
+    return order
+
+
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """Every kernel of this module: of these dtypes, and integers of all."""
+    """The kernels of this module that take no input: of these dtypes, and integers of all."""
     for dtype in dtypes:
         for name, values, entry in (
             ("uniform", _UNIFORM, kernels.fill),
@@ -138,3 +158,4 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             yield _kernel(name, values[dtype], entry, dtype).over([dtype])
     for dtype, draw in _INTEGERS.items():
         yield _kernel("integers", draw, kernels.fill, dtype).over([dtype])
+    yield specialise("shuffled", kernels.shuffled).over(["int64"])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from .plain_vocabulary import (
     GIVEN,
+    Address,
     Arguments,
     Scalar,
     bits_as_float,
@@ -30,6 +31,7 @@ from .plain_vocabulary import (
 
 Four = tuple[Scalar, Scalar, Scalar, Scalar]
 
+OUT: int = GIVEN  # the number of the output: 1 where seeds are the input
 PER: int = GIVEN  # values that a block becomes
 STRIDE: int = GIVEN  # blocks that PER values own where some are rejected
 VALUES: Callable[..., tuple[Scalar, ...]] = GIVEN  # what one block becomes
@@ -55,6 +57,7 @@ HALF = uint64(32)
 M0, M1 = uint64(0xD2511F53), uint64(0xCD9E8D57)
 W0, W1 = uint64(0x9E3779B9), uint64(0xBB67AE85)
 ONE = uint64(1)
+MIX = uint64(0x02461E293EC8F720)  # TensorFlow's constant (stateless_random_ops.cc)
 SMALLEST = float32(1e-7)
 
 
@@ -108,6 +111,14 @@ def block(key: Scalar, low: Scalar, high: Scalar, index: Scalar) -> Four:
         c1, c3 = p1 & LOW, p0 & LOW
         k0, k1 = (k0 + W0) & LOW, (k1 + W1) & LOW
     return c0, c1, c2, c3
+
+
+@helper
+def stream_of(seeds: Address) -> tuple[Scalar, Scalar, Scalar]:
+    """The key and the counter of a stream that two seeds name: a block of a fixed one."""
+    given = pointer(seeds)
+    n0, n1, n2, n3 = block(MIX, uint64(given[0]), uint64(given[1]), uint64(0))
+    return n0 | (n1 << HALF), uint64(0), n2 | (n3 << HALF)
 
 
 @helper
@@ -178,9 +189,12 @@ def fill(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
     """Rows are blocks.  Parameters: number of values, the limits of integers, then the stream's
     position: key, counter low and high.
     """
-    out = pointer(args[0])
-    size, least, most = args[1], args[2], args[3]
-    key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+    out = pointer(args[OUT])
+    size, least, most = args[OUT + 1], args[OUT + 2], args[OUT + 3]
+    if OUT == 1:
+        key, low, high = stream_of(args[0])
+    else:
+        key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
     whole = min(r1, size // PER)
     for r in range(r0, whole):
         n0, n1, n2, n3 = block(key, low, high, uint64(r))
@@ -198,9 +212,12 @@ def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
     """Every group of PER values owns STRIDE blocks and takes its first candidates within two
     deviations.
     """
-    out = pointer(args[0])
-    size = args[1]
-    key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+    out = pointer(args[OUT])
+    size = args[OUT + 1]
+    if OUT == 1:
+        key, low, high = stream_of(args[0])
+    else:
+        key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
     for r in range(r0, r1):
         wanted = min(PER, size - r * PER)
         found = 0
@@ -208,8 +225,29 @@ def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
         while found < wanted:
             n0, n1, n2, n3 = block(key, low, high, index)
             index = index + ONE
-            made = VALUES(n0, n1, n2, n3, args[2], 0)
+            made = VALUES(n0, n1, n2, n3, args[OUT + 2], 0)
             for i in range(PER):
                 if found < wanted and abs(made[i]) < 2:
                     out[r * PER + found] = made[i]
                     found += 1
+
+
+def shuffled(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """The numbers below `size` in random order, after Fisher and Yates; in one tile.
+
+    Parameters: how many, then the stream's position.
+    """
+    order, size = pointer(args[0]), args[1]
+    key, low, high = uint64(args[2]), uint64(args[3]), uint64(args[4])
+    for i in range(size):
+        order[i] = i
+    for first in range(0, size - 1, 4):
+        words = block(key, low, high, uint64(first // 4))
+        for turn in (0, 1, 2, 3):
+            i = first + turn
+            if i < size - 1:
+                # TensorFlow's remainder, which is not quite uniform.
+                j = i + int64(words[turn] % uint64(size - i))
+                kept = order[i]
+                order[i] = order[j]
+                order[j] = kept

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 # Unique
 
@@ -371,6 +374,17 @@ def _search(side: Literal["left", "right"]) -> Any:
     return kernel
 
 
+def _lower_search(side: Literal["left", "right"]) -> Any:
+    def lower(b: Builder, op: OpView, rows: Value, values: Value) -> Any:
+        from ...jit import library
+
+        b.require(rows.ndim == 2 and values.ndim == 2)
+        b.require(b.equal(rows.shape[0], values.shape[0]))
+        return library.search_sorted(b, rows, values, side == "right", op.dtype(0))
+
+    return lower
+
+
 def _search_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[0], 2)
     shape_inference.ranked(c.inputs[1], 2)
@@ -385,6 +399,7 @@ _bounds: dict[str, OpFunction] = {
         "T: type; out_type: index = int32",
         shape=_search_shape,
         kernel=_search(side),
+        lower=_lower_search(side),
         gradient=_NO_ORDER,
         doc=f"Where values belong in sorted rows, {side} of equal ones.",
         test={

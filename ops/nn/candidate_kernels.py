@@ -21,52 +21,56 @@ _CHUNK = 256
 
 
 class Bits:
-    """32-bit numbers of a stream, one by one."""
+    """32-bit numbers of a stream, in order."""
 
     def __init__(self, at: philox.Philox) -> None:
         self._at = at
-        self._buffer: list[int] = []
+        self._buffer = np.empty(0, np.uint64)
 
-    def next32(self) -> int:
-        """The next 32 bits."""
-        if not self._buffer:
-            self._buffer = self._at.blocks(_CHUNK).reshape(-1)[::-1].tolist()
-            self._at = self._at.skip(_CHUNK)
-        return self._buffer.pop()
+    def next32(self, count: int) -> np.ndarray:
+        """The next numbers, each in a uint64."""
+        if len(self._buffer) < count:
+            blocks = max(-(-(count - len(self._buffer)) // 4), _CHUNK)
+            more = self._at.blocks(blocks).reshape(-1).astype(np.uint64)
+            self._buffer = np.concatenate([self._buffer, more])
+            self._at = self._at.skip(blocks)
+        found, self._buffer = self._buffer[:count], self._buffer[count:]
+        return found
 
-    def next64(self) -> int:
-        """The next 64 bits, the lower half first."""
-        low = self.next32()
-        return low | self.next32() << 32
+    def next64(self, count: int) -> np.ndarray:
+        """The next numbers of 64 bits, the lower half first."""
+        words = self.next32(2 * count)
+        return words[0::2] | words[1::2] << np.uint64(32)
 
-    def uniform(self) -> float:
-        """A float64 in [0, 1)."""
-        high, low = self.next32(), self.next32()
-        return float(philox.to_double(np.asarray(high, np.uint32), np.asarray(low, np.uint32)))
+    def uniform(self, count: int) -> np.ndarray:
+        """Numbers of float64 in [0, 1)."""
+        words = self.next32(2 * count).astype(np.uint32)
+        return philox.to_double(words[0::2], words[1::2])
 
     def uniform32(self) -> np.float32:
         """A float32 in [0, 1)."""
-        return np.float32(philox.to_float(np.array([self.next32()], np.uint32))[0])
+        return np.float32(philox.to_float(self.next32(1).astype(np.uint32))[0])
 
-    def below32(self, n: int) -> int:
-        """Uniform in [0, n), from 32 bits."""
-        return _below(n, _MASK32, self.next32)
+    def below32(self, n: int, count: int) -> np.ndarray:
+        """Uniform in [0, n), each from 32 bits."""
+        return _below(n, _MASK32, self.next32, count)
 
-    def below64(self, n: int) -> int:
-        """Uniform in [0, n), from 64 bits."""
-        return _below(n, _MASK64, self.next64)
+    def below64(self, n: int, count: int) -> np.ndarray:
+        """Uniform in [0, n), each from 64 bits."""
+        return _below(n, _MASK64, self.next64, count)
 
 
-def _below(n: int, mask: int, draw: Callable[[], int]) -> int:
+def _below(n: int, mask: int, draw: Callable[[int], np.ndarray], count: int) -> np.ndarray:
     """Exactly uniform: numbers of the incomplete first period are drawn again."""
     if n & (n - 1) == 0:
-        return draw() & (n - 1)
+        return (draw(count) & np.uint64(n - 1)).astype(np.int64)
     # mask + 1 numbers less the first (mask + 1) % n, or n, of them are whole periods.
-    skewed = mask % n + 1
-    while True:
-        value = draw()
-        if value >= skewed:
-            return value % n
+    skewed = np.uint64(mask % n + 1)
+    found = np.empty(0, np.uint64)
+    while len(found) < count:
+        more = draw(count - len(found))
+        found = np.concatenate([found, more[more >= skewed]])
+    return (found % np.uint64(n)).astype(np.int64)
 
 
 class Uniform:
@@ -75,15 +79,15 @@ class Uniform:
     def __init__(self, size: int) -> None:
         self.size = size
 
-    def sample(self, bits: Bits) -> int:
-        """Draws a class."""
-        return bits.below64(self.size)
+    def sample(self, bits: Bits, count: int) -> list[int]:
+        """Draws classes."""
+        return bits.below64(self.size, count).tolist()
 
-    def probability(self, value: int) -> np.float32:
-        """The probability of a class."""
-        return np.float32(1.0 / self.size)
+    def probability(self, values: np.ndarray) -> np.ndarray:
+        """The probabilities of classes."""
+        return np.full(len(values), 1.0 / self.size, np.float32)
 
-    def update(self, values: Sequence[int]) -> None:
+    def update(self, values: np.ndarray) -> None:
         """Learns nothing."""
 
 
@@ -94,53 +98,40 @@ class LogUniform(Uniform):
         super().__init__(size)
         self._log_size = math.log1p(size)
 
-    def sample(self, bits: Bits) -> int:
-        """Draws a class; rounding may reach the end of the range."""
-        return (int(math.exp(bits.uniform() * self._log_size)) - 1) % self.size
+    def sample(self, bits: Bits, count: int) -> list[int]:
+        """Draws classes; rounding may reach the end of the range."""
+        numbers = np.exp(bits.uniform(count) * self._log_size).astype(np.int64)
+        return ((numbers - 1) % self.size).tolist()
 
-    def probability(self, value: int) -> np.float32:
-        """The probability of a class."""
-        return np.float32(math.log((value + 2.0) / (value + 1.0)) / self._log_size)
+    def probability(self, values: np.ndarray) -> np.ndarray:
+        """The probabilities of classes."""
+        ratios = np.log((values + 2.0) / (values + 1.0))
+        return (ratios / self._log_size).astype(np.float32)
 
 
 class Unigram(Uniform):
-    """Classes are as frequent as they were among the true classes so far, and one more each.
-
-    A Fenwick tree keeps the cumulated counts.
-    """
+    """Classes are as frequent as they were among the true classes so far, and one more each."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
-        self._counts = [1] * size
-        # A Fenwick tree: node i holds the counts of the i & -i classes that end with the i-th.
-        self._tree = [i & -i for i in range(size + 1)]
+        self._counts = np.ones(size, np.int64)
         self._total = size
-        self._top = 1 << size.bit_length() - 1
 
-    def sample(self, bits: Bits) -> int:
-        """Draws a class."""
-        rest, position, step = bits.below32(self._total), 0, self._top
-        while step:
-            after = position + step
-            if after <= self.size and self._tree[after] <= rest:
-                position, rest = after, rest - self._tree[after]
-            step >>= 1
-        return position
+    def sample(self, bits: Bits, count: int) -> list[int]:
+        """Draws classes."""
+        ends = np.cumsum(self._counts)
+        return np.searchsorted(ends, bits.below32(self._total, count), side="right").tolist()
 
-    def probability(self, value: int) -> np.float32:
-        """The probability of a class."""
-        return np.float32(self._counts[value]) / np.float32(self._total)
+    def probability(self, values: np.ndarray) -> np.ndarray:
+        """The probabilities of classes."""
+        return self._counts[values].astype(np.float32) / np.float32(self._total)
 
-    def update(self, values: Sequence[int]) -> None:
+    def update(self, values: np.ndarray) -> None:
         """Counts true classes."""
         # TensorFlow draws below the total as an int32 and stops counting before it overflows.
-        for value in values[: _INT32_MAX - self._total]:
-            self._counts[value] += 1
-            self._total += 1
-            node = value + 1
-            while node <= self.size:
-                self._tree[node] += 1
-                node += node & -node
+        counted = values[: max(_INT32_MAX - self._total, 0)]
+        np.add.at(self._counts, counted, 1)
+        self._total += len(counted)
 
 
 class Weighted(Uniform):
@@ -148,20 +139,25 @@ class Weighted(Uniform):
 
     def __init__(self, weights: Sequence[np.float32]) -> None:
         super().__init__(len(weights))
-        self._weights = weights
+        self._weights = np.array(weights, np.float32)
         self._total = np.float32(0)
         for weight in weights:
             self._total += weight
         self._chances, self._aliases = _alias_table([float(w) for w in weights])
 
-    def sample(self, bits: Bits) -> int:
-        """Draws a class."""
-        chance, index = bits.uniform32(), bits.below32(self.size)
+    def sample(self, bits: Bits, count: int) -> list[int]:
+        """Draws classes."""
+        return [self._one(bits) for _ in range(count)]
+
+    def _one(self, bits: Bits) -> int:
+        chance, index = bits.uniform32(), int(bits.below32(self.size, 1)[0])
         return index if chance < self._chances[index] else self._aliases[index]
 
-    def probability(self, value: int) -> np.float32:
-        """The probability of a class; zero for those out of the range."""
-        return self._weights[value] / self._total if 0 <= value < self.size else np.float32(0)
+    def probability(self, values: np.ndarray) -> np.ndarray:
+        """The probabilities of classes; zero for those out of the range."""
+        inside = (values >= 0) & (values < self.size)
+        weights = self._weights[np.where(inside, values, 0)] / self._total
+        return np.where(inside, weights, np.float32(0))
 
 
 def _alias_table(weights: list[float]) -> tuple[list[np.float32], list[int]]:
@@ -187,19 +183,21 @@ def _alias_table(weights: list[float]) -> tuple[list[np.float32], list[int]]:
 def draw(sampler: Uniform, bits: Bits, count: int, unique: bool) -> tuple[list[int], int]:
     """Draws classes; tells how many draws that took."""
     if not unique:
-        return [sampler.sample(bits) for _ in range(count)], count
+        return sampler.sample(bits, count), count
     picked: dict[int, None] = {}
     tries = 0
-    while len(picked) < count:
-        tries += 1
-        picked.setdefault(sampler.sample(bits))
-    return list(picked), tries
+    while True:
+        for value in sampler.sample(bits, max(count - len(picked), 1)):
+            tries += 1
+            picked.setdefault(value)
+            if len(picked) == count:
+                return list(picked), tries
 
 
-def expected_count(probability: np.float32, count: int, tries: int) -> np.float32:
-    """How often a class of this probability is expected in a batch."""
+def expected_counts(probabilities: np.ndarray, count: int, tries: int) -> np.ndarray:
+    """How often classes of these probabilities are expected in a batch."""
     if tries == count:
-        return np.float32(probability * np.float32(count))
+        return probabilities * np.float32(count)
     # 1 - (1 - p) ** tries, without cancellation.
     with np.errstate(divide="ignore"):
-        return np.float32(-np.expm1(np.float32(tries) * np.log1p(-np.float32(probability))))
+        return -np.expm1(np.float32(tries) * np.log1p(-probabilities))

@@ -63,16 +63,15 @@ def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
         bits = samplers.Bits(numbers.reserve(-(-_RESERVED * count // 4)))
         sampled, tries = samplers.draw(sampler, bits, count, c.attr("unique"))
 
-        def counts(values: Sequence[int]) -> np.ndarray:
-            chances = (sampler.probability(v) for v in values)
-            return np.array([samplers.expected_count(p, count, tries) for p in chances], np.float32)
+        def counts(values: np.ndarray) -> np.ndarray:
+            return samplers.expected_counts(sampler.probability(values), count, tries)
 
-        true = true_classes.reshape(-1).tolist()
-        expected = counts(true).reshape(true_classes.shape), counts(sampled)
+        true, drawn = true_classes.reshape(-1), np.array(sampled, np.int64)
+        expected = counts(true).reshape(true_classes.shape), counts(drawn)
         # Behind the counts: the true classes of this step are learned for the next one
         # (candidate_sampler_ops.cc).
         sampler.update(true)
-        return np.array(sampled, np.int64), *expected
+        return drawn, *expected
 
     return kernel
 

@@ -64,7 +64,7 @@ def _even_regions(size: int, count: int, bits: Bits) -> list[int]:
     # The first limit keeps the first region below least + 2, the second keeps the last one from
     # being smaller than `least` (fractional_pool_common.cc).
     limit = min((least + 2) / alpha - 1, (size + 1 - least) / alpha - (count - 1))
-    phase = bits.uniform() * limit
+    phase = float(bits.uniform(1)[0]) * limit
     bounds = [1, *(math.ceil(alpha * (i + phase)) for i in range(1, count)), size + 1]
     return [after - before for before, after in zip(bounds, bounds[1:])]
 
@@ -75,7 +75,7 @@ def _shuffled_regions(size: int, count: int, bits: Bits) -> list[int]:
     sizes = [least + 1] * larger + [least] * (count - larger)
     for i in range(count - 1):
         # Fisher and Yates' shuffle, with the slight bias of the remainder that TensorFlow's has.
-        j = i + bits.next32() % (count - i)
+        j = i + int(bits.next32(1)[0]) % (count - i)
         sizes[i], sizes[j] = sizes[j], sizes[i]
     return sizes
 

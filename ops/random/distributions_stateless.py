@@ -24,7 +24,16 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from . import philox
-from .random_ops import RANDOM, _dims, _integers, _multinomial, shape_of, stream, uniform_limits
+from .random_ops import (
+    RANDOM,
+    _dims,
+    _integers,
+    _multinomial,
+    lower_multinomial,
+    shape_of,
+    stream,
+    uniform_limits,
+)
 from .rejection import Lanes, gamma, poisson
 
 if TYPE_CHECKING:
@@ -34,6 +43,9 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
     from ...engine.types.dtypes import DType
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _SEEDS = "seed: int = 0; seed2: int = 0"
 _REALS = "{half, float32, float64}"
@@ -205,7 +217,39 @@ def _generator(seed: np.ndarray) -> philox.Philox:
     return philox.scrambled(seed)
 
 
-def _define_stateless(name: str, fill: Callable[..., np.ndarray], doc: str) -> None:
+def _lower_stateless(function: str) -> Callable[..., Any]:
+    def lower(b: Builder, op: OpView, shape: Value, seed: Value) -> Any:
+        from ...jit import library
+
+        dims, dtype = b.known(shape), op.dtype(0)
+        if dims is None or dims.ndim != 1 or dtype not in ("float32", "float64"):
+            return NotImplemented
+        b.require_shape(seed, [2])
+        given = b.cast(seed, "int64")
+        return getattr(library, function)(b, op, tuple(dims), given, dtype)
+
+    return lower
+
+
+def _lower_integers(
+    b: Builder, op: OpView, shape: Value, seed: Value, low: Value, high: Value
+) -> Any:
+    from ...jit import library
+
+    dims, least, most = b.known(shape), b.known(low), b.known(high)
+    if dims is None or least is None or most is None or object in (least.dtype, most.dtype):
+        return NotImplemented
+    b.require_shape(seed, [2])
+    given, limits = b.cast(seed, "int64"), (int(least), int(most))
+    return library.philox_integers(b, op, tuple(dims), given, op.dtype(0), *limits)
+
+
+def _lower_classes(b: Builder, op: OpView, logits: Value, count: Value, seed: Value) -> Any:
+    b.require_shape(seed, [2])
+    return lower_multinomial(b, op, logits, count, b.cast(seed, "int64"))
+
+
+def _define_stateless(name: str, fill: Callable[..., np.ndarray], function: str, doc: str) -> None:
     define(
         name,
         "shape: T, seed: Tseed -> output: dtype",
@@ -213,15 +257,21 @@ def _define_stateless(name: str, fill: Callable[..., np.ndarray], doc: str) -> N
         "Tseed: index = int64",
         shape=shape_of,
         kernel=lambda c, shape, seed: fill(_generator(seed), _dims(shape), c.out_dtype()),
+        lower=_lower_stateless(function),
         gradient=RANDOM,
         doc=doc,
         test={"values": [[np.array([3], np.int32), np.array([1, 2], np.int64)]]},
     )
 
 
-_define_stateless("StatelessRandomUniform", philox.uniform, "Uniform in [0, 1).")
-_define_stateless("StatelessRandomNormal", philox.normal, "Standard normal.")
-_define_stateless("StatelessTruncatedNormal", philox.truncated_normal, "Within two deviations.")
+_define_stateless("StatelessRandomUniform", philox.uniform, "philox_uniform", "Uniform in [0, 1).")
+_define_stateless("StatelessRandomNormal", philox.normal, "philox_normal", "Standard normal.")
+_define_stateless(
+    "StatelessTruncatedNormal",
+    philox.truncated_normal,
+    "philox_truncated_normal",
+    "Within two deviations.",
+)
 define(
     "StatelessRandomUniformInt",
     "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
@@ -230,6 +280,7 @@ define(
     kernel=lambda c, shape, seed, low, high: _integers(
         c, lambda size: _generator(seed), shape, low, high
     ),
+    lower=_lower_integers,
     gradient=RANDOM,
     doc="Uniform integers in [minval, maxval).",
     test={
@@ -242,6 +293,7 @@ define(
     "T: realnumbertype; Tseed: index = int64; output_dtype: index = int64",
     shape=lambda c: TensorShape([c.inputs[0].with_rank(2)[0], _count(c)]),
     kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
+    lower=_lower_classes,
     gradient=RANDOM,
     doc="Class numbers drawn with probabilities softmax(logits).",
     test={"values": [[np.array([[1, 2, 3]], np.float32), np.int32(4), np.array([1, 2], np.int64)]]},

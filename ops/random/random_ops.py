@@ -7,7 +7,7 @@ Each stateful op owns a Philox stream, from which every run takes the next part.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.seed import get_seed
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from ..public import raw, tf
 from . import philox
 
@@ -162,13 +163,34 @@ def _shuffle(c: KernelContext, value: np.ndarray) -> np.ndarray:
         return value
     size = value.shape[0]
     at = stream(c).reserve((size - 1 + 3) // 4)
-    draws = at.blocks((size - 1 + 3) // 4).reshape(-1)
-    order = np.arange(size)
+    draws = at.blocks((size - 1 + 3) // 4).reshape(-1)[: size - 1].astype(np.int64)
     # Fisher and Yates, with TensorFlow's remainder, which is not quite uniform.
-    for i in range(size - 1):
-        j = i + int(draws[i]) % (size - i)
+    at_once = np.arange(size - 1)
+    order = list(range(size))
+    for i, j in enumerate((at_once + draws % (size - at_once)).tolist()):
         order[i], order[j] = order[j], order[i]
     return value[order]
+
+
+class _Blocks(NamedTuple):
+    """A stream whose outputs are what a shuffle draws: a block for four rows."""
+
+    stream: philox.Stream
+
+    def reserve_outputs(self, rows: int) -> philox.Philox:
+        """The part for a shuffle of so many rows."""
+        return self.stream.reserve((max(rows, 1) - 1 + 3) // 4)
+
+
+def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
+    from ...jit import library
+
+    if not value.ndim or any(b.equal(size, 0) for size in value.shape):
+        return b.identity(value)
+    if b.equal(value.shape[0], 1):
+        return b.identity(value)
+    order = library.shuffled(b, op, value.shape[0], lambda c: _Blocks(stream(c)))
+    return b.pick(value, order)
 
 
 define(
@@ -177,6 +199,7 @@ define(
     f"{_SEEDS}; T: type",
     shape=lambda c: c.inputs[0],
     kernel=_shuffle,
+    lower=_lower_shuffle,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     stateful=True,
     doc="The rows of a tensor in random order.",
@@ -228,6 +251,39 @@ def _multinomial(
     return _sample_rows(at, logits, count, c.out_dtype())
 
 
+def lower_multinomial(b: Builder, op: OpView, logits: Value, samples: Value, source: Any) -> Any:
+    """The lowering of draws of classes; source: as that of library.philox_uniform."""
+    from ...jit import library
+
+    known = b.known(samples)
+    if known is None or known.ndim or logits.ndim != 2 or logits.dtype == "bfloat16":
+        return NotImplemented
+    count, (rows, classes) = known.item(), logits.shape
+    if not k.compiles(logits.dtype) or not logits.dtype.startswith("float"):
+        return NotImplemented
+    b.require(count >= 0)
+    if any(b.equal(size, 0) for size in (rows, classes, count)):
+        return NotImplemented
+    reserved = rows * ((count + 3) // 4 * 4 * 2)
+    draws = library.philox_uniform(b, op, (rows, count), source, "float64", reserved)
+    lowest = b.constant(_lowest(np.dtype(logits.dtype)), logits.dtype)
+
+    def share(value: Any, top: Any) -> Any:
+        weight = k.exp(k.sub(k.cast(value, "float64"), k.cast(top, "float64")))
+        return k.select(k.isfinite(value), weight, k.const_like(0, weight))
+
+    finite = b.map(lambda v, low: k.select(k.isfinite(v), v, low), logits, lowest)
+    weights = b.map(share, logits, b.reduce("max", finite, [1], keepdims=True))
+    cumulative = library.running(b, "add", weights, 1)
+    last = b.slice(cumulative, [0, classes - 1], [rows, 1])
+    wanted = b.map(k.mul, draws, last)
+    return library.search_sorted(b, cumulative, wanted, True, op.dtype(0))
+
+
+def _lower_multinomial(b: Builder, op: OpView, logits: Value, samples: Value) -> Any:
+    return lower_multinomial(b, op, logits, samples, stream)
+
+
 def _multinomial_shape(c: ShapeContext) -> TensorShape:
     logits, count = c.inputs[0].with_rank(2), c.value(1)
     return TensorShape([logits[0], None if count is None else int(count)])
@@ -239,6 +295,7 @@ define(
     f"{_SEEDS}; T: realnumbertype; output_dtype: index = int64",
     shape=_multinomial_shape,
     kernel=lambda c, logits, n: _multinomial(c, stream(c).reserve_outputs, logits, n),
+    lower=_lower_multinomial,
     gradient=RANDOM,
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
