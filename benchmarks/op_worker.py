@@ -37,6 +37,7 @@ class OpWorker:
         self._session: Any = None
         self._step: Callable[[], Any] = lambda: None
         self._repeats = 1
+        self._has_variables = False
 
     def answer(self, command: dict[str, Any]) -> dict[str, Any]:
         """Does one command, a public method of this class."""
@@ -56,6 +57,7 @@ class OpWorker:
             self.tf.set_random_seed(7)
             self._session = self.tf.Session(graph=graph, config=self._config)
             feeds: dict[Any, Any] = {}
+            self._has_variables = bool(call["variables"])
             inputs = [
                 self._variable(item)
                 if i in call["variables"]
@@ -116,7 +118,8 @@ class OpWorker:
             return [self._symbol(each, feeds) for each in item]
         kind = self.tf.string if item.dtype == object else self.tf.as_dtype(item.dtype)
         # Small integers are parameters.
-        if item.dtype.kind in "iuO" and item.size <= 8 and not is_fed:
+        is_rate = bool(self._has_variables and not item.ndim)  # learning rates are constants
+        if is_rate or (item.dtype.kind in "iuO" and item.size <= 8 and not is_fed):
             return self.tf.constant(item, kind)
         # The first input is a batch; what comes beside it, such as weights, has a size.
         is_batch = item.ndim and not feeds and item.shape[0] > 8
