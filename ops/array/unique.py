@@ -43,13 +43,36 @@ if TYPE_CHECKING:
 _NO_ORDER = NoGradient("TensorFlow declares none", silent=False)
 
 
+# Numbers that are no further apart than this many times their count, or this far, are counted in a
+# table, which takes a tenth of the time of sorting them.
+_MOST_SPREAD, _FEW = 4, 1 << 16
+
+
+def _first_seen_of_few(x: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_first_seen`, of numbers below `size`."""
+    place = np.empty(size, np.int64)
+    # The first of each comes last, and stays.
+    place[x[::-1]] = np.arange(len(x) - 1, -1, -1)
+    counts = np.bincount(x, minlength=size)
+    present = np.flatnonzero(counts)
+    present = present[np.argsort(place[present])]
+    first = place[present]
+    place[present] = np.arange(len(present))
+    return first, place[x], counts[present]
+
+
 def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions of first occurrences in order, the number of each element, and counts."""
     if x.dtype == object:
         order: dict[Any, int] = {}
         number = np.array([order.setdefault(v, len(order)) for v in x.tolist()], dtype=np.int64)
-        first = np.array([x.tolist().index(v) for v in order], dtype=np.int64)
+        first = np.full(len(order), len(x), np.int64)
+        np.minimum.at(first, number, np.arange(len(x)))
         return first, number, np.bincount(number, minlength=len(order))
+    if x.dtype.kind in "iu" and x.ndim == 1 and x.size:
+        least, most = int(x.min()), int(x.max())
+        if most - least < _MOST_SPREAD * x.size + _FEW:
+            return _first_seen_of_few(x.astype(np.int64) - least, most - least + 1)
     axis = 0 if x.ndim > 1 else None
     # NumPy sorts; TensorFlow numbers elements as they first appear, and a NaN equals nothing.
     _, first, number, counts = np.unique(
@@ -184,8 +207,12 @@ def _difference(c: KernelContext, x: np.ndarray, y: np.ndarray) -> tuple[np.ndar
     for name, value in (("x", x), ("y", y)):
         if value.ndim != 1:
             raise errors.invalid(f"{name} should be a 1D vector.")
-    left = set(y.tolist())
-    at = np.array([i for i, v in enumerate(x.tolist()) if v not in left], dtype=c.out_dtype(1))
+    if x.dtype == object:
+        left = set(y.tolist())
+        kept = [i for i, v in enumerate(x.tolist()) if v not in left]
+        at = np.array(kept, dtype=c.out_dtype(1))
+    else:
+        at = np.flatnonzero(~np.isin(x, y)).astype(c.out_dtype(1))
     return x[at], at
 
 

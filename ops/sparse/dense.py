@@ -21,7 +21,7 @@ from ...jit.kernel import scalar as k
 from ..public import raw, tf
 from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
-from .common import SAMPLE, as_sparse, parts, require_inside, require_order
+from .common import SAMPLE, as_sparse, flat_places, parts, require_inside, require_order
 from .layout import sparse_reorder
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _to_dense(
     check(places, shape.astype(np.int64))
     result = np.empty(tuple(shape.tolist()), c.out_dtype())
     result[...] = default[()]
-    result[tuple(places.T)] = values
+    result.reshape(-1)[flat_places(places, shape)] = values
     return result
 
 

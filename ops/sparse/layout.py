@@ -27,8 +27,10 @@ from .common import (
     SAMPLE,
     as_sparse,
     flat_places,
+    found_at,
     in_order,
     indices_at,
+    inside_of,
     parts,
     sparse_result,
     sparse_shapes,
@@ -439,7 +441,7 @@ def _slice(
             raise errors.invalid(
                 f"The slice of {length} from {first} in dimension {i} is not valid"
             )
-    inside = ((indices >= start) & (indices < start + size)).all(1)
+    inside = inside_of(indices, start, start + size)
     sizes = np.maximum(np.minimum(size, shape - start), 0)
     return indices[inside] - start, values[inside], sizes
 
@@ -454,12 +456,9 @@ def _slice_gradient(op: Operation, *grads: Any) -> Any:
 def _slice_gradient_kernel(
     c: KernelContext, grad: np.ndarray, indices: np.ndarray, start: np.ndarray, chosen: np.ndarray
 ) -> Any:
-    result = np.zeros(len(indices), grad.dtype)
-    places = {tuple(index): i for i, index in enumerate((chosen + start).tolist())}
-    for i, index in enumerate(indices.tolist()):
-        if tuple(index) in places:
-            result[i] = grad[places[tuple(index)]]
-    return result
+    places = found_at(indices, chosen + start)
+    # What the block left out gets nothing: one more gradient of zero.
+    return np.append(grad, np.zeros(1, grad.dtype))[places]
 
 
 define(

@@ -27,6 +27,7 @@ from .common import (
     SAMPLE,
     as_sparse,
     flat_places,
+    found_at,
     indices_at,
     parts,
     require_shape,
@@ -72,14 +73,20 @@ def _united(
     """Indices and values over all places where either has an entry; zero where one has none."""
     (a_indices, a_values, shape), (b_indices, b_values, b_shape) = a, b
     _require_alike((a_indices, shape), (b_indices, b_shape))
-    flat = [flat_places(a_indices, shape), flat_places(b_indices, b_shape)]
-    union = np.union1d(*flat)
+    flat = np.concatenate([flat_places(a_indices, shape), flat_places(b_indices, b_shape)])
+    # Two runs that are in order, as they mostly are, are merged in one go.
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    is_new = np.diff(ordered, prepend=ordered[:1] - 1) != 0
+    group = np.empty(len(flat), np.int64)
+    group[order] = np.cumsum(is_new) - 1
     sides = []
-    for places, values in zip(flat, (a_values, b_values), strict=True):
-        side = np.zeros(len(union), values.dtype)
-        side[np.searchsorted(union, places)] = values
+    for places, values in ((group[: len(a_values)], a_values), (group[len(a_values) :], b_values)):
+        side = np.zeros(int(is_new.sum()), values.dtype)
+        side[places] = values
         sides.append(side)
-    return indices_at(union, shape.tolist()), combine(*sides).astype(a_values.dtype)
+    indices = np.concatenate([a_indices, b_indices])[order[is_new]]
+    return indices, combine(*sides).astype(a_values.dtype)
 
 
 def _add(c: KernelContext, *given: Any) -> Any:
@@ -99,14 +106,9 @@ def _add_gradient(op: Operation, *grads: Any) -> Any:
 def _add_gradient_kernel(
     c: KernelContext, grad: np.ndarray, a: np.ndarray, b: np.ndarray, total: np.ndarray
 ) -> Any:
-    places = {tuple(index): i for i, index in enumerate(total.tolist())}
-
-    def of(indices: np.ndarray) -> np.ndarray:
-        found = [places.get(tuple(index), -1) for index in indices.tolist()]
-        # What fell below the threshold gets nothing: one more gradient of zero.
-        return np.append(grad, np.zeros(1, grad.dtype))[np.array(found, np.int64)]
-
-    return of(a), of(b)
+    # What fell below the threshold gets nothing: one more gradient of zero.
+    grads = np.append(grad, np.zeros(1, grad.dtype))
+    return grads[found_at(a, total)], grads[found_at(b, total)]
 
 
 _PAIR = (

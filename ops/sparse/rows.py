@@ -17,6 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
+from ...engine.types.indices import first_outside
 from ...engine.types.shape import Dimension, TensorShape
 from ..control import with_dependencies
 from ..public import raw, tf
@@ -48,9 +49,9 @@ def _fill_rows(
         raise errors.invalid(
             f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}"
         )
-    for i, row in enumerate(indices[:, 0].tolist()):
-        if not 0 <= row < rows:
-            raise errors.invalid(f"indices({i}, 0) is invalid: {row} >= {rows}")
+    bad = first_outside(indices[:, 0], rows)
+    if bad is not None:
+        raise errors.invalid(f"indices({bad}, 0) is invalid: {indices[bad, 0]} >= {rows}")
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), rank), np.int64)
     added[:, 0] = np.flatnonzero(empty)
@@ -93,11 +94,11 @@ def _fill_gradient_kernel(c: KernelContext, places: np.ndarray, grad: np.ndarray
     if places.ndim != 1:
         raise errors.invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
     rest = np.ones(len(grad), bool)
-    for place in places.tolist():
-        if not 0 <= place < len(grad):
-            raise errors.invalid(
-                f"Elements in reverse index must be in [0, {len(grad)}) but got {place}"
-            )
+    bad = first_outside(places, len(grad))
+    if bad is not None:
+        raise errors.invalid(
+            f"Elements in reverse index must be in [0, {len(grad)}) but got {places[bad]}"
+        )
     rest[places] = False
     # What no input went to was filled in by the default.
     return grad[places], grad[rest].sum(dtype=grad.dtype)
