@@ -323,9 +323,7 @@ class Runner:
             if traced.is_complete:
                 if not self.is_inner:
                     self.evaluate.meter.ran(perf_counter() - began)
-                return [
-                    known[t] if t in known else traced.passed[t].read().copy() for t in self.fetches
-                ]
+                return [self._result(t, known, traced) for t in self.fetches]
             self.handles.update(traced.passed)
             stopping.check_session(self.evaluate.session)
             start = traced.stop
@@ -342,6 +340,19 @@ class Runner:
             except (errors.OpError, CompileFailure) as error:
                 return self._refused(error, plans, known)
             traced = plan.traced
+
+    def _result(self, tensor: Tensor, known: dict[Any, Any], traced: Traced) -> Any:
+        """A fetched value that belongs to the caller."""
+        if tensor not in known:
+            return traced.passed[tensor].read().copy()
+        array, op = known[tensor], tensor.op
+        if tensor in traced.exports or tensor not in traced.segment.inputs:
+            return array
+        # It was given to the last plan: fed, or made on the host, perhaps of other memory.
+        is_new = tensor not in self.feeds and not op.definition.is_stateful
+        is_new = is_new and isinstance(array, np.ndarray) and array.base is None
+        is_new = is_new and not any(array is known.get(t) for t in op._inputs_val)
+        return array if is_new and array.ndim else np.array(array)[()]
 
     def _refused(self, error: Exception, plans: SegmentPlans, known: dict[Any, Any]) -> list[Any]:
         """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.

@@ -192,7 +192,12 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
     passed: dict[Any, Any] = {}
+    # What is given is there for whoever comes behind.
+    is_whole = is_complete and not segment.start
+    given: frozenset[Any] = frozenset() if is_whole else frozenset(segment.inputs)
     for tensor in segment.wanted(stop):
+        if tensor in given:
+            continue
         # Variables are passed on as they are; at the end their contents are what was asked.
         known = tracer.values.get(tensor)
         cell = None if known is None else known.cell

@@ -59,8 +59,8 @@ def found_at(wanted: np.ndarray, among: np.ndarray) -> np.ndarray:
     both = np.concatenate([wanted, among])
     if not len(wanted) or not len(among):
         return np.full(len(wanted), -1)
-    low = both.min(axis=0, initial=0)
-    sizes = both.max(axis=0, initial=0) - low + 1
+    low = np.array([column.min() for column in both.T], np.int64)
+    sizes = np.array([column.max() for column in both.T], np.int64) - low + 1
     if np.prod(sizes.astype(np.float64)) < 2.0**62:
         keys = flat_places(both - low, sizes)
     else:
