@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from . import arrays, conv, conv_grad_pooled, max_pool_argmax, random, rows, segments, tiles
+from . import (
+    arrays,
+    conv,
+    conv_grad_pooled,
+    largest,
+    max_pool_argmax,
+    random,
+    rows,
+    search,
+    segments,
+    tiles,
+)
 from .library_kernel import LibraryKernel
 from .matmul import closed as products
 
@@ -18,10 +29,12 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     arrays.closed,
     conv.closed,
     conv_grad_pooled.closed,
+    largest.closed,
     max_pool_argmax.closed,
     products,
     random.closed,
     rows.closed,
+    search.closed,
     segments.closed,
     tiles.closed,
 )

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize, maximum, product
 from . import largest_kernels
+from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
 
@@ -28,3 +30,9 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
         maximum(_WORK // maximum(length, 1), 1), scratch=8 * (kept + 1),
         operations=product(x.shape),
     )  # fmt: skip
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """The kernel, for numbers of these dtypes."""
+    for dtype in dtypes:
+        yield specialise("largest", largest_kernels.largest).over([dtype, dtype, "int32"])

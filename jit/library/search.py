@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..kernel.sizes import maximum
 from . import search_kernels
+from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
 
@@ -28,3 +30,11 @@ def search_sorted(b: Any, rows: Any, values: Any, right: bool, dtype: str = "int
         operations=10 * values.shape[0] * count,
     )  # fmt: skip
     return out
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Both kernels, for rows of these dtypes."""
+    for dtype in dtypes:
+        for right in (False, True):
+            kernel = specialise("search", search_kernels.search, RIGHT=right)
+            yield from (kernel.over([dtype, dtype, places]) for places in ("int32", "int64"))
