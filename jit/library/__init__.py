@@ -5,7 +5,6 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
-from .largest import largest
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
@@ -16,6 +15,7 @@ from .random import (
     philox_uniform,
     shuffled,
 )
+from .ranking import largest
 from .rows import running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product

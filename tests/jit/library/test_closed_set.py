@@ -142,7 +142,16 @@ def arrays(dtype: str) -> Run:
     return found, {xs: np.ones((5, 4, 3), dtype)}
 
 
+def orders(dtype: str) -> Run:
+    x = tf.placeholder(dtype, [None, 9])
+    found = [*tf.nn.top_k(x, 3), tf.random_shuffle(x)]
+    for side in ("left", "right"):
+        found += [tf.searchsorted(x, x + 1, side, kind) for kind in (tf.int32, tf.int64)]
+    return found, {x: np.ones((4, 9), dtype)}
+
+
 FAMILIES: tuple[Callable[[str], Run], ...] = (
+    orders,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize, maximum, product
-from . import largest_kernels
+from . import ranking_kernels
 from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
@@ -24,7 +24,7 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
         return NotImplemented
     lead, length = x.shape[:-1], x.shape[-1]
     shape = (*lead, kept)
-    kernel = specialise("largest", largest_kernels.largest)
+    kernel = specialise("largest", ranking_kernels.largest)
     return b.call(
         kernel, [x], [(shape, x.dtype), (shape, "int32")], [length, kept], product(lead),
         maximum(_WORK // maximum(length, 1), 1), scratch=8 * (kept + 1),
@@ -35,4 +35,4 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """The kernel, for numbers of these dtypes."""
     for dtype in dtypes:
-        yield specialise("largest", largest_kernels.largest).over([dtype, dtype, "int32"])
+        yield specialise("largest", ranking_kernels.largest).over([dtype, dtype, "int32"])

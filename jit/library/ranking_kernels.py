@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel of the largest elements of rows; see jit/library/largest.py.
+"""The kernel of the largest elements of rows; see jit/library/ranking.py.
 
 Of numbers that a NaN leaves without an order it takes those that the C++ library's heaps take, each
 of whose comparisons with a NaN is false.
