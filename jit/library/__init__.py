@@ -5,6 +5,7 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
+from .image import box_gradient, cut, cut_gradient, resized, resized_gradient
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
@@ -27,9 +28,12 @@ __all__ = [
     "avg_pool",
     "avg_pool_gradient",
     "batch_matmul",
+    "box_gradient",
     "conv2d",
     "conv2d_filter_gradient",
     "conv2d_input_gradient",
+    "cut",
+    "cut_gradient",
     "depthwise",
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
@@ -41,6 +45,8 @@ __all__ = [
     "philox_normal",
     "philox_truncated_normal",
     "philox_uniform",
+    "resized",
+    "resized_gradient",
     "running",
     "scatter_rows",
     "search_sorted",

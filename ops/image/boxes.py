@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
 from .. import shape_inference
 from ..public import raw, tf
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
@@ -233,6 +238,47 @@ def _crop_and_resize(
     return result
 
 
+def _lower_cut(
+    b: Builder, op: OpView, image: Value, boxes: Value, indices: Value, crop: Value
+) -> Any:
+    from ...jit import library
+
+    size = b.known(crop)
+    if size is None or image.dtype in ("float16", "float64"):
+        return NotImplemented
+    b.require(size.shape == (2,) and all(n > 0 for n in size.tolist()))
+    _require_boxes(b, image.shape, boxes, indices)
+    outside = b.constant(np.array([op.attr("extrapolation_value")], np.float32))
+    is_nearest = op.attr("method") in ("nearest", b"nearest")
+    pixels = b.cast(image, "float32")
+    return library.cut(b, pixels, boxes, indices, outside, *size.tolist(), is_nearest)
+
+
+def _require_boxes(b: Builder, image: Sequence[Any], boxes: Value, indices: Value) -> None:
+    """Has a run fail unless every box has an image."""
+    b.require(len(image) == 4 and indices.ndim == 1)
+    b.require_shape(boxes, [indices.shape[0], 4])
+    b.require(all(not b.equal(size, 0) for size in image))
+    count = b.constant(image[0], "int32")
+    outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), indices, count)
+    error = errors.out_of_range("box_index has values outside [0, batch_size)")
+    b.require_not(b.reduce("any", outside, None), lambda: error)
+
+
+def _lower_image_grad(
+    b: Builder, op: OpView, grads: Value, boxes: Value, indices: Value, size: Value
+) -> Any:
+    from ...jit import library
+
+    shape = b.known(size)
+    if shape is None or op.dtype(0) != "float32" or shape.shape != (4,):
+        return NotImplemented
+    _require_boxes(b, shape.tolist(), boxes, indices)
+    b.require(b.equal(grads.shape[0], indices.shape[0]) and b.equal(grads.shape[3], shape[3]))
+    is_nearest = op.attr("method") in ("nearest", b"nearest")
+    return library.cut_gradient(b, grads, boxes, indices, shape.tolist(), is_nearest)
+
+
 def _image_grad(
     c: KernelContext, grads: np.ndarray, boxes: np.ndarray, indices: np.ndarray, size: np.ndarray
 ) -> np.ndarray:
@@ -279,6 +325,18 @@ def _boxes_grad(
     return result
 
 
+def _lower_boxes_grad(
+    b: Builder, op: OpView, grads: Value, image: Value, boxes: Value, indices: Value
+) -> Any:
+    from ...jit import library
+
+    if image.dtype in ("float16", "float64"):
+        return NotImplemented
+    _require_boxes(b, image.shape, boxes, indices)
+    b.require(b.equal(grads.shape[0], indices.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
+    return library.box_gradient(b, grads, b.cast(image, "float32"), boxes, indices)
+
+
 def _grad(op: Operation, grad: Tensor) -> list[Any]:
     image, boxes, indices = op.inputs[:3]
     size = image.shape.as_list() if image.shape.is_fully_defined() else tf.shape(image)
@@ -313,6 +371,7 @@ define(
     f"T: {{float32, half, float64}}; {_METHOD}",
     shape=lambda c: shape_inference.shape_value(c, 3),
     kernel=_image_grad,
+    lower=_lower_image_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the images.",
     test={
@@ -328,6 +387,7 @@ define(
     f"{_PIXELS}; method: {{'bilinear'}} = 'bilinear'",
     shape=lambda c: c.inputs[2],
     kernel=_boxes_grad,
+    lower=_lower_boxes_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the boxes.",
     test={"values": [[_GRADS, _IMAGES, _CUTS, np.array([1, 0, 1], np.int32)]]},
@@ -338,6 +398,7 @@ define(
     f"{_PIXELS}; {_METHOD}; extrapolation_value: float = 0.0",
     shape=_cut_shape,
     kernel=_crop_and_resize,
+    lower=_lower_cut,
     gradient=_grad,
     doc="Boxes of images, in shares of their height and width, resized to one size.",
     test={

@@ -132,6 +132,8 @@ def _static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | No
 
 
 def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
+    from ...jit import library
+
     wanted = _static_sizes(b, images, size)
     if wanted is None:
         return NotImplemented
@@ -140,24 +142,11 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     top, bottom, y = _between(images.shape[1], wanted[0], op.attr)
     left, right, x = _between(images.shape[2], wanted[1], op.attr)
 
-    # With static sizes the places and shares are constants of the plan, and four gathers fuse with
-    # the interpolation.
-    def rows(where: np.ndarray) -> Any:
-        return b.gather(images, b.constant(where, "int64"), 1)
-
-    def columns(value: Value, where: np.ndarray) -> Any:
-        return b.gather(value, b.constant(where, "int64"), 2)
-
-    upper, lower = rows(top), rows(bottom)
-    return b.map(
-        _mix,
-        columns(upper, left),
-        columns(upper, right),
-        columns(lower, left),
-        columns(lower, right),
-        b.constant(x[:, None], "float32"),
-        b.constant(y[:, None, None], "float32"),
+    # With static sizes the places and shares are constants of the plan.
+    rows, columns = (
+        [b.constant(part) for part in each] for each in ((top, bottom, y), (left, right, x))
     )
+    return library.resized(b, images, rows, columns, *wanted)
 
 
 def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
@@ -176,6 +165,22 @@ def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np
     return result
 
 
+def _lower_bilinear_grad(b: Builder, op: OpView, grads: Value, image: Value) -> Any:
+    from ...jit import library
+
+    sizes = (*image.shape[1:3], *grads.shape[1:3])
+    if image.dtype != "float32" or not all(isinstance(size, int) for size in sizes):
+        return NotImplemented
+    height, width, tall, wide = (int(size) for size in sizes)  # (they are numbers)
+    _check(image.shape, (tall, wide), op.attr)
+    b.require(b.equal(grads.shape[0], image.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
+    between = [
+        [b.constant(part) for part in _between(size, resized, op.attr)]
+        for size, resized in ((height, tall), (width, wide))
+    ]
+    return library.resized_gradient(b, grads, between[0], between[1], height, width, False)
+
+
 def _grad_of_bilinear(op: Operation, grad: Tensor) -> list[Any]:
     options = {key: op.attr(key) for key in ("align_corners", "half_pixel_centers")}
     return [raw.ResizeBilinearGrad(grad, op.inputs[0], **options), None]
@@ -187,6 +192,7 @@ define(
     f"T: {{float32, bfloat16, half, float64}}; {_OPTIONS}",
     shape=lambda c: c.inputs[1],
     kernel=_bilinear_grad,
+    lower=_lower_bilinear_grad,
     gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of ResizeBilinear.",
     test={**_SAMPLES, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
@@ -250,6 +256,20 @@ def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.n
     return result
 
 
+def _lower_nearest_grad(b: Builder, op: OpView, grads: Value, size: Value) -> Any:
+    from ...jit import library
+
+    wanted = _static_sizes(b, grads, size)
+    if wanted is None or not all(wanted):
+        return NotImplemented
+    places = []
+    for axis in (0, 1):
+        resized = int(grads.shape[axis + 1])
+        where = b.constant(_nearest(wanted[axis], resized, op.attr), "int64")
+        places.append([where, where, b.constant(np.zeros(resized, np.float32))])
+    return library.resized_gradient(b, grads, places[0], places[1], *wanted, True)
+
+
 def _grad_of_nearest(op: Operation, grad: Tensor) -> list[Any]:
     image = op.inputs[0]
     size = image.shape[1:3]
@@ -265,6 +285,7 @@ define(
     f"T: {{uint8, int8, int32, half, float32, float64}}; {_OPTIONS}",
     shape=_resized_shape,
     kernel=_nearest_grad,
+    lower=_lower_nearest_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ResizeNearestNeighbor.",
     test={

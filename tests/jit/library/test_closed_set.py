@@ -150,7 +150,17 @@ def orders(dtype: str) -> Run:
     return found, {x: np.ones((4, 9), dtype)}
 
 
+def pictures(dtype: str) -> Run:
+    del dtype  # images are resampled in single precision
+    x, boxes = some(2, 8, 8, 3, dtype="float32"), some(4, 4, dtype="float32")
+    found = [tf.image.resize_bilinear(x, [5, 5]), tf.image.resize_nearest_neighbor(x, [5, 5])]
+    for method in ("bilinear", "nearest"):
+        found.append(tf.image.crop_and_resize(x, boxes, [0, 1, 1, 0], [3, 3], method))
+    return [*found, *(g for y in found for g in tf.gradients(y, [x, boxes]) if g is not None)], {}
+
+
 FAMILIES: tuple[Callable[[str], Run], ...] = (
+    pictures,
     orders,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays),
 )
