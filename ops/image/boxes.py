@@ -251,7 +251,8 @@ def _lower_cut(
     outside = b.constant(np.array([op.attr("extrapolation_value")], np.float32))
     is_nearest = op.attr("method") in ("nearest", b"nearest")
     pixels = b.cast(image, "float32")
-    return library.cut(b, pixels, boxes, indices, outside, *size.tolist(), is_nearest)
+    tall, wide = size.tolist()
+    return library.cut(b, pixels, boxes, indices, outside, tall, wide, is_nearest)
 
 
 def _require_boxes(b: Builder, image: Sequence[Any], boxes: Value, indices: Value) -> None:

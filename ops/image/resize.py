@@ -172,7 +172,7 @@ def _lower_bilinear_grad(b: Builder, op: OpView, grads: Value, image: Value) -> 
     if image.dtype != "float32" or not all(isinstance(size, int) for size in sizes):
         return NotImplemented
     height, width, tall, wide = (int(size) for size in sizes)  # (they are numbers)
-    _check(image.shape, (tall, wide), op.attr)
+    b.require(tall > 0 and wide > 0 and height > 0 and width > 0)
     b.require(b.equal(grads.shape[0], image.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
     between = [
         [b.constant(part) for part in _between(size, resized, op.attr)]
