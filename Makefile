@@ -5,6 +5,7 @@
 # make guarded the tests that run kernels, with guards around all memory that a kernel gets;
 #              GUARDS=pages makes what lies outside of it inaccessible, which takes longer
 # make format  the layout that make test asks for
+# make warm    compile the library, which the first run otherwise leaves to the background
 # make wheel   a package in dist/, with the library's machine code for common processors (LEVELS)
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make clean   remove the virtual environments and caches
@@ -46,9 +47,9 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test test-deep check lint format types pytest guarded bench install wheel clean
+.PHONY: run test test-deep check lint format types pytest guarded bench install warm wheel clean
 
-run: $(VENV)/.stamp-examples $(VENV)/.warm
+run: $(VENV)/.stamp-examples
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
 
 test: check pytest
@@ -104,9 +105,10 @@ $(VENV)/.stamp-%: pyproject.toml | $(PY)
 	$(PY) -m pip install $(PIP_FLAGS) --editable ".[$*]"
 	@touch $@
 
+warm: $(VENV)/.warm
+
 $(VENV)/.warm: $(VENV)/.stamp-examples $(LIBRARY)
-	@echo "compiling the library, once"
-	@$(VENV)/bin/numbaflow cache warm --quiet
+	$(VENV)/bin/numbaflow cache warm
 	@touch $@
 
 # Tried once: without a TensorFlow for this Python the comparison tests are skipped.

@@ -192,6 +192,11 @@ def absent(kernels: Iterable[LibraryKernel], even_shipped: bool = False) -> list
     ]
 
 
+def key_of(kernel: LibraryKernel) -> str:
+    """The name that a kernel has in the cache, for the target of the settings."""
+    return store.key_of(labels_of(_digest(kernel)))
+
+
 def store_kernels(
     kernels: Iterable[LibraryKernel], tell: Tell | None = None, processes: int | None = None
 ) -> None:

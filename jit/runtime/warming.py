@@ -46,14 +46,39 @@ def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
     return list(dict.fromkeys([*thread_pool.closed(), *closed_set.kernels(dtypes)]))
 
 
+_DONE = "done"
+
+
 def note_done() -> None:
     """Notes in the cache that the library is there for the target of the settings."""
+    _note(_DONE)
+
+
+def is_done() -> bool:
+    """Whether that has been noted."""
+    return _DONE in _noted()
+
+
+def _note(line: str) -> None:
     with suppress(OSError):  # a cache that may not be written is not warmed either
-        _stamp().touch(mode=0o600)
+        with open(_notes(), "a", opener=_private) as file:
+            file.write(f"{line}\n")
 
 
-def _stamp() -> Path:
-    """The file whose presence says so; of other versions it is another."""
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _noted() -> set[str]:
+    """The keys of kernels that the background has begun, and whether it is done."""
+    try:
+        return set(store.read_file(_notes()).decode(errors="replace").split())
+    except (OSError, ValueError, store.Untrusted):
+        return set()
+
+
+def _notes() -> Path:
+    """Where that is noted; for other versions and targets elsewhere."""
     return store.folder() / f"{store.WARMED}{store.key_of(compiler.labels_of(''))}"
 
 
@@ -81,7 +106,7 @@ def _may_begin() -> bool:
     if fcntl is None or not isolated.is_supported() or threads.cores() < 2:
         return False
     root = store.trusted_folder()
-    if root is None or not os.access(root, os.W_OK | os.X_OK) or _stamp().exists():
+    if root is None or not os.access(root, os.W_OK | os.X_OK) or is_done():
         return False
     # A package with machine code for this processor has all of it.
     return not compiler.is_shipped()
@@ -89,23 +114,25 @@ def _may_begin() -> bool:
 
 def work_aside() -> None:
     """Compiles what is missing of the library when nobody else wants the processor, one kernel
-    after the other; once for a version and a target, by one process at a time."""
+    after the other, by one process at a time, until it is done for a version and a target."""
     _step_back()
     root, end = store.folder(), time.monotonic() + _MOST
     with _only_one(root) as is_alone:
-        if not is_alone or _stamp().exists():
+        if not is_alone or is_done():
             return
         time.sleep(_PAUSE)
-        missing = compiler.absent(kernels())
-        for number, kernel in enumerate(missing):
+        begun = _noted()
+        for kernel in compiler.absent(kernels()):
+            key = compiler.key_of(kernel)
+            # What was begun and is not there may have ended the process: nobody begins it again.
+            if key in begun:
+                continue
             # A folder that has been removed is not made again.
             if not _awaited(end) or not root.is_dir():
                 return
-            if not number:
-                # Noted first: what ends one process may end another.
-                note_done()
+            _note(key)
             compiler.store_kernels([kernel], processes=1)
-        if not missing and root.is_dir():
+        if root.is_dir():
             note_done()
 
 

@@ -52,7 +52,7 @@ def test_warm_compiles_once_and_says_what(folder: Path) -> None:
     assert not again.stderr
     assert admin.verify() == (count(), [])
     # The background has nothing left to do.
-    assert warming._stamp().exists()
+    assert warming.is_done()
     store.remove(store.entries()[0])
     (found,) = json.loads(run("warm", "--json").stdout)
     assert (found["compiled"], found["known"]) == (1, count() - 1) and found["bytes"] > 1000
@@ -66,7 +66,7 @@ def test_warm_for_other_processors(folder: Path) -> None:
     assert len(items) == count()
     assert {item.labels["triple"].split("-")[0] for item in items} == {"aarch64"}
     assert admin.verify() == (count(), [])
-    assert not warming._stamp().exists()  # which is this processor's
+    assert not warming.is_done()  # which is this processor's
 
 
 @pytest.mark.parametrize(
