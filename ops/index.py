@@ -197,7 +197,8 @@ ops.nn.dropout: math.zero_fraction nn.dropout nn.zero_fraction
 ops.nn.embedding: nn.embedding_lookup nn.embedding_lookup_sparse
 ops.nn.embedding_safe: nn.safe_embedding_lookup_sparse
 ops.nn.fractional_pool: nn.fractional_avg_pool nn.fractional_max_pool
-ops.nn.fused_norm: nn.fused_batch_norm nn.local_response_normalization nn.lrn
+ops.nn.fused_norm: nn.fused_batch_norm
+ops.nn.local_response: nn.local_response_normalization nn.lrn
 ops.nn.loss: nn.l2_loss nn.log_poisson_loss nn.sigmoid_cross_entropy_with_logits
   nn.softmax_cross_entropy_with_logits nn.softmax_cross_entropy_with_logits_v2
   nn.sparse_softmax_cross_entropy_with_logits nn.weighted_cross_entropy_with_logits
@@ -444,8 +445,9 @@ ops.nn.fractional_pool: FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPoo
   FractionalMaxPoolGrad
 ops.nn.fused_conv: FusedPadConv2D FusedResizeAndPadConv2D
 ops.nn.fused_norm: FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3
-  FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+  FusedBatchNormV2 FusedBatchNormV3
 ops.nn.global_norm: BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
+ops.nn.local_response: LRN LRNGrad
 ops.nn.loss: L2Loss
 ops.nn.pool: AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolV2
