@@ -33,13 +33,12 @@ _PATIENCE = 60.0
 
 # What a helper runs.  Of this package it imports the compiler alone, not the ops.
 _PROGRAM = """
-llvm, kernel = map(part, ("codegen.llvm", "library.library_kernel"))
-settings, target = map(part, ("settings", "target"))
+llvm, settings, target = map(part, ("codegen.llvm", "settings", "target"))
 for line in requests:
     source, symbol, is_library, wanted = json.loads(line)
     start = time.perf_counter()
     with settings.override(target=wanted):
-        names = kernel.namespace() if is_library else None
+        names = part("library.library_kernel").namespace() if is_library else None
         text = llvm.lowered(source, symbol, target.current(), names)
         code = llvm.object_code(text, target.current())
     replies.write(struct.pack("<dQ", time.perf_counter() - start, len(code)) + code)
