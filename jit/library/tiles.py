@@ -21,6 +21,8 @@ PLAIN = "0:0"  # all rows have all taps
 # Windows of three, a pixel of which lies outside of the input: at the left, at the right, at both.
 EDGES = ("1:0,0:0", "0:0,0:1", "1:0,0:0,0:1")
 WIDTHS = (1, 2, 3, 4)  # how many vectors a tile may have
+# Wider tiles are chosen for short lines, whose panels are whole.
+_COMMON = 2
 _HEIGHTS = (28, 24, 20, *range(16, 0, -1))
 
 
@@ -59,10 +61,12 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     for dtype in (name for name in dtypes if name in BYTES):
         for count in WIDTHS:
             for height in heights(dtype, count):
-                for masked in (False, True):
-                    yield tiles(dtype, height, count, masked)
-                    yield tiles(dtype, height, count, masked, adjacent=True)
+                for adjacent in (False, True):
+                    yield tiles(dtype, height, count, adjacent=adjacent)
+                if count > _COMMON:
+                    continue
+                for adjacent in (False, True):
+                    yield tiles(dtype, height, count, True, adjacent=adjacent)
+                yield tiles(dtype, height, count, True, ragged=True, adjacent=True)
                 if height > 1:
                     yield from (tiles(dtype, height, count, spans=edge) for edge in EDGES)
-                if count <= 2:
-                    yield tiles(dtype, height, count, True, ragged=True, adjacent=True)

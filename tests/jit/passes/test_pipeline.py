@@ -285,7 +285,9 @@ def test_a_program_goes_from_room_to_room(program: tuple[str, Traced]) -> None:
         try:
             rewrite(trace.program, trace.scope)
             steps = schedule(fuse(trace.program))
-            addresses = [1] * sum(isinstance(step, (KernelStep, CallStep)) for step in steps.steps)
+            addresses = [(1,)] * sum(
+                isinstance(step, (KernelStep, CallStep)) for step in steps.steps
+            )
             make_template(steps, trace.program, trace.scope, addresses)
         finally:
             sys.setprofile(before)
