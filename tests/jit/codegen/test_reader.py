@@ -113,6 +113,33 @@ def test_long_sums(form: str, dtype: str) -> None:
     assert results["reader"] == results["numba"] == results["intrinsic"]
 
 
+def column(size: int | None) -> ir.Kernel:
+    """A sum of rectified values, which are stored as well, over an axis of a size."""
+    at = ir.Index((ir.Param(0), ir.Param(1), 1))
+    value = k.maximum(ir.Load(0, at, "float32"), 0.0)
+    axes = (ir.Axis("map"), ir.Axis("reduce", size), ir.Axis("map"))
+    total = ir.Store(2, ir.Index((ir.Param(1), 0, 1)), ir.Reduced(0, "float32"))
+    buffers = (ir.Buffer("float32", "r"), *[ir.Buffer("float32", "w")] * 2)
+    sums = (ir.Reduction("sum", value, "float32"),)
+    return ir.Kernel("column", buffers, axes, sums, (ir.Store(1, at, value), total), 2)
+
+
+def machine_code(kernel: ir.Kernel) -> bytes:
+    return llvm.object_code(by_reader(emit.emit(kernel), "k"), target.current())
+
+
+def test_nests_are_not_copied_for_every_position_of_an_axis() -> None:
+    """Vector loops within a loop of eight turns are as many as within one of any length."""
+    assert len(machine_code(column(8))) < 1.3 * len(machine_code(column(None)))
+
+
+def test_innermost_loops_are_vectors() -> None:
+    text = llvm.assembly(by_reader(emit.emit(column(None)), "k"), target.current())
+    lanes = target.current().lanes(4)
+    register = {16: "zmm", 8: "ymm", 4: "xmm"}[lanes]
+    assert re.search(rf"v?addps.*%{register}", text) or "x86" not in target.current().triple
+
+
 @pytest.mark.parametrize(
     "line, message",
     [
