@@ -22,7 +22,7 @@ PLAIN = "0:0"  # all rows have all taps
 EDGES = ("1:0,0:0", "0:0,0:1", "1:0,0:0,0:1")
 WIDTHS = (1, 2, 3, 4)  # how many vectors a tile may have
 # Wider tiles are chosen for short lines, whose panels are whole.
-_COMMON = 2
+_MASKED = 2
 _HEIGHTS = (28, 24, 20, *range(16, 0, -1))
 
 
@@ -63,10 +63,9 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             for height in heights(dtype, count):
                 for adjacent in (False, True):
                     yield tiles(dtype, height, count, adjacent=adjacent)
-                if count > _COMMON:
-                    continue
-                for adjacent in (False, True):
-                    yield tiles(dtype, height, count, True, adjacent=adjacent)
-                yield tiles(dtype, height, count, True, ragged=True, adjacent=True)
                 if height > 1:
                     yield from (tiles(dtype, height, count, spans=edge) for edge in EDGES)
+                if count <= _MASKED:
+                    for adjacent in (False, True):
+                        yield tiles(dtype, height, count, True, adjacent=adjacent)
+                    yield tiles(dtype, height, count, True, ragged=True, adjacent=True)
