@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..kernel.sizes import AnySize, ceil_div, maximum, minimum
-from . import conv_grad_pooled_kernels
+from . import conv_grad_pooled_kernels, list_tile_kernels
 from .geometry import Axis
 from .library_kernel import LibraryKernel
 from .max_pool_argmax import Windows
@@ -25,6 +27,7 @@ _ENTRIES = 48  # windows that make a worthwhile list
 _CHUNKS = 16  # partial filter gradients at most
 _PIXELS = 512  # pixels that make a worthwhile partial filter gradient
 _PACKED = 1 << 14  # elements that make a worthwhile tile of packing
+_WIDEST = 14  # vectors of a window's line: wider blocks leave the first cache
 _PARTIAL_BYTES = 1 << 22  # bytes of all partial filter gradients, about
 
 
@@ -43,8 +46,10 @@ def filter_gradient(
     images = images_per_chunk(n, conv, size)
     chunks = ceil_div(n, images)
     col_tile = _columns(chunks, blocks)
+    table, parts = _pieces(x.dtype, list_tile_kernels.gather, facts)
+    facts["PIECES"] = len(table)
     (partial,) = b.call(
-        filter_kernel(x.dtype), [x, dy, places],
+        filter_kernel(x.dtype).calling(parts), [x, dy, places, b.constant(table)],
         [((chunks, *shape), x.dtype)], [*_parameters(facts), n, images], chunks, 1, blocks,
         col_tile, facts["SUMS"] + size // blocks * col_tile + 64,
         operations=_operations(n, facts),
@@ -68,9 +73,11 @@ def input_gradient(
         pack_kernel(dy.dtype), [w], [((blocks, f, kh * kw, block), dy.dtype)],
         [kh * kw, c, f, block], kh * kw, max(1, _PACKED // (c * f)), blocks, 1,
     )  # fmt: skip
+    table, parts = _pieces(dy.dtype, list_tile_kernels.scatter, facts)
+    facts["PIECES"] = len(table)
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
-        input_kernel(dy.dtype), [dy, places, packed],
+        input_kernel(dy.dtype).calling(parts), [dy, places, packed, b.constant(table)],
         [(tuple(shape), dy.dtype)], _parameters(facts), n, max(1, _WORK // work), blocks,
         _columns(n, blocks), facts["SUMS"] + 64, operations=_operations(n, facts),
     )  # fmt: skip
@@ -95,25 +102,57 @@ def _columns(rows: AnySize, blocks: int) -> AnySize:
     return minimum(blocks, maximum(ceil_div(rows * blocks, 16), 1))
 
 
+# Lines and vectors of tiles, for the common windows; and one line of each width.
+_SHAPES = (3, 9), (3, 6), (5, 5), (2, 4), (3, 3), (2, 2), (1, 1)
+
+
 def _tiles(dtype: str) -> tuple[tuple[int, int], ...]:
-    """Lines and vectors of the tiles of sums, of which the common windows need few."""
+    """The tiles whose sums fit into registers."""
     most = vectors(dtype).registers - 4
-    shapes = (3, 6), (5, 5), (2, 4), (3, 3), (1, 1)
-    return tuple((max(1, min(rows, most // width)), width) for rows, width in shapes)
+    return tuple((max(1, min(rows, most // width)), width) for rows, width in _SHAPES)
+
+
+def _cut(dtype: str, lines: int, width: int) -> Iterator[tuple[int, int, tuple[int, int]]]:
+    """The tiles of a window, whose lines are so many vectors: where each begins, and its shape."""
+    first = 0
+    for rows, wide in _tiles(dtype):
+        while first + wide <= width:
+            line = 0
+            while line < lines:
+                tall = rows if line + rows <= lines else 1
+                yield line, first, (tall, wide)
+                line += tall
+            first += wide
 
 
 def _block(dtype: str, kh: int, kw: int, channels: int) -> int:
     """The channels of a block: as many as make fewest tiles, and no more than do."""
     lanes = vectors(dtype).lanes
+    widest = max(lanes, _WIDEST // kw * lanes)
 
     def count(size: int) -> tuple[int, int]:
-        left, tiles = kw * size // lanes, 0
-        for rows, width in _tiles(dtype):
-            tiles += left // width * (kh // rows + kh % rows)
-            left %= width
-        return tiles * (channels // size), size
+        return sum(1 for _ in _cut(dtype, kh, kw * size // lanes)) * (channels // size), size
 
-    return min((s for s in range(lanes, channels + 1, lanes) if channels % s == 0), key=count)
+    return min((s for s in range(lanes, widest + 1, lanes) if channels % s == 0), key=count)
+
+
+def _pieces(
+    dtype: str, entry: Callable[..., None], facts: dict[str, int]
+) -> tuple[np.ndarray, list[LibraryKernel]]:
+    """The tiles of a window as kernels read them, and the kernels of tiles that they name."""
+    lanes = vectors(dtype).lanes
+    cut = list(_cut(dtype, facts["KH"], facts["KW"] * facts["BLOCK"] // lanes))
+    shapes = list(dict.fromkeys(shape for _, _, shape in cut))
+    table = [(line, first * lanes, shapes.index(shape)) for line, first, shape in cut]
+    return np.array(table, np.int64), [_tile_kernel(dtype, entry, shape) for shape in shapes]
+
+
+def _tile_kernel(dtype: str, entry: Callable[..., None], shape: tuple[int, int]) -> LibraryKernel:
+    made = specialise(
+        f"{entry.__name__}_tiles", entry, DTYPE=dtype, LANES=vectors(dtype).lanes, ROWS=shape[0],
+        VECTORS=shape[1],
+    )  # fmt: skip
+    return made.over(())
 
 
 def filter_kernel(dtype: str) -> LibraryKernel:
@@ -127,7 +166,7 @@ def input_kernel(dtype: str) -> LibraryKernel:
 
 
 def _kernel(name: str, entry: Callable[..., None], dtype: str) -> LibraryKernel:
-    return specialise(name, entry, DTYPE=dtype, LANES=vectors(dtype).lanes, TILES=_tiles(dtype))
+    return specialise(name, entry, DTYPE=dtype, LANES=vectors(dtype).lanes)
 
 
 def pack_kernel(dtype: str) -> LibraryKernel:
@@ -141,8 +180,12 @@ def closed(dtypes: Iterable[str]) -> Iterator[LibraryKernel]:
     for dtype in dtypes:
         if dtype in BYTES:
             yield pack_kernel(dtype).over([dtype] * 2)
-            yield filter_kernel(dtype).over([dtype, dtype, "uint8", dtype])
-            yield input_kernel(dtype).over([dtype, "uint8", dtype, dtype])
+            yield filter_kernel(dtype).over([dtype, dtype, "uint8", "int64", dtype])
+            yield input_kernel(dtype).over([dtype, "uint8", dtype, "int64", dtype])
+            for entry in (list_tile_kernels.gather, list_tile_kernels.scatter):
+                for rows, width in _tiles(dtype):
+                    for shape in sorted({(rows, width), (1, width)}):
+                        yield _tile_kernel(dtype, entry, shape)
 
 
 def _facts(
@@ -177,7 +220,8 @@ def _with_memory(dtype: str, facts: dict[str, int], lines: int) -> dict[str, int
         "VALUES": 4 * facts["PH"] * facts["PW"],  # where places lie comes before the values
         "OFFSETS": size * lists * facts["MOST"],
         "COUNTS": 4 * lists * facts["MOST"],
-        "PADDED": 8 * lists,
+        "NUMBERS": 8 * lists,
+        "PADDED": 8 * list_tile_kernels.WORDS,
         "SUMS": size * lines * facts["LINE"],
     }
     result, place = {**facts, "LINES": lines}, 0

@@ -8,27 +8,36 @@ parameters.
 
 from __future__ import annotations
 
+from . import list_tile_kernels
 from .plain_vocabulary import (
     GIVEN,
     Address,
     Arguments,
+    call_kernel,
     copy,
-    gather_tile,
     helper,
+    place,
     pointer,
     region,
-    scatter_tile,
     transpose_tile,
     zero,
 )
 
 DTYPE: str = GIVEN
 LANES: int = GIVEN  # elements of a vector
-# Of sums that are in registers together: lines of the window, and vectors of each, of which the
-# last has one.  A line takes as many of the first as fit, then of the next.
-TILES: tuple[tuple[int, int], ...] = GIVEN
 
-# The parameters of gradients, behind four buffers.
+# The numbers of a block that tiles get (list_tile_kernels.py).
+COUNTS_OF = list_tile_kernels.COUNTS
+VALUES_OF = list_tile_kernels.VALUES
+OFFSETS_OF = list_tile_kernels.OFFSETS
+FEATURES = list_tile_kernels.FEATURES
+MOST_OF = list_tile_kernels.MOST
+LINE_OF = list_tile_kernels.LINE
+WIDTH = list_tile_kernels.WIDTH
+SIZE = list_tile_kernels.SIZE
+
+# The parameters of gradients, behind five buffers, the fourth of which has, for every tile that a
+# window consists of, where it begins (line, element) and the number of its kernel.
 PARAMETERS = (
     "C", "F",  # channels, features
     "KH", "KW", "SH", "SW",  # the convolution's window and strides
@@ -39,13 +48,14 @@ PARAMETERS = (
     "BAND", "BANDS", "MOST",  # pooled lines of a list, lists of a feature, elements of one at most
     "LINES", "LINE",  # padded lines of a block, elements of one
     "COPIED",  # pixels of a padded line that the input has
-    "VALUES", "OFFSETS", "COUNTS", "PADDED", "SUMS",  # where parts of memory are, in bytes
+    "PIECES",  # tiles of a window
+    "VALUES", "OFFSETS", "COUNTS", "NUMBERS", "PADDED", "SUMS",  # where parts of memory are
 )  # fmt: skip
 (
     C, F, KH, KW, SH, SW, H, W, TOP, LEFT, PH, PW, PSH, PSW, PHO, PWO, PTOP, PLEFT, BLOCK,
-    BAND, BANDS, MOST, LINES, LINE, COPIED, VALUES, OFFSETS, COUNTS, PADDED, SUMS,
-) = range(4, 4 + len(PARAMETERS))  # fmt: skip
-FURTHER = 4 + len(PARAMETERS)  # the first of a kernel's other parameters
+    BAND, BANDS, MOST, LINES, LINE, COPIED, PIECES, VALUES, OFFSETS, COUNTS, NUMBERS, PADDED, SUMS,
+) = range(5, 5 + len(PARAMETERS))  # fmt: skip
+FURTHER = 5 + len(PARAMETERS)  # the first of a kernel's other parameters
 
 
 @helper
@@ -60,7 +70,7 @@ def fill_moves(sizes: Arguments, memory: int) -> None:
 @helper
 def band_lists(sizes: Arguments, dy: Address, places: Address, memory: int, band: int) -> None:
     """The lists of a band, whose gradients and places begin at addresses."""
-    gradient, place = pointer(dy), pointer(places)
+    gradient, number_of = pointer(dy), pointer(places)
     first, most, features, width = band * sizes[F], sizes[MOST], sizes[F], sizes[PWO]
     move = pointer(region(memory, "int32"))
     value = pointer(region(memory + sizes[VALUES], DTYPE) + first * most)
@@ -77,7 +87,7 @@ def band_lists(sizes: Arguments, dy: Address, places: Address, memory: int, band
             for f in range(features):
                 number = count[f]
                 value[f * most + number] = gradient[at + f]
-                offset[f * most + number] = start + move[place[at + f]]
+                offset[f * most + number] = start + move[number_of[at + f]]
                 count[f] = number + (1 if gradient[at + f] != 0 else 0)
 
 
@@ -122,51 +132,41 @@ def pad_block(sizes: Arguments, image: Address, top: int, padded: Address) -> No
 
 
 @helper
-def gather(
-    padded: Address, values: Address, offsets: Address, count: int, sums: Address,
-    lines: int, width: int, line: int,
+def run_tiles(
+    sizes: Arguments, memory: int, band: int, table: Address, parts: int, lines: Address,
+    windows: Address,
 ) -> None:  # fmt: skip
-    """Adds to the sums of a window, whose lines have `width` elements."""
-    v = 0
-    for rows, vectors in TILES:
-        while v + vectors * LANES <= width:
-            row = 0
-            if rows > 1:
-                while row + rows <= lines:
-                    gather_tile(
-                        rows, vectors, LANES, padded + (row * line + v), values, offsets, count,
-                        sums + (row * width + v), line, width,
-                    )  # fmt: skip
-                    row += rows
-            while row < lines:
-                gather_tile(
-                    1, vectors, LANES, padded + (row * line + v), values, offsets, count,
-                    sums + (row * width + v), line, width,
-                )  # fmt: skip
-                row += 1
-            v += vectors * LANES
+    """Calls the tiles of a window for the lists of a band; parts: where their addresses are."""
+    piece, features, most = pointer(table), sizes[F], sizes[MOST]
+    block = region(memory + sizes[NUMBERS], "int64")
+    number = pointer(block)
+    number[COUNTS_OF] = memory + sizes[COUNTS] + 8 * band * features
+    number[VALUES_OF] = place(region(memory + sizes[VALUES], DTYPE) + band * features * most)
+    number[OFFSETS_OF] = memory + sizes[OFFSETS] + 4 * band * features * most
+    number[FEATURES] = features
+    number[MOST_OF] = most
+    number[LINE_OF] = sizes[LINE]
+    width = sizes[KW] * sizes[BLOCK]
+    number[WIDTH] = width
+    number[SIZE] = sizes[KH] * width
+    for i in range(sizes[PIECES]):
+        row, v = piece[3 * i], piece[3 * i + 1]
+        call_kernel(
+            sizes[parts + piece[3 * i + 2]], place(block), place(lines + (row * sizes[LINE] + v)),
+            place(windows + (row * width + v)), 0, 0, 0,
+        )  # fmt: skip
 
 
 @helper
-def image_sums(sizes: Arguments, image: Address, memory: int, sums: Address) -> None:
+def image_sums(
+    sizes: Arguments, image: Address, memory: int, table: Address, parts: int, sums: Address
+) -> None:
     """Adds up the gradients of a block of filters from one image."""
     padded = region(memory + sizes[PADDED], DTYPE)
-    values, offsets = (
-        region(memory + sizes[VALUES], DTYPE),
-        region(memory + sizes[OFFSETS], "int32"),
-    )
-    counts = pointer(region(memory + sizes[COUNTS], "int64"))
-    lines, width, line, most = sizes[KH], sizes[KW] * sizes[BLOCK], sizes[LINE], sizes[MOST]
     for band in range(sizes[BANDS]):
         top = (band * sizes[BAND] * sizes[PSH] - sizes[PTOP]) * sizes[SH] - sizes[TOP]
         pad_block(sizes, image, top, padded)
-        for f in range(sizes[F]):
-            at = band * sizes[F] + f
-            if counts[at] > 0:
-                gather(
-                    padded, values + at * most, offsets + at * most, counts[at],
-                    sums + f * lines * width, lines, width, line,
-                )  # fmt: skip
+        run_tiles(sizes, memory, band, table, parts, padded, sums)
 
 
 @helper
@@ -203,12 +203,14 @@ def filter_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
             image_lists(args, args[1] + at, args[2] + at, memory)
             x = args[0] + image * args[H] * args[W] * c
             for b in range(c0, c1):
-                image_sums(args, x + b * block, memory, sums + size * (b - c0))
+                image_sums(
+                    args, x + b * block, memory, args[3], FURTHER + 4, sums + size * (b - c0)
+                )  # fmt: skip
         for b in range(c0, c1):
             for tap in range(taps):
                 transpose_block(
                     sums + (size * (b - c0) + tap * block), taps * block,
-                    args[3] + ((chunk * taps + tap) * c + b * block) * f, f, f, block,
+                    args[4] + ((chunk * taps + tap) * c + b * block) * f, f, f, block,
                 )  # fmt: skip
 
 
@@ -227,51 +229,16 @@ def pack_by_feature(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
 
 
 @helper
-def scatter(
-    w: Address, values: Address, offsets: Address, count: int, padded: Address,
-    lines: int, width: int, line: int,
-) -> None:  # fmt: skip
-    """Adds multiples of a window, whose lines have `width` elements."""
-    v = 0
-    for rows, vectors in TILES:
-        while v + vectors * LANES <= width:
-            row = 0
-            if rows > 1:
-                while row + rows <= lines:
-                    scatter_tile(
-                        rows, vectors, LANES, w + (row * width + v), values, offsets, count,
-                        padded + (row * line + v), width, line,
-                    )  # fmt: skip
-                    row += rows
-            while row < lines:
-                scatter_tile(
-                    1, vectors, LANES, w + (row * width + v), values, offsets, count,
-                    padded + (row * line + v), width, line,
-                )  # fmt: skip
-                row += 1
-            v += vectors * LANES
-
-
-@helper
-def image_gradient(sizes: Arguments, packed: Address, memory: int) -> None:
-    values, offsets = (
-        region(memory + sizes[VALUES], DTYPE),
-        region(memory + sizes[OFFSETS], "int32"),
-    )
-    counts = pointer(region(memory + sizes[COUNTS], "int64"))
-    lines, width, line, most = sizes[KH], sizes[KW] * sizes[BLOCK], sizes[LINE], sizes[MOST]
-    whole = region(memory + sizes[PADDED], DTYPE)
+def image_gradient(
+    sizes: Arguments, packed: Address, memory: int, table: Address, parts: int
+) -> None:
+    """The gradient of a block of channels of one image, in padded lines."""
+    whole, line = region(memory + sizes[PADDED], DTYPE), sizes[LINE]
     zero(whole, sizes[LINES] * line)
     for band in range(sizes[BANDS]):
         # (A band may begin before the first line, its maxima do not.)
-        padded = whole + (band * sizes[BAND] * sizes[PSH] - sizes[PTOP]) * sizes[SH] * line
-        for f in range(sizes[F]):
-            at = band * sizes[F] + f
-            if counts[at] > 0:
-                scatter(
-                    packed + f * lines * width, values + at * most, offsets + at * most,
-                    counts[at], padded, lines, width, line,
-                )  # fmt: skip
+        first = (band * sizes[BAND] * sizes[PSH] - sizes[PTOP]) * sizes[SH]
+        run_tiles(sizes, memory, band, table, parts, whole + first * line, packed)
 
 
 @helper
@@ -295,6 +262,7 @@ def input_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
         at = image * args[PHO] * args[PWO] * f
         image_lists(args, args[0] + at, args[1] + at, memory)
         for b in range(c0, c1):
-            image_gradient(args, args[2] + b * f * args[KH] * args[KW] * block, memory)
-            out = args[3] + (image * args[H] * args[W] * c + b * block)
+            packed = args[2] + b * f * args[KH] * args[KW] * block
+            image_gradient(args, packed, memory, args[3], FURTHER + 2)
+            out = args[4] + (image * args[H] * args[W] * c + b * block)
             unpad(args, region(memory + args[PADDED], DTYPE), out)
