@@ -4,7 +4,8 @@
 Each reduces its argument by bit operations and evaluates a polynomial fitted to the reduced range,
 so that loops over them become vector loops; ranges are full, with NaN, infinities and denormals.
 tests/jit/codegen/test_transcendental.py holds their largest errors in units in the last place.
-The rare ones, and sin, cos and pow in float64, call C's library.  Imports llvmlite alone.
+The rare ones, and in float64 sin, cos, pow and the arcus functions, call C's library.  Imports
+llvmlite alone.
 """
 
 from __future__ import annotations
@@ -235,6 +236,66 @@ def atanh(e: Emitter, x: Any) -> Any:
     return e.sign_of(e.mul(e.c(0.5), log1p(e, ratio)), x)
 
 
+def _doubled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function that is computed in double precision for float32; C's library has float64's."""
+
+    def computed(e: Emitter, *args: Any) -> Any:
+        if e.wide == 64:
+            return e.library(name, *args)
+        d = e.with_dtype("float64")
+        return e.b.fptrunc(function(d, *(e.b.fpext(x, d.type) for x in args)), e.type)
+
+    return computed
+
+
+def _arc(d: Emitter, r: Any, name: str) -> Any:
+    """The arcus of a number in the range of its polynomial."""
+    z = d.mul(r, r)
+    return d.fma(d.mul(r, z), d.polynomial(z, coefficients.TABLE[name, 32]), r)
+
+
+def _atan(d: Emitter, x: Any) -> Any:
+    size, one = d.abs(x), d.c(1)
+    is_steep = d.gt(size, one)
+    angle = _arc(d, d.select(is_steep, d.div(one, size), size), "atan")
+    return d.sign_of(d.select(is_steep, d.sub(d.c(math.pi / 2), angle), angle), x)
+
+
+def _asin(d: Emitter, x: Any) -> Any:
+    size, half = d.abs(x), d.c(0.5)
+    is_far = d.gt(size, half)
+    # asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)); a number beyond one has no root.
+    root = d.call("sqrt", d.mul(half, d.sub(d.c(1), size)))
+    angle = _arc(d, d.select(is_far, root, size), "asin")
+    far = d.sub(d.c(math.pi / 2), d.add(angle, angle))
+    return d.sign_of(d.select(is_far, far, angle), x)
+
+
+def _acos(d: Emitter, x: Any) -> Any:
+    size, half = d.abs(x), d.c(0.5)
+    is_far = d.gt(size, half)
+    root = d.call("sqrt", d.mul(half, d.sub(d.c(1), size)))
+    angle = _arc(d, d.select(is_far, root, x), "asin")
+    twice = d.add(angle, angle)
+    far = d.select(d.lt(x, d.c(0)), d.sub(d.c(math.pi), twice), twice)
+    return d.select(is_far, far, d.sub(d.c(math.pi / 2), angle))
+
+
+def _atan2(d: Emitter, y: Any, x: Any) -> Any:
+    tall, wide, zero = d.abs(y), d.abs(x), d.c(0)
+    is_steep = d.gt(tall, wide)
+    least, most = d.select(is_steep, wide, tall), d.select(is_steep, tall, wide)
+    # Of equal numbers, zeros and infinities too, the quotient is one or, of zeros, nothing.
+    ratio = d.select(d.eq(least, most), d.c(1), d.div(least, most))
+    ratio = d.select(d.eq(most, zero), zero, ratio)
+    angle = _arc(d, ratio, "atan")
+    angle = d.select(is_steep, d.sub(d.c(math.pi / 2), angle), angle)
+    is_left = d.lt(d.sign_of(d.c(1), x), zero)  # minus zero is on the left
+    angle = d.select(is_left, d.sub(d.c(math.pi), angle), angle)
+    is_nan = d.b.or_(d.isnan(x), d.isnan(y))
+    return d.select(is_nan, d.c(NAN), d.sign_of(angle, y))
+
+
 def erf(e: Emitter, x: Any) -> Any:
     size = e.abs(x)
     near = e.fma(x, e.polynomial(e.mul(x, x), _table(e, "erf")), x)
@@ -397,7 +458,11 @@ def _library(name: str) -> Callable[..., Any]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: _library(name) for name in ("asin", "acos", "atan", "atan2", "lgamma")},
+    "lgamma": _library("lgamma"),
+    "asin": _doubled(_asin, "asin"),
+    "acos": _doubled(_acos, "acos"),
+    "atan": _doubled(_atan, "atan"),
+    "atan2": _doubled(_atan2, "atan2"),
     "exp": exp,
     "expm1": expm1,
     "log": log,
