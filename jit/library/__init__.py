@@ -17,7 +17,7 @@ from .random import (
     shuffled,
 )
 from .ranking import largest
-from .rows import running, scatter_rows, transpose_matrices
+from .rows import coordinates, inverted, running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
@@ -32,12 +32,14 @@ __all__ = [
     "conv2d",
     "conv2d_filter_gradient",
     "conv2d_input_gradient",
+    "coordinates",
     "cut",
     "cut_gradient",
     "depthwise",
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
     "largest",
+    "inverted",
     "matmul",
     "max_pool",
     "max_pool_gradient",

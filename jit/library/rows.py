@@ -96,6 +96,27 @@ def _running_kernel(fn: str, dtype: str) -> LibraryKernel:
     return specialise(f"running_{fn}", rows_kernels.running, COMBINE=COMBINE[fn], START=first)
 
 
+def inverted(b: Any, numbers: Any) -> Any:
+    """(the permutation that undoes a vector of integers, whether it is one)."""
+    count = numbers.shape[0]
+    return b.call(
+        specialise("inverted", rows_kernels.inverted), [numbers],
+        [((count,), numbers.dtype), ((), "bool")], [count], operations=3 * count,
+    )  # fmt: skip
+
+
+def coordinates(b: Any, x: Any, count: AnySize) -> Any:
+    """The places of the `count` elements that are not zero, int64, or NotImplemented."""
+    if x.dtype not in WIDTHS or not x.ndim:
+        return NotImplemented
+    (out,) = b.call(
+        specialise("coordinates", rows_kernels.coordinates), [x], [((count, x.ndim), "int64")],
+        [count, product(x.shape[:-1]), x.shape[-1], x.ndim, *x.shape[:-1]],
+        operations=2 * product(x.shape),
+    )  # fmt: skip
+    return out
+
+
 def transpose_matrices(b: Any, x: Any) -> Any:
     """Swaps the last two of three dimensions, a block at a time, or NotImplemented."""
     if WIDTHS.get(x.dtype) not in (4, 8):
@@ -131,3 +152,5 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             yield _scatter_kernel(fn, 0, dtype, 3, is_single).over(["int64", *[dtype] * 3])
         for fn in _FIRST:
             yield _running_kernel(fn, dtype).over([dtype] * 2)
+    for ids in ("int32", "int64"):
+        yield specialise("inverted", rows_kernels.inverted).over([ids, ids, "bool"])

@@ -14,6 +14,7 @@ from .plain_vocabulary import (
     helper,
     pointer,
     transpose_tile,
+    uint8,
 )
 
 COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what comes
@@ -100,6 +101,50 @@ def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
             source = before if is_exclusive else at
             for c in range(c0, c1):
                 out[at + c] = COMBINE(out[before + c], x[source + c])
+
+
+def inverted(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: numbers, result, whether these are a permutation; how many.  In one tile."""
+    numbers, out, count = pointer(args[0]), pointer(args[1]), args[3]
+    for i in range(count):
+        out[i] = -1
+    for i in range(count):
+        number = numbers[i]
+        if number >= 0 and number < count:
+            out[number] = i
+    # As many places as there are: one is left over if one is named twice, or outside.
+    missing = 0
+    for i in range(count):
+        if out[i] < 0:
+            missing += 1
+    pointer(args[2])[0] = uint8(1) if missing == 0 else uint8(0)
+
+
+def coordinates(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: x, the places of what is not zero; how many there are, lines, length of a line, rank,
+    then the sizes of the dimensions but the last one.  In one tile.
+    """
+    x, out = pointer(args[0]), pointer(args[1])
+    room, lines, length, rank = args[2], args[3], args[4], args[5]
+    found = 0
+    for line in range(lines):
+        for column in range(length):
+            is_one, place = x[line * length + column] != 0, found * rank
+            # Of vectors and matrices written at every position, and kept where it counts: nobody
+            # foresees which those are.
+            if found < room and rank <= 2:
+                out[place] = line
+                out[place + rank - 1] = column
+                found += 1 if is_one else 0
+            elif is_one and found < room:
+                rest = line
+                for turn in range(rank - 1):
+                    axis = rank - 2 - turn
+                    size = args[6 + axis]
+                    out[place + axis] = rest % size
+                    rest = rest // size
+                out[place + rank - 1] = column
+                found += 1
 
 
 @helper

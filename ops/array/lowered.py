@@ -7,11 +7,14 @@ would be long with them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import AnySize, minimum, product
+from ...jit.kernel.sizes import AnySize, minimum, product, same
 from ..run_checks import error_of
 
 if TYPE_CHECKING:
@@ -31,12 +34,8 @@ def inverted(b: Builder, x: Value, check: Callable[..., object]) -> Any:
 
     if x.ndim != 1:
         return NotImplemented
-    places = b.iota(x.shape, 0, x.dtype)
-    out = library.scatter_rows(b, "update", x, places, x.shape[0], start=-1)
-    if out is not NotImplemented:
-        # As many places as there are: one is left over if one is named twice, or outside.
-        missing = b.reduce("any", b.map(lambda p: k.lt(p, 0), out), None)
-        b.require_not(missing, error_of(check), x)
+    out, is_whole = library.inverted(b, x)
+    b.require_not(b.map(k.logical_not, is_whole), error_of(check), x)
     return out
 
 
@@ -72,19 +71,27 @@ def rolled(b: Builder, x: Value, shifts: Value, axes: Value) -> Any:
     if steps is None or where is None or object in (steps.dtype, where.dtype):
         return NotImplemented
     b.require(x.ndim >= 1 and steps.ndim <= 1 and steps.shape == where.shape)
-    for step, given in zip(steps.reshape(-1).tolist(), where.reshape(-1).tolist()):
-        axis = b.axis(given, x.ndim)
+    # Of each axis what goes where: (begin, size, place).
+    pieces: list[list[tuple[Any, Any, Any]]] = [[(0, size, 0)] for size in x.shape]
+    moves = np.zeros(x.ndim, np.int64)
+    np.add.at(moves, [b.axis(axis, x.ndim) for axis in where.reshape(-1).tolist()], steps.ravel())
+    for axis, step in enumerate(moves.tolist()):
         size = x.shape[axis]
         if isinstance(size, int):
             step = step % size if size else 0
         elif size < abs(step):  # noted as a guard
             return NotImplemented
-        if step == 0:
-            continue
-        moved = step if step > 0 else size + step
-        end = _part(b, x, axis, size - moved, moved)
-        x = b.concat([end, _part(b, x, axis, 0, size - moved)], axis)
-    return b.identity(x)
+        if step:
+            moved = step if step > 0 else size + step
+            pieces[axis] = [(size - moved, moved, 0), (0, size - moved, moved)]
+    parts = []
+    for block in itertools.product(*pieces):
+        part = b.slice(x, [begin for begin, _, _ in block], [size for _, size, _ in block])
+        parts.append((part, [place for _, _, place in block], None))
+    parts = [part for part in parts if not any(same(size, 0) for size in part[0].shape)]
+    if len(parts) < 2:
+        return b.identity(x)
+    return b.assemble(x.shape, x.dtype, parts, None)
 
 
 def _part(b: Builder, x: Value, axis: int, begin: AnySize, size: AnySize, stride: int = 1) -> Value:
@@ -118,15 +125,38 @@ def mirrored_gradient(
     for axis, (before, after) in enumerate(amounts):
         size = dy.shape[axis] - before - after
         b.require(before <= size - offset and after <= size - offset)
-        total = _part(b, dy, axis, before, size)
+        centre = _part(b, dy, axis, before, size)
+        # The edges of the result get something; where both get at one place, all are added up.
+        if offset + before + after + offset > size:
+            dy = _overlapping(b, dy, centre, axis, before, after, offset)
+            continue
+        pieces, done = [], 0
         if before:
             edge = _part(b, dy, axis, before - 1, before, -1)
-            total = b.map(k.add, _spread(b, edge, axis, offset, size - before - offset), total)
+            near = _part(b, centre, axis, offset, before)
+            pieces += [_part(b, centre, axis, 0, offset), b.map(k.add, edge, near)]
+            done = offset + before
+        end = size - offset - after if after else size
+        pieces.append(_part(b, centre, axis, done, end - done))
         if after:
             edge = _part(b, dy, axis, dy.shape[axis] - 1, after, -1)
-            total = b.map(k.add, total, _spread(b, edge, axis, size - after - offset, offset))
-        dy = total
+            far = _part(b, centre, axis, end, after)
+            pieces += [b.map(k.add, far, edge), _part(b, centre, axis, size - offset, offset)]
+        dy = b.concat([piece for piece in pieces if not same(piece.shape[axis], 0)], axis)
     return b.identity(dy)
+
+
+def _overlapping(
+    b: Builder, dy: Value, total: Value, axis: int, before: int, after: int, offset: int
+) -> Value:
+    size = total.shape[axis]
+    if before:
+        edge = _part(b, dy, axis, before - 1, before, -1)
+        total = b.map(k.add, _spread(b, edge, axis, offset, size - before - offset), total)
+    if after:
+        edge = _part(b, dy, axis, dy.shape[axis] - 1, after, -1)
+        total = b.map(k.add, total, _spread(b, edge, axis, size - after - offset, offset))
+    return total
 
 
 def _spread(b: Builder, x: Value, axis: int, before: AnySize, after: AnySize) -> Value:

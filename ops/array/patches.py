@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
+
+# Pieces that a result is put together of.
+_MOST_VIEWS = 64
 
 
 def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
@@ -65,6 +72,26 @@ def _patches(c: KernelContext, x: np.ndarray) -> np.ndarray:
         if parts.size
         else parts.reshape(x.shape[0], rows, columns, k[1] * k[2] * x.shape[3])
     )
+
+
+def _lower_patches(b: Builder, op: OpView, x: Value) -> Any:
+    k, s, r = op.attr("ksizes"), op.attr("strides"), op.attr("rates")
+    n, h, w, d = x.shape
+    if not isinstance(h, int) or not isinstance(w, int) or k[1] * k[2] > _MOST_VIEWS:
+        return NotImplemented
+    same = op.attr("padding") in ("SAME", b"SAME")
+    (rows, top), (columns, left) = (_window(v, k[i], s[i], r[i], same) for i, v in ((1, h), (2, w)))
+    if not rows or not columns:
+        return NotImplemented
+    last = [(count - 1) * s[i] + (k[i] - 1) * r[i] + 1 for i, count in ((1, rows), (2, columns))]
+    edges = [(0, 0), (top, max(last[0] - top - h, 0)), (left, max(last[1] - left - w, 0)), (0, 0)]
+    padded = b.pad(x, edges)
+    views = [
+        b.slice(padded, [0, i * r[1], j * r[2], 0], (n, rows, columns, d), [1, s[1], s[2], 1])
+        for i in range(k[1])
+        for j in range(k[2])
+    ]
+    return b.concat(views, 3)
 
 
 def _patches_gradient(op: Operation, grad: Tensor) -> list[Tensor]:
@@ -108,6 +135,7 @@ _patches_op = define(
     "padding: {'SAME', 'VALID'}",
     shape=_patches_shape,
     kernel=_patches,
+    lower=_lower_patches,
     gradient=_patches_gradient,
     doc="The windows of images, flattened into channels.",
     test={

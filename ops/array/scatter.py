@@ -268,6 +268,16 @@ def tensor_scatter_sub(
 
 # Where
 
+
+def _lower_where(b: Builder, op: OpView, x: Value, sizes: Value) -> Any:
+    from ...jit import library
+
+    known = b.known(sizes)
+    if known is None or b.equal(known.item(0), 0):
+        return NotImplemented
+    return library.coordinates(b, x, known.item(0))
+
+
 _where = define(
     "Where",
     "input: T -> index: int64",
@@ -275,8 +285,9 @@ _where = define(
     "qint32, bfloat16, uint16, complex128, half, uint32, uint64} = bool",
     shape=lambda c: TensorShape([None, c.inputs[0].ndims]),
     kernel=lambda c, x: np.argwhere(x).astype(np.int64).reshape(-1, x.ndim),
+    lower=_lower_where,
     gradient=NoGradient("indices are integers"),
-    dynamic_shape=True,
+    dynamic_shape=lambda c, x: [np.count_nonzero(x)],
     doc="The coordinates of what is true or not zero.",
     test={"values": [[np.array([[True, False], [True, True]])]]},
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,17 @@ def _of_dense(x: np.ndarray) -> tuple[_Sets, tuple[int, ...]]:
 
 def _check(indices: np.ndarray, shape: np.ndarray) -> None:
     """Raises InvalidArgumentError unless the indices are inside and in order."""
+    limits = shape.tolist()
+    places = np.zeros(len(indices), np.int64)
+    for column, size in zip(indices.T, limits, strict=True):
+        places = places * size + column
+    if ((indices >= 0) & (indices < shape)).all() and (np.diff(places) > 0).all():
+        return
     before: tuple[int, ...] = ()
     for i, index in enumerate(map(tuple, indices.tolist())):
         text = f"indices[{i}] = [{','.join(map(str, index))}] is "
-        if any(not 0 <= n < size for n, size in zip(index, shape, strict=True)):
-            sizes = ",".join(str(size) for size in shape)
+        if any(not 0 <= n < size for n, size in zip(index, limits, strict=True)):
+            sizes = ",".join(str(size) for size in limits)
             raise errors.invalid(f"{text}out of bounds: need 0 <= index < [{sizes}]")
         # Tuples compare as rows do in row-major order, which TensorFlow asks of sparse tensors.
         if i and index <= before:
@@ -154,9 +161,24 @@ define(
 )
 
 
+def _distinct(rows: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """How many different values each row has."""
+    row = np.ravel_multi_index(tuple(rows.T), shape) if shape else np.zeros(len(rows), np.int64)
+    order = np.lexsort((values, row))
+    row, ordered = row[order], values[order]
+    is_new = np.ones(len(row), bool)
+    is_new[1:] = (row[1:] != row[:-1]) | (ordered[1:] != ordered[:-1])
+    counts = np.bincount(row[is_new], minlength=math.prod(shape))
+    return counts.reshape(shape).astype(np.int32)
+
+
 def _sizes(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> np.ndarray:
+    if values.dtype != object and values.size:
+        if c.attr("validate_indices"):
+            _check(indices, shape)
+        return _distinct(indices[:, :-1], values, tuple(shape[:-1].tolist()))
     sets, rows = _of_sparse(c, indices, values, shape)
     result = np.zeros(rows, np.int32)
     for at, found in sets.items():

@@ -147,6 +147,8 @@ def orders(dtype: str) -> Run:
     found = [*tf.nn.top_k(x, 3), tf.random_shuffle(x)]
     for side in ("left", "right"):
         found += [tf.searchsorted(x, x + 1, side, kind) for kind in (tf.int32, tf.int64)]
+    for kind in (tf.int32, tf.int64):
+        found.append(tf.math.invert_permutation(tf.cast(x[:, 0], kind)))
     return found, {x: np.ones((4, 9), dtype)}
 
 
