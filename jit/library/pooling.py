@@ -72,8 +72,10 @@ def avg_pool_gradient(
 def _unfit(
     dtype: str, ksize: Sequence[int], strides: Sequence[int], data_format: str = "NHWC"
 ) -> bool:
-    """Other dtypes, and pooling over images or channels, have no kernel."""
+    """Other dtypes, and pooling over images or channels, have no kernel; nor has what is wrong."""
     channel = 3 if data_format == "NHWC" else 1
+    if not {len(ksize), len(strides)} <= {2, 4}:
+        return True
     outer = [v[i] for v in (ksize, strides) if len(v) == 4 for i in (0, channel)]
     return dtype not in BYTES or any(size != 1 for size in outer)
 
