@@ -334,8 +334,8 @@ def plan(
     one by one, to measure them, but not for their effects.  With `estimated` the report says what
     this machine could do, for which the machine is measured, but no kernel.
     """
+    from ..engine import settings
     from ..engine.session.session import Session
-    from ..jit import settings
     from ..jit.codegen import compile as compiler
     from ..jit.report import plan_report, roofline
     from ..jit.runtime import thread_pool
@@ -370,8 +370,8 @@ def execute(
 
     Returns what was planned with the kernels counted that this has compiled.
     """
+    from ..engine import settings
     from ..engine.session.session import Session
-    from ..jit import settings
     from ..jit.codegen import compile as compiler
 
     before = replace(compiler.STATS)

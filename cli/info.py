@@ -42,7 +42,8 @@ def _facts() -> dict[str, str]:
 
 
 def _compiler_facts() -> dict[str, str]:
-    from ..jit import settings, target, threads
+    from ..engine import settings
+    from ..jit import target, threads
     from ..jit.cache import store
 
     aim = target.current()

@@ -17,8 +17,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..engine import settings
 from ..engine.printable import say
-from ..jit import settings, target, threads
+from ..jit import target, threads
 from ..jit.cache import shipped, store
 from ..jit.library.vectors import BYTES
 from ..jit.report.plan_text import counted, size_text

@@ -160,7 +160,8 @@ def _without_sources(plan: aot.Planned) -> dict[str, Any]:
 @contextmanager
 def _targeting(text: str) -> Iterator[bool]:
     """Compiles for a processor meanwhile; tells whether its code runs on this one."""
-    from ..jit import settings, target
+    from ..engine import settings
+    from ..jit import target
 
     if not text:
         yield not target.lacking(target.current())

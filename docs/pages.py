@@ -30,7 +30,7 @@ def regions(file: str) -> list[str]:
 
 def settings_table() -> str:
     """The settings as a table in Markdown."""
-    from numbaflow.jit import settings
+    from numbaflow.engine import settings
 
     rows = ["| variable | in code | default | what it says |", "|---|---|---|---|"]
     for one in settings.TABLE:

@@ -21,6 +21,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
+from . import settings
 from .hints import add_hint
 
 # What we call: its frames are ours where we called it.
@@ -72,8 +73,6 @@ def _explain(error: BaseException) -> None:
 
 
 def _shows_all() -> bool:
-    from ..jit import settings
-
     return bool(settings.get("traceback") == "full")
 
 

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
-from ..engine import errors
+from ..engine import errors, settings
 from ..engine.compat import as_bytes, as_str_any, path_to_str
 from . import file_systems
 from .file_systems import translated
@@ -227,8 +227,6 @@ def read_at_most(file: IO[bytes], size: int) -> bytes:
 
 def _is_forced() -> bool:
     """Whether files are forced to the disk before they get their names (NUMBAFLOW_FSYNC=1)."""
-    from ..jit import settings
-
     return bool(settings.get("fsync"))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from . import settings
+from ..engine import settings
 
 
 def wants(stage: str) -> bool:

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-# The beginning of what such a process runs: `part` imports a module of jit, `requests` are the
-# lines of its input, `replies` its output, into which nothing else is written.
+# The beginning of what such a process runs: `part` imports a module of the package, `requests` are
+# the lines of its input, `replies` its output, into which nothing else is written.
 _BEGINNING = """
 import importlib, json, os, signal, struct, sys, time, types
 from importlib.machinery import PathFinder
@@ -38,7 +38,7 @@ class Homes:
 sys.meta_path.insert(0, Homes())
 sys.modules[root] = types.ModuleType(root)
 sys.modules[root].__path__ = folders
-part = lambda name: importlib.import_module(f"{root}.jit.{name}")
+part = lambda name: importlib.import_module(f"{root}.{name}")
 """
 # Packages that they import; what of them this process has not imported, they do without.
 _PACKAGES = ("numpy", "llvmlite", "numba", "scipy", "ml_dtypes")

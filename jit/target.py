@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from . import settings
+from ..engine import settings
 
 
 @dataclass(frozen=True, slots=True)

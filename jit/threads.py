@@ -11,7 +11,7 @@ import threading
 from functools import cache
 from typing import Any
 
-from . import settings
+from ..engine import settings
 
 # The layer `workqueue` aborts the process when two threads enter it, so it is the last resort and
 # then guarded by a lock; the others allow concurrent callers.

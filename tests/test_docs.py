@@ -159,7 +159,7 @@ def test_a_name_of_no_file_is_found(tmp_path: Path) -> None:
     file.write_text('"""See gone.py."""\n# and jit/gone.py\nx = "gone.py", "in io/gone.py"\n')
     found = list(names_in(file))
     assert found == [(1, "gone.py"), (2, "jit/gone.py"), (3, "io/gone.py")]
-    inside = ROOT / "jit" / "settings.py"
+    inside = ROOT / "jit" / "target.py"
     assert not any(exists(name, inside) for _, name in found)
     assert exists("debug.py", inside) and exists("jit/cache/store.py", inside)
 

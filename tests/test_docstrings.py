@@ -23,10 +23,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import api, documentation
+from numbaflow.engine import api, documentation, settings
 from numbaflow.engine.graph import registry
 from numbaflow.engine.graph.build import OpFunction
-from numbaflow.jit import settings
 from numbaflow.ops.state.variables import RefVariable
 
 pytestmark = pytest.mark.pure

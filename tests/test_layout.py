@@ -132,12 +132,12 @@ def test_the_compiler_names_no_op() -> None:
 # The rooms of a folder, each of which imports only those before it; modules beside them come first.
 ROOMS = {
     "engine": (
-        *("api", "signatures", "compat", "deprecation", "errors", "gc_pause", "memory"),
+        *("settings", "api", "signatures", "compat", "deprecation", "errors", "gc_pause", "memory"),
         *("printable", "stopping", "trampoline", "hints", "tracebacks"),
         *("types", "graph", "node_notes", "documentation", "gradients", "session", "interface"),
     ),
     "jit": (
-        *("settings", "target", "threads", "debug", "isolated"),
+        *("target", "threads", "debug", "isolated"),
         *("kernel", "program", "library", "trace", "passes"),
         *("cache", "codegen", "schedule", "runtime", "report"),
     ),

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from .. import errors
+from .. import errors, settings
 from .registry import TOUCHED, OpDef, Touch
 
 if TYPE_CHECKING:
@@ -59,8 +59,6 @@ def current() -> Permissions | None:
     try:
         return _imports.get()
     except LookupError:
-        from ...jit import settings
-
         return permissions() if settings.get("trust") == "graph" else None
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import errors, stopping
+from .. import errors, settings, stopping
 from ..api import export
 from ..compat import as_text
 from ..graph import defaults
@@ -74,7 +74,6 @@ def _runner(
 def _compiled(session: BaseSession) -> Any:
     """The compiler's `make_runner`, unless switched off or not installed."""
     try:
-        from ...jit import settings
         from ...jit.runtime import runner
     except ImportError:
         return None

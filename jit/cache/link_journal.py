@@ -34,7 +34,7 @@ _ABANDONED_SECONDS = 3600
 _PATIENCE = 60.0
 _TRIAL = """
 code, symbol = json.loads(requests.readline())
-part("codegen.compile").load_object(bytes.fromhex(code), symbol)
+part("jit.codegen.compile").load_object(bytes.fromhex(code), symbol)
 replies.write(b"linked")
 replies.flush()
 """

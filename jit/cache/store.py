@@ -26,8 +26,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...engine import settings
 from ...engine.printable import printable
-from .. import settings
 
 Labels = tuple[tuple[str, str], ...]
 

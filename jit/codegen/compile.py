@@ -18,8 +18,8 @@ from functools import cache as memoize
 from pathlib import Path
 from typing import Any
 
-from ...engine import gc_pause, stopping
-from .. import settings, target
+from ...engine import gc_pause, settings, stopping
+from .. import target
 from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source

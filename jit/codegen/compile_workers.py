@@ -20,8 +20,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...engine import stopping
-from .. import isolated, settings, threads
+from ...engine import settings, stopping
+from .. import isolated, threads
 
 # About what a line of a generated and of a hand-written source takes to compile, and what a helper
 # must have to do to be worth its start (all in seconds).
@@ -33,12 +33,12 @@ _PATIENCE = 60.0
 
 # What a helper runs.  Of this package it imports the compiler alone, not the ops.
 _PROGRAM = """
-llvm, settings, target = map(part, ("codegen.llvm", "settings", "target"))
+llvm, settings, target = map(part, ("jit.codegen.llvm", "engine.settings", "jit.target"))
 for line in requests:
     source, symbol, is_library, wanted = json.loads(line)
     start = time.perf_counter()
     with settings.override(target=wanted):
-        names = part("library.library_kernel").namespace() if is_library else None
+        names = part("jit.library.library_kernel").namespace() if is_library else None
         text = llvm.lowered(source, symbol, target.current(), names)
         code = llvm.object_code(text, target.current())
     replies.write(struct.pack("<dQ", time.perf_counter() - start, len(code)) + code)

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine import errors, stopping
+from ...engine import errors, settings, stopping
 from ...engine.graph import trust
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram
-from .. import settings
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .. import isolated, settings, threads
+from ...engine import settings
+from .. import isolated, threads
 from ..cache import store
 from ..codegen import compile as compiler
 from ..library import closed_set
@@ -35,8 +36,8 @@ _FREE = 0.5
 # What the process in the background runs.
 _PROGRAM = """
 folder, wanted = json.loads(requests.readline())
-with part("settings").override(cache=folder, target=wanted):
-    part("runtime.warming").work_aside()
+with part("engine.settings").override(cache=folder, target=wanted):
+    part("jit.runtime.warming").work_aside()
 """
 
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import numbaflow as tf
 from numbaflow.cli import aot, plan
 from numbaflow.cli.main import application
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import store
 
 pytestmark = pytest.mark.cpu

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from numbaflow.cli.main import application
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import admin, store
 from numbaflow.jit.codegen import compile as compiler
 

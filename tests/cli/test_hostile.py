@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 import numbaflow as tf
 from numbaflow.cli.main import application
+from numbaflow.engine import settings
 from numbaflow.engine.printable import printable
-from numbaflow.jit import settings
 from numbaflow.jit.cache import admin, kernel_text, store
 from numbaflow.jit.codegen import compile as compiler
 

@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from numbaflow.cli.main import application
-from numbaflow.jit import settings, target
+from numbaflow.engine import settings
+from numbaflow.jit import target
 from numbaflow.jit.cache import admin, object_file, shipped, store
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.runtime import thread_pool, warming

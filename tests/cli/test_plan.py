@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import numbaflow as tf
 from numbaflow.cli.main import application
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.report import plan_html
 
 pytestmark = pytest.mark.cpu

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.session import interpreter
-from numbaflow.jit import settings
 
 
 @pytest.fixture(autouse=True)

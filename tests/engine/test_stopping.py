@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import stopping
-from numbaflow.jit import settings
+from numbaflow.engine import settings, stopping
 
 # Bounds waits that a failing test would not end.
 PATIENCE = 60.0

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.tracebacks import shorten
-from numbaflow.jit import settings
 from numbaflow.ops.linalg import products
 
 HERE = Path(__file__).name

@@ -17,10 +17,10 @@ from damage import _NUMBERS, changed, damaged
 from google.protobuf.message import DecodeError
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.io import crc, events, mnist, protos, snappy, table, tensor_bundle, varint
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import new_checkpoint_reader
-from numbaflow.jit import settings
 
 warnings.simplefilter("ignore")
 tf.logging.set_verbosity(tf.logging.FATAL)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.io import checkpoint_v1, events, protos, table
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import new_checkpoint_reader
 from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
 from numbaflow.io.tensor_slice import TensorSlice
-from numbaflow.jit import settings
 
 Work = Callable[[], Any]
 # Name -> (how many things at first, what prepares the work for a folder and a number).

@@ -199,7 +199,7 @@ def _load_model(path: str) -> None:
 
 
 def _archive(data: bytes) -> None:
-    from numbaflow.jit import settings
+    from numbaflow.engine import settings
     from numbaflow.jit.cache import admin, kernel_archive
 
     with tempfile.TemporaryDirectory() as folder, settings.override(cache=f"{folder}/c"):
@@ -213,7 +213,7 @@ def _archive(data: bytes) -> None:
 
 
 def _exported() -> bytes:
-    from numbaflow.jit import settings
+    from numbaflow.engine import settings
     from numbaflow.jit.cache import admin, kernel_archive
 
     with tempfile.TemporaryDirectory() as folder:

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.io import checkpoint_v1, crc, mnist, protos, snappy, table, tensor_bundle, varint
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import new_checkpoint_reader
 from numbaflow.io.tensor_slice import TensorSlice
-from numbaflow.jit import settings
 
 pytestmark = pytest.mark.pure
 

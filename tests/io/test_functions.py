@@ -13,11 +13,11 @@ import pytest
 from google.protobuf import text_format
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.session import call_sizes
 from numbaflow.engine.session.function_inlining import _expansions
 from numbaflow.io.meta_graph import export_scoped_meta_graph
 from numbaflow.io.meta_graph_import import import_scoped_meta_graph
-from numbaflow.jit import settings
 
 FLOAT = "attr { key: 'T' value { type: DT_FLOAT } }"
 KINDS = "{ list { type: DT_FLOAT } }"

@@ -24,7 +24,8 @@ PROGRAM = """
 import json, os, sys, threading, time
 from pathlib import Path
 import numbaflow
-from numbaflow.jit import settings, target, threads
+from numbaflow.engine import settings
+from numbaflow.jit import target, threads
 from numbaflow.jit.codegen import compile as compiler, compile_workers as crew, llvm
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.runtime.runner import Runner, make_runner
 from numbaflow.jit.trace.tracer import Traced
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.ops.lookup import vocabulary as lookup_index
 from numbaflow.ops.queues import barrier, staging
 from numbaflow.train.checkpoints import lookup_mutable

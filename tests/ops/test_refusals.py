@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import errors
+from numbaflow.engine import errors, settings
 from numbaflow.engine.graph import registry
-from numbaflow.jit import settings
 from numbaflow.jit.runtime.runner import Runner, make_runner
 
 from .bad_inputs import FORMS, bad_cases, build, good_cases

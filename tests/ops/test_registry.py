@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
-from numbaflow.jit import settings
 from numbaflow.jit.runtime import guards
 
 from ..sources import ROOT, package_files, words

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.graph import registry
 from numbaflow.engine.graph.build import build_op
-from numbaflow.jit import settings
 
 from .samples import needs_more_than_arrays
 from .tensorflow_cases import records

@@ -100,7 +100,7 @@ def test_ops_of_others_that_do_not_state_what_they_touch_count_as_touching_anyth
 @pytest.mark.parametrize("mode", ["always", "auto", "never"])
 def test_files_are_looked_for_in_every_run(mode: str, tmp_path: Any) -> None:
     """A constant pattern or name does not make what is found a constant."""
-    from numbaflow.jit import settings
+    from numbaflow.engine import settings
 
     with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as sess:
         found = tf.size(tf.matching_files(str(tmp_path / "*")))

@@ -15,8 +15,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow import security
+from numbaflow.engine import settings
 from numbaflow.engine.graph import registry
-from numbaflow.jit import settings
 from numbaflow.ops.flow.function_library import Defun
 from numbaflow.ops.public import raw
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import admin, store
 from numbaflow.jit.codegen import compile as compiler
 

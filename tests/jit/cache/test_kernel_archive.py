@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import admin, kernel_archive, store
 
 pytestmark = pytest.mark.pure

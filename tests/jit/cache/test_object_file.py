@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import settings, target
+from numbaflow.engine import settings
+from numbaflow.jit import target
 from numbaflow.jit.cache import admin, link_journal, object_file, store
 from numbaflow.jit.codegen import compile as compiler
 
@@ -109,7 +110,7 @@ assert not compiler._is_function("no_such_function")
 def test_each_driver_compiles_after_the_other_in_one_process(tmp_path: Path) -> None:
     """Numba keeps what an intrinsic became by its type: the drivers' targets share none."""
     text = """
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import thread_pool
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import admin
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import recompile_warning

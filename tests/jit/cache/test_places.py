@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import admin, store
 
 from .cache_process import ENTRY, LABELS, POWERLESS, SMALL_FILES, assert_sound, report, start

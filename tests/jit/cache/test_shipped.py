@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings, target
+from numbaflow.engine import settings
+from numbaflow.jit import target
 from numbaflow.jit.cache import shipped, store
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library.library_kernel import LibraryKernel

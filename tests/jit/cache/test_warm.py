@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.cache import store
 
 ROOT = Path(__file__).parents[3]

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import settings, target, threads
+from numbaflow.engine import settings
+from numbaflow.jit import target, threads
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import compile_workers, llvm
 from numbaflow.jit.kernel import ir
@@ -155,7 +156,8 @@ def test_little_work_has_no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
 _PARENT = """
 import sys, time
 import numbaflow
-from numbaflow.jit import settings, threads
+from numbaflow.engine import settings
+from numbaflow.jit import threads
 from numbaflow.jit.codegen import compile_workers as crew, llvm
 threads.cores = lambda: 3
 crew._WORTHWHILE = 1e-9

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.kernel import ir, reference, scalar_rules
 from numbaflow.jit.kernel import scalar as k

@@ -19,7 +19,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.cli import aot
-from numbaflow.jit import settings, target
+from numbaflow.engine import settings
+from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.library.library_kernel import LibraryKernel

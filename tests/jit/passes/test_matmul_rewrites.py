@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.library import matmul
 from numbaflow.jit.passes import verify_program
 from numbaflow.jit.passes.pipeline import PASSES

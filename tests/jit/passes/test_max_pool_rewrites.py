@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings as jit_settings
+from numbaflow.engine import settings as jit_settings
 from numbaflow.jit.library import (
     conv2d_filter_gradient,
     conv2d_input_gradient,

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.kernel import scalar, verify_kernel
 from numbaflow.jit.kernel.sizes import Scope
 from numbaflow.jit.passes import verify_program

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.kernel import scalar
 from numbaflow.jit.kernel.sizes import Scope
 from numbaflow.jit.library import conv2d, conv2d_filter_gradient, max_pool, max_pool_gradient

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings, target
+from numbaflow.engine import settings
+from numbaflow.jit import target
 from numbaflow.jit.report import plan_report, plan_text, roofline
 
 pytestmark = pytest.mark.cpu

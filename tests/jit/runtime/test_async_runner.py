@@ -16,7 +16,7 @@ from hypothesis import settings as tries
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime.async_runner import AsyncRunner
 from numbaflow.ops.queues.barrier import Barrier

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numbaflow.jit import settings, threads
+from numbaflow.engine import settings
+from numbaflow.jit import threads
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k

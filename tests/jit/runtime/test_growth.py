@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine import gc_pause
-from numbaflow.jit import settings
+from numbaflow.engine import gc_pause, settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.passes.fuse import fuse

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen import clock
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import driver, guards

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.graph.build import define
-from numbaflow.jit import settings
 from numbaflow.jit.runtime import host_time, runner
 
 pytestmark = pytest.mark.cpu

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen.compile import STATS
 from numbaflow.jit.runtime import runner
 

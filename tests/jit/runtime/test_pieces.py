@@ -13,8 +13,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.session import dataflow
-from numbaflow.jit import settings
 from numbaflow.jit.runtime import runner
 
 from .loop_programs import PROGRAMS

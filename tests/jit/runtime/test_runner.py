@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.types import nest
-from numbaflow.jit import settings
 from numbaflow.jit.codegen import compile as compiler
 
 pytestmark = pytest.mark.cpu

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from numbaflow.jit import isolated, settings, target, threads
+from numbaflow.engine import settings
+from numbaflow.jit import isolated, target, threads
 from numbaflow.jit.cache import store
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import thread_pool, warming
@@ -72,7 +73,7 @@ from numbaflow.jit.runtime import warming
 threads.cores = lambda: 2
 warming._PROGRAM = '''
 folder, wanted = json.loads(requests.readline())
-part("runtime.warming")._step_back()
+part("jit.runtime.warming")._step_back()
 facts = {
     "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "nice": os.nice(0),
     "files": [os.readlink(f"/proc/self/fd/{n}") for n in (1, 2)], "folder": folder,

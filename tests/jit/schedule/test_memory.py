@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.schedule import bind, frame
 from numbaflow.jit.schedule.aligned import aligned_empty
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 
 pytestmark = pytest.mark.cpu

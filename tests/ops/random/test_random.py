@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.ops.random import philox
 
 # What TensorFlow 1.15.5 gives for graph seed 42 and op seed 7, in the first and second run.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.kernel import glibc_float32
 
 pytestmark = pytest.mark.cpu

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.session.state import ALIGNMENT, Resources, VariableStorage
-from numbaflow.jit import settings
 
 pytestmark = pytest.mark.pure
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 
 pytestmark = pytest.mark.cpu
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.types import dtypes
-from numbaflow.jit import settings
 from numbaflow.train.checkpoints import saver as saver_module
 
 PROGRAMS = Path(__file__).with_name("checkpoint_programs.py")

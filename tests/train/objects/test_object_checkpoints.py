@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.engine.graph.trackable import no_automatic_dependency_tracking
-from numbaflow.jit import settings
 from numbaflow.train.objects import checkpoint as checkpoints
 from numbaflow.train.objects import data_structures, data_wrappers
 from numbaflow.train.objects.tracking import AutoTrackable, NotTrackable

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 
 HERE = Path(__file__).parent
 RECORDED: dict[str, Any] = json.loads((HERE / "tensorflow_1_15.json").read_text())

@@ -11,7 +11,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow import security
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 
 pytestmark = pytest.mark.cpu

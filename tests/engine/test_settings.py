@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of settings: defaults, environment, overrides."""
+"""The table of settings: defaults, environment, overrides; nothing is read beside it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from numbaflow.jit import settings
+from numbaflow.engine import settings
+
+from ..sources import name_of, package_files, text
 
 pytestmark = pytest.mark.pure
+
+
+@pytest.fixture(autouse=True)
+def _no_overrides() -> Iterator[None]:
+    """Other tests of the engine run with some."""
+    token = settings._OVERRIDES.set({})
+    yield
+    settings._OVERRIDES.reset(token)
 
 
 def test_the_environment_is_read_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,3 +64,18 @@ def test_there_are_few_settings() -> None:
     assert all(
         setting.variable == f"NUMBAFLOW_{setting.name.upper()}" for setting in settings.TABLE
     )
+
+
+# What others read of the environment, which is theirs: the variables of TensorFlow, Numba, Python.
+READERS = {"engine/settings.py", "jit/isolated.py", "jit/threads.py"}
+READERS |= {"jit/runtime/warming.py", "ops/state/variable_collections.py"}
+
+
+def test_no_variable_of_ours_is_read_outside_of_the_table() -> None:
+    readers = {
+        file: re.findall(r".*\b(?:environb?|getenvb?)\b.*", text(file)) for file in package_files()
+    }
+    assert {name_of(file) for file, lines in readers.items() if lines} == READERS
+    for file, lines in readers.items():
+        if name_of(file) != "engine/settings.py":
+            assert not [line for line in lines if "NUMBAFLOW" in line.upper()], name_of(file)
