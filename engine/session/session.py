@@ -240,7 +240,7 @@ class BaseSession:
             if prepared is None or prepared.changes != self._graph.changes:
                 prepared = self._current(prepared, fetches, feed_dict)
             if prepared.expanded:
-                values = _expanded_values(self._graph, feed_dict, prepared.slots)
+                values = _expanded_values(feed_dict, prepared.slots)
             elif feed_dict:
                 try:
                     fed = feed_dict.values()
@@ -274,8 +274,7 @@ class BaseSession:
         report = getattr(prepared.run, "explain", None)
         if report is None:
             raise ValueError("The session does not compile its graph (NUMBAFLOW_JIT=never).")
-        values = [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
-        return report(values)
+        return report(self._fed(prepared, feed_dict))
 
     def prepared_plan(self, fetches: object, feed_dict: Feeds | None = None) -> tuple[Any, Any]:
         """The (first) compiled plan that `run` with these arguments uses, and its sizes.
@@ -286,7 +285,13 @@ class BaseSession:
         prepare = getattr(prepared.run, "prepare", None)
         if prepare is None:
             raise ValueError("The fetches are not compiled.")
-        return prepare([s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())])
+        return prepare(self._fed(prepared, feed_dict))
+
+    def _fed(self, prepared: PreparedRun, feed_dict: Feeds | None) -> list[Any]:
+        """The arrays of a run's feeds, in order."""
+        if prepared.expanded:
+            return _expanded_values(feed_dict or {}, prepared.slots)
+        return [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
 
     def _check_open(self) -> None:
         if self._closed:
@@ -327,11 +332,7 @@ class BaseSession:
             )
         if feed_dict:
             _require_mapping(feed_dict)
-        if feed_dict and any(isinstance(key, tuple) for key in feed_dict):
-            flat = flatten_dict_items(feed_dict)
-        else:
-            flat = feed_dict or {}
-        pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+        pairs = _expanded(feed_dict or {})
         tensors = [feed_tensor(self._graph, key) for key, _ in pairs]
         for tensor, (_, value) in zip(tensors, pairs):
             # Wrong values are reported before wrong fetches, as in TensorFlow.
@@ -339,8 +340,8 @@ class BaseSession:
         self.placement.check()
         graph_growth_warning.note(self._graph)
         prepared = PreparedRun(self, fetches, tensors)
-        prepared.expanded = bool(feed_dict) and (
-            flat is not feed_dict or not all(map(stands_for_itself, flat))
+        prepared.expanded = any(
+            isinstance(key, tuple) or not stands_for_itself(key) for key in feed_dict or ()
         )
         self._remember(fetches, feed_dict, prepared)
         return prepared
@@ -480,10 +481,13 @@ def _nothing_to_run(*values: Any, **options: Any) -> Any:
     raise errors.invalid("Must specify at least one target to fetch or execute.")
 
 
-def _expanded_values(graph: Graph, feed_dict: Feeds, slots: list[FeedSlot]) -> list[Any]:
+def _expanded_values(feed_dict: Feeds, slots: list[FeedSlot]) -> list[Any]:
+    return [s.convert(value) for s, (_, value) in zip(slots, _expanded(feed_dict))]
+
+
+def _expanded(feed_dict: Feeds) -> list[tuple[Any, Any]]:
     flat = flatten_dict_items(feed_dict)
-    pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
-    return [slot.convert(value) for slot, (_, value) in zip(slots, pairs)]
+    return [pair for key, value in flat.items() for pair in expand_feed(key, value)]
 
 
 @export("Session")
