@@ -44,7 +44,9 @@ with part("engine.settings").override(cache=folder, target=wanted):
 def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
     """All that programs need of the library for numbers of these dtypes, for the target of the
     settings, each once."""
-    return list(dict.fromkeys([*thread_pool.closed(), *closed_set.kernels(dtypes)]))
+    every = (*thread_pool.closed(), *closed_set.kernels(dtypes))
+    # What a kernel calls is compiled for itself, and makes no difference to its own code.
+    return list({(kernel.name, kernel.text): kernel for kernel in every}.values())
 
 
 _DONE = "done"

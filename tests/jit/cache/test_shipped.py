@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from numbaflow.jit import target
 from numbaflow.jit.cache import shipped, store
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library.library_kernel import LibraryKernel
+
+from ..library.test_closed_set import FAMILIES, Run
 
 NATIVE = target.native()
 LEVELS = target.levels(NATIVE)
@@ -126,42 +129,58 @@ def _numbers(*shape: int) -> np.ndarray:
     return np.random.RandomState(len(shape)).standard_normal(shape).astype(np.float32)
 
 
-def _layers() -> list[Any]:
+def _layers() -> Run:
     images = tf.constant(_numbers(3, 13, 11, 5))
     filters = tf.constant(_numbers(3, 3, 5, 7))
     y = tf.nn.max_pool(tf.nn.conv2d(images, filters, [1, 1, 1, 1], "SAME"), 2, 2, "VALID")
     flat = tf.reshape(y, [3, -1])
     out = tf.matmul(flat, tf.constant(_numbers(int(flat.shape[1]), 19)))
-    return [out, *tf.gradients(out * out, [images, filters])]
+    return [out, *tf.gradients(out * out, [images, filters])], {}
 
 
-def _random() -> list[Any]:
-    return [tf.random_normal([1001], seed=3), tf.random_uniform([257], seed=5)]
+def _random() -> Run:
+    return [tf.random_normal([1001], seed=3), tf.random_uniform([257], seed=5)], {}
 
 
-def _rows() -> list[Any]:
+def _rows() -> Run:
     table, at = tf.constant(_numbers(50, 12)), tf.constant([3, 7, 3, 0, 49])
-    return [tf.cumsum(table, 1), tf.unsorted_segment_sum(tf.gather(table, at), at % 4, 4)]
+    return [tf.cumsum(table, 1), tf.unsorted_segment_sum(tf.gather(table, at), at % 4, 4)], {}
 
 
-def _results(build: Any) -> list[np.ndarray]:
+def _results(build: Callable[[], Run]) -> list[np.ndarray]:
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(1)
-        return list(session.run(build()))
+        fetches, feeds = build()
+        session.run(tf.global_variables_initializer())
+        found = session.run(fetches, feeds)
+        return [np.asarray(one) for one in found if one is not None]
+
+
+def _family(build: Callable[[str], Run], dtype: str) -> Any:
+    return pytest.param(
+        partial(build, dtype), id=f"{build.__name__}-{dtype}", marks=pytest.mark.deep
+    )
 
 
 @pytest.mark.cpu
 @pytest.mark.slow
 @pytest.mark.skipif(not LEVELS, reason="this processor is of no level that code is shipped for")
-@pytest.mark.parametrize("build", [_layers, _random, _rows])
+@pytest.mark.parametrize(
+    "build",
+    [
+        *(_layers, _random, _rows),
+        *(_family(build, dtype) for build in FAMILIES for dtype in ("float32", "float64")),
+    ],
+)
 def test_shipped_code_gives_the_same_bits(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: Any
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, build: Callable[[], Run]
 ) -> None:
     with settings.override(jit="always"):
         monkeypatch.setattr(compiler, "_DONE", {})
         monkeypatch.setattr(compiler, "_DIGESTS", {})
         wanted = _results(build)
-        kernels = [k for k in compiler._DIGESTS if isinstance(k, LibraryKernel)]
+        known = {d: k for k, d in compiler._DIGESTS.items() if isinstance(k, LibraryKernel)}
+        kernels = list(known.values())
         level, aim = LEVELS[0]
         with settings.override(target=level):
             compiler.store_kernels(compiler.absent(kernels))

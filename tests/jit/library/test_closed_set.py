@@ -44,8 +44,14 @@ COMPILE, PREPARE = compiler.compile_kernels, driver.prepare
 Run = tuple[list[Any], dict[Any, Any]]
 
 
+def numbers(*shape: int, dtype: str = "float32") -> np.ndarray:
+    """Numbers whose sums depend on their order."""
+    drawn = np.random.RandomState(sum(shape)).standard_normal(shape)
+    return (drawn if dtype.startswith("float") else drawn * 9).astype(dtype)
+
+
 def some(*shape: int, dtype: str = "float32") -> Any:
-    return tf.Variable(np.ones(shape, dtype))
+    return tf.Variable(numbers(*shape, dtype=dtype))
 
 
 def randoms(dtype: str) -> Run:
@@ -124,7 +130,7 @@ def products(dtype: str) -> Run:
     y = tf.nn.relu(tf.matmul(x, w) + some(20, dtype=dtype))
     found = [y, *tf.gradients(y, [x, w]), tf.matmul(whole, whole)]
     found.append(tf.matmul(some(4, 5, 6, dtype=dtype), some(4, 6, 7, dtype=dtype)))
-    return found, {x: np.ones((33, 50), dtype)}
+    return found, {x: numbers(33, 50, dtype=dtype)}
 
 
 def arrays(dtype: str) -> Run:
@@ -140,7 +146,7 @@ def arrays(dtype: str) -> Run:
     _, total, out = tf.while_loop(lambda i, *_: i < tf.shape(xs)[0], body, start)
     stacked = out.stack()
     found = [total, stacked, *tf.gradients(stacked * total, [xs, w])]
-    return found, {xs: np.ones((5, 4, 3), dtype)}
+    return found, {xs: numbers(5, 4, 3, dtype=dtype)}
 
 
 def orders(dtype: str) -> Run:
@@ -148,9 +154,10 @@ def orders(dtype: str) -> Run:
     found = [*tf.nn.top_k(x, 3), tf.random_shuffle(x)]
     for side in ("left", "right"):
         found += [tf.searchsorted(x, x + 1, side, kind) for kind in (tf.int32, tf.int64)]
-    for kind in (tf.int32, tf.int64):
-        found.append(tf.math.invert_permutation(tf.cast(x[:, 0], kind)))
-    return found, {x: np.ones((4, 9), dtype)}
+    for kind in ("int32", "int64"):
+        places = tf.Variable(np.array([2, 0, 3, 1], kind))
+        found.append(tf.math.invert_permutation(places))
+    return found, {x: numbers(4, 9, dtype=dtype)}
 
 
 def pictures(dtype: str) -> Run:
