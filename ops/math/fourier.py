@@ -34,16 +34,18 @@ _NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
 
 
 def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
-    function = np.fft.ifftn if is_inverse else np.fft.fftn
-
     def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
+        # As TensorFlow in the precision of its input, which NumPy's transform leaves.
+        from scipy import fft
+
         if x.ndim < rank:
             raise errors.invalid(
                 f"Input must have rank of at least {rank} but got: {shape_text(x.shape)}"
             )
         if not x.size:
             return x.copy()
-        return function(x, axes=tuple(range(-rank, 0))).astype(x.dtype, copy=False)
+        function = fft.ifftn if is_inverse else fft.fftn
+        return np.asarray(function(x, axes=tuple(range(-rank, 0))), x.dtype)
 
     return kernel
 
@@ -132,7 +134,9 @@ def _rfft(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray
     shape = (*x.shape[:-1], length // 2 + 1 if length else 0)
     if not x.size or not length:
         return np.zeros(shape, np.complex64)
-    return np.fft.rfft(x[..., :length], axis=-1).astype(np.complex64, copy=False)
+    from scipy import fft
+
+    return np.asarray(fft.rfft(x[..., :length], axis=-1), np.complex64)
 
 
 def _irfft(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> np.ndarray:
@@ -140,7 +144,9 @@ def _irfft(c: KernelContext, x: np.ndarray, fft_length: np.ndarray) -> np.ndarra
     _require_enough(x, length // 2 + 1 if length else 0)
     if not x.size or not length:
         return np.zeros((*x.shape[:-1], length), np.float32)
-    return np.fft.irfft(x, length, axis=-1).astype(np.float32, copy=False)
+    from scipy import fft
+
+    return np.asarray(fft.irfft(x, length, axis=-1), np.float32)
 
 
 def _real_shape(is_inverse: bool) -> Callable[[Any], TensorShape]:
