@@ -1,6 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why some ops are slower than TensorFlow's: op type (or "type, gradient") -> the reason."""
+"""Why some ops are slower than TensorFlow's: what holds them up, and which they are.
+
+An entry names op types, or "type, gradient" where only that is meant.
+"""
 
 from __future__ import annotations
 
-SLOW_BECAUSE: dict[str, str] = {}
+_REASONS = {
+    "texts are Python objects, which are read and made one by one": (
+        "AsString DecodeBase64 DecodeCSV DecodeRaw EncodeBase64 ReduceJoin RegexFullMatch "
+        "RegexReplace SerializeManySparse SerializeSparse StaticRegexFullMatch StaticRegexReplace "
+        "StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip "
+        "StringToHashBucketFast StringToNumber StringUpper Substr UnsortedSegmentJoin"
+    ),
+    "the hash is computed in Python's integers; programs hash with StringToHashBucketFast": (
+        "StringToHashBucket StringToHashBucketStrong"
+    ),
+    "sets are Python's, row by row": "DenseToDenseSetOperation SetSize",
+    "LAPACK is called for each of many small matrices, where TensorFlow has kernels for them": (
+        "Cholesky LogMatrixDeterminant Lu MatrixDeterminant MatrixInverse MatrixLogarithm "
+        "MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr SelfAdjointEigV2 Svd"
+    ),
+    "complex numbers have no compiled form, so that every op of it is one of NumPy's with memory "
+    "of its own": (
+        "Angle Complex ComplexAbs Conj ConjugateTranspose FFT FFT2D FFT3D IFFT IFFT2D IFFT3D Imag "
+        "IRFFT Real RFFT"
+    ),
+    "SciPy computes it, in double precision": (
+        "BesselI0e BesselI1e Betainc Igamma Igammac IgammaGradA Polygamma RandomGamma "
+        "RandomGammaGrad Zeta"
+    ),
+    "it is computed in double precision, to be right near its zeros": "Digamma Lgamma",
+    "the remainder is exact, by C's library, number by number": "FloorMod",
+    "how many boxes are left depends on all before: a loop in NumPy": (
+        "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3"
+    ),
+    "windows are gone through in NumPy, offset by offset or region by region": (
+        "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput FractionalAvgPool "
+        "FractionalMaxPool MaxPoolGradWithArgmax MaxPoolWithArgmax"
+    ),
+    "candidates are drawn in NumPy, whose calls take longer than so few draws": (
+        "ComputeAccidentalHits LearnedUnigramCandidateSampler LogUniformCandidateSampler "
+        "ThreadUnsafeUnigramCandidateSampler UniformCandidateSampler"
+    ),
+    "numbers are drawn and rejected in NumPy": ("ParameterizedTruncatedNormal RandomPoissonV2"),
+    "the planes that a window meets are copied side by side first": (
+        "Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2"
+    ),
+    "what it gives depends on data, and NumPy finds it in several passes": (
+        "DynamicPartition DynamicStitch ListDiff ParallelDynamicStitch SparseAdd SparseConcat "
+        "SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseFillEmptyRows "
+        "SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSparseMaximum "
+        "SparseSparseMinimum SparseSplit SparseTensorDenseAdd SparseToDense Unique UniqueV2 "
+        "UniqueWithCounts UniqueWithCountsV2"
+    ),
+    "values are put into bins in several passes of NumPy": "HistogramFixedWidth",
+    "a search's branches are not foreseen, which takes as long as all else": (
+        "LowerBound UpperBound"
+    ),
+    "the fill is fed, so that a second pass puts it in": "PadV2",
+}
+SLOW_BECAUSE = {op: reason for reason, ops in _REASONS.items() for op in ops.split()}

@@ -11,6 +11,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ..public import raw
+from . import views
 from .conv import _attrs_of, _ramp
 from .pool import _SAMPLES, _WINDOW, _Pool, _pool_shape
 from .pool_maxima import first_hits, first_maxima
@@ -43,12 +44,15 @@ def _scatter_argmax(
     return result.reshape(x.shape)
 
 
+def _check(argmax: np.ndarray, size: int) -> None:
+    if argmax.size and not 0 <= argmax.min() <= argmax.max() < size:
+        raise errors.invalid(f"argmax must be in [0, {size}), got {argmax.min()} to {argmax.max()}")
+
+
 def _flat(c: KernelContext, x: np.ndarray, argmax: np.ndarray) -> np.ndarray:
     """Positions in the whole input; InvalidArgumentError for those beyond it."""
     per_image = x.size // max(len(x), 1)
-    size = x.size if c.attr("include_batch_in_index") else per_image
-    if argmax.size and not 0 <= argmax.min() <= argmax.max() < size:
-        raise errors.invalid(f"argmax must be in [0, {size}), got {argmax.min()} to {argmax.max()}")
+    _check(argmax, x.size if c.attr("include_batch_in_index") else per_image)
     if c.attr("include_batch_in_index"):
         return argmax
     return argmax + np.arange(len(x)).reshape(-1, 1, 1, 1) * per_image
@@ -70,6 +74,7 @@ define(
     "padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; T: realnumbertype",
     shape=lambda c: [_pool_shape(4)(c)] * 2,
     kernel=_argmax_kernel,
+    lower=views.lower_argmax,
     gradient=_argmax_gradient,
     doc="MaxPool and where the maxima are, as flat positions.",
     test={"values": [[_ramp(2, 4, 4, 3)]], "attrs": _SAMPLES[4][:1]},
@@ -80,6 +85,7 @@ define(
     _ARGMAX,
     shape=lambda c: c.inputs[0],
     kernel=_scatter_argmax,
+    lower=views.lower_argmax_grad(_check),
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolWithArgmax.",
     test={
@@ -99,6 +105,7 @@ define(
     _ARGMAX,
     shape=lambda c: c.inputs[2],
     kernel=lambda c, x, grad, argmax: grad.reshape(-1)[_flat(c, x, argmax)],
+    lower=views.lower_argmax_grad_grad(_check),
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradWithArgmax.",
     test={

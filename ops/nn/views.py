@@ -8,13 +8,15 @@ channels are those of all planes that a window meets.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product as size_product
+from ..run_checks import error_of
 from . import window as nw
 
 if TYPE_CHECKING:
@@ -187,6 +189,93 @@ def lower_max_grad_grad(
     for value, grad in pairs:
         result, found = b.map(chosen, value, grad, top, result, found)
     return pool.outside(result)
+
+
+def lower_argmax(b: Builder, op: OpView, x: Value) -> Any:
+    """The largest element of every window, NaN where it comes first, and its flat position."""
+    if x.dtype not in _FLOATS:
+        return NotImplemented
+    pool = Pool(b, x.shape, op.attr("ksize"), op.attr("strides"), op.attr("padding"), "NHWC")
+    (height, width), depth = (a.known for a in pool.window.axes), x.shape[3]
+    if not isinstance(depth, int):
+        return NotImplemented
+    ones = pool.window.pad(np.ones([1, height, width, 1], bool), False)
+    inside = [ones[where] for _, where in pool.window.offsets()]
+    masks = [] if all(mask.all() for mask in inside) else [b.constant(mask) for mask in inside]
+    steps = [(row * width + column) * depth for row, column in pool.offsets]
+    count = len(steps)
+
+    def first(*given: Any) -> Any:
+        values, within = given[:count], given[count:]
+        best, step = values[0], k.const(steps[0], "int64")
+        found = within[0] if within else None
+        for i in range(1, count):
+            better = k.lt(best, values[i])
+            if found is not None:
+                better = k.logical_and(within[i], k.logical_or(k.logical_not(found), better))
+                found = k.logical_or(found, within[i])
+            best = k.select(better, values[i], best)
+            step = k.select(better, k.const(steps[i], "int64"), step)
+        return best, step
+
+    top, step = b.map(first, *pool.views(x, 0), *masks)
+    n, row, column, channel = (b.iota(pool.shape, axis, "int64") for axis in range(4))
+    down, across = pool.window.axes
+
+    def place(step: Any, n: Any, row: Any, column: Any, channel: Any) -> Any:
+        y = k.sub(k.mul(row, down.stride), down.before)
+        x = k.sub(k.mul(column, across.stride), across.before)
+        found = k.add(k.mul(k.add(k.mul(y, width), x), depth), k.add(channel, step))
+        if op.attr("include_batch_in_index"):
+            found = k.add(found, k.mul(n, height * width * depth))
+        return found
+
+    return top, b.cast(b.map(place, step, n, row, column, channel), op.dtype(1))
+
+
+def _flat(b: Builder, op: OpView, x: Value, argmax: Value, check: Callable[..., object]) -> Value:
+    """Positions in the whole input; the run fails where check(argmax, limit) has something."""
+    wide, per_image = b.cast(argmax, "int64"), size_product(x.shape[1:])
+    is_whole = op.attr("include_batch_in_index")
+    limit = b.constant(x.shape[0] * per_image if is_whole else per_image, "int64")
+    outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), wide, limit)
+    error = error_of(lambda argmax, limit: check(argmax, int(limit)))
+    b.require_not(b.reduce("any", outside, None), error, wide, limit)
+    if is_whole:
+        return wide
+    image, step = b.iota(argmax.shape, 0, "int64"), b.constant(per_image, "int64")
+    return b.map(lambda i, n, step: k.add(i, k.mul(n, step)), wide, image, step)
+
+
+def lower_argmax_grad(check: Callable[..., object]) -> Callable[..., Any]:
+    """The lowering of the gradient of a pooling that knows where its maxima are."""
+
+    def lower(b: Builder, op: OpView, x: Value, dy: Value, argmax: Value) -> Any:
+        from ...jit import library
+
+        b.require(b.same_shape(dy, argmax) and x.ndim == 4 and argmax.ndim == 4)
+        if any(b.equal(size, 0) for size in (*x.shape, *argmax.shape)):
+            return NotImplemented
+        count = size_product(argmax.shape)
+        places = b.reshape(_flat(b, op, x, argmax, check), [count])
+        grads, size = b.reshape(dy, [count]), size_product(x.shape)
+        out = library.scatter_rows(b, "add", places, grads, size)
+        return out if out is NotImplemented else b.reshape(out, x.shape)
+
+    return lower
+
+
+def lower_argmax_grad_grad(check: Callable[..., object]) -> Callable[..., Any]:
+    """The lowering of what a gradient gives to the maxima."""
+
+    def lower(b: Builder, op: OpView, x: Value, grad: Value, argmax: Value) -> Any:
+        b.require(b.same_shape(grad, x) and x.ndim == 4 and argmax.ndim == 4)
+        if any(b.equal(size, 0) for size in (*x.shape, *argmax.shape)):
+            return NotImplemented
+        flat = b.reshape(grad, [size_product(x.shape)])
+        return b.pick(flat, _flat(b, op, x, argmax, check))
+
+    return lower
 
 
 # Convolutions of volumes
