@@ -17,6 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..math.limits import lowest
 from ..public import raw, tf
+from . import dilation_lowering
 from . import window as nw
 from .conv import _attrs_of
 
@@ -143,6 +144,7 @@ _dilation2d = define(
     _ATTRS,
     shape=_shape,
     kernel=_dilation,
+    lower=dilation_lowering.lower,
     gradient=_gradient,
     doc="The maximum of input plus filter under a sliding window, channel by channel.",
     test={**_FACTS, "shapes": [[[2, 5, 5, 3], [2, 3, 3]]]},
@@ -156,6 +158,7 @@ define(
     _ATTRS,
     shape=lambda c: c.inputs[0],
     kernel=_input_gradient,
+    lower=dilation_lowering.lower_input_gradient,
     gradient=NoGradient("TensorFlow has none: the gradient of dilation is a step function"),
     doc="The gradient of Dilation2D with respect to its input.",
     test=_ONE,
@@ -166,6 +169,7 @@ define(
     _ATTRS,
     shape=lambda c: c.inputs[1],
     kernel=_filter_gradient,
+    lower=dilation_lowering.lower_filter_gradient,
     gradient=NoGradient("TensorFlow has none: the gradient of dilation is a step function"),
     doc="The gradient of Dilation2D with respect to its filter.",
     test=_ONE,
