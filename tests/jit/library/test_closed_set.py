@@ -89,7 +89,7 @@ def scattered(dtype: str) -> Run:
             found.append(update(x, tf.constant([[3], [0]], ids), x[:2]))
             found.append(update(x, tf.constant([[3, 1], [0, 1]], ids), x[0, :2]))
     found.append(tf.scatter_nd([[3], [0]], x[:2], [9, 5]))
-    return [*found, tf.math.bincount(tf.cast(x[0], "int32"), minlength=4, maxlength=4)], {}
+    return [*found, tf.math.bincount(tf.cast(tf.abs(x[0]), "int32"), minlength=4, maxlength=4)], {}
 
 
 def picked(dtype: str) -> Run:
