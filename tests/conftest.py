@@ -11,7 +11,7 @@ import pytest
 
 from numbaflow.jit.kernel import verify_kernel
 
-from . import purity
+from . import drawing, purity
 
 verify_kernel.enabled = True
 # Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
@@ -23,6 +23,11 @@ os.environ.setdefault("NUMBAFLOW_TRACEBACK", "full")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--deep` runs what takes minutes, too."""
     parser.addoption("--deep", action="store_true", help="also run tests that take minutes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What tests draw is decided before they are imported."""
+    drawing.load(config.getoption("--deep"))
 
 
 @pytest.hookimpl(tryfirst=True)

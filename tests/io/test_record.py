@@ -11,11 +11,13 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.io import events
+
+from ..drawing import examples
 
 pytestmark = pytest.mark.pure
 
@@ -38,7 +40,7 @@ def read(path: pathlib.Path, options: Any = None) -> list[bytes]:
     level=st.sampled_from([None, 0, 9]),
     flush=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_records_come_back(
     records: list[bytes], kind: str, level: int | None, flush: bool, tmp_path: pathlib.Path
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -24,6 +24,8 @@ from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import CheckpointReader
 from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
 from numbaflow.io.tensor_slice import TensorSlice, find_cover, parse_shape_and_slice
+
+from ..drawing import examples
 
 pytestmark = pytest.mark.pure
 
@@ -53,11 +55,7 @@ def read(prefix: Any) -> dict[str, np.ndarray]:
         return {key.decode(): reader.read(key) for key in reader.tensors()}
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@examples(40)
 @given(st.dictionaries(st.text(min_size=1, max_size=8), ARRAYS, max_size=5), TEXTS)
 def test_tensors_come_back(tmp_path: Path, tensors: dict[str, Any], values: list[bytes]) -> None:
     tensors["\u00fctexts"] = texts(values)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 
 import numbaflow as tf
@@ -18,6 +18,7 @@ from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
 from numbaflow.jit.runtime import guards
 
+from ..drawing import examples
 from ..sources import ROOT, package_files, words
 from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 
@@ -32,14 +33,7 @@ DIFFERENTIABLE = [
 # How the first examples of every op run once more: kernels must keep to their memory.
 GUARDED = ("bytes", "bytes", "pages")
 # The same examples on every machine, so that the kernel cache works for tests too.
-few = hypothesis_settings(
-    max_examples=6,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+few = examples(6, deep=30)
 
 
 @pytest.mark.pure

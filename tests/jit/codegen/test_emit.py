@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import emit, reductions, writer
 from numbaflow.jit.kernel import ir, reference, verify_kernel
 from numbaflow.jit.kernel import scalar as k
+
+from ...drawing import examples
 
 pytestmark = pytest.mark.cpu
 
@@ -252,7 +254,7 @@ def _strides(draw: Any, sizes: list[int], used: list[bool], params: list[int]) -
 
 
 @given(problems(), st.sampled_from((1, 3)))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@examples(60)
 def test_compiled_kernels_agree_with_numpy(problem: Any, cuts: int) -> None:
     kernel, buffers, sizes, params = problem
     verify_kernel.verify(kernel)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 
 from numbaflow.jit.codegen import emit, reductions, writer
 from numbaflow.jit.kernel import ir, reference, scalar, verify_kernel
 from numbaflow.jit.kernel import scalar as k
 
+from ...drawing import examples
 from .test_emit import Evaluation, compare, problems
 
 pytestmark = pytest.mark.pure
@@ -77,7 +78,7 @@ def check(kernel: ir.Kernel, buffers: list[Any], sizes: list[int], params: list[
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@examples(60)
 def test_every_access_of_a_text_is_in_its_memory_and_of_its_dtype(problem: Any) -> None:
     kernel, buffers, sizes, params = problem
     assume(math.prod(sizes) <= 600)

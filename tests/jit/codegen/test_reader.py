@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.jit import target
@@ -19,6 +19,7 @@ from numbaflow.jit.codegen import emit, llvm, reader
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
 
+from ...drawing import examples
 from .test_emit import problems, tiles
 
 pytestmark = pytest.mark.cpu
@@ -77,7 +78,7 @@ ADDRESSES: dict[str, int] = {}
 
 
 @given(problems(), st.sampled_from(("numba", "numba", "intrinsic")))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@examples(40)
 def test_random_kernels(problem: Any, other: str) -> None:
     kernel, buffers, sizes, params = problem
     found = [[b.copy() for b in buffers] for _ in range(2)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.jit.library import (
@@ -18,12 +18,13 @@ from numbaflow.jit.library import (
     matmul,
 )
 
+from ...drawing import examples
 from .eager import EagerBuilder
 
 pytestmark = pytest.mark.cpu
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-13}
-FEW = settings(max_examples=8, deadline=None)  # nearly every example compiles its own kernels
+FEW = examples(8)  # nearly every example compiles its own kernels
 
 
 def draw(shape: Any, dtype: str = "float32", seed: int = 0) -> np.ndarray:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.jit import library
 from numbaflow.jit.library.random import PhiloxReservation
 from numbaflow.ops.random import philox
 
+from ...drawing import examples
 from .eager import EagerBuilder
 
 pytestmark = pytest.mark.cpu
@@ -57,7 +58,7 @@ def pooled(x: np.ndarray, dy: np.ndarray | None, how: Any, kind: str) -> Any:
     return out, dx
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     n=st.integers(0, 3),
     size=st.tuples(st.integers(3, 9), st.integers(3, 9)),

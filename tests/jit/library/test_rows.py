@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numbaflow.jit import library
 
+from ...drawing import examples
 from .eager import EagerBuilder
 
 pytestmark = pytest.mark.cpu
@@ -54,7 +55,7 @@ def test_scatter_of_integers() -> None:
     np.testing.assert_array_equal(got, np.array([7, 0, 11, 0], np.int32))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     shape=st.lists(st.integers(0, 7), min_size=1, max_size=3),
     data=st.data(),

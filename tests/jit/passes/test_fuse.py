@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from numbaflow.jit.kernel import scalar as k
 
+from ...drawing import examples
 from ..programs import Sample, run_slowly, samples, scheduled
 
 pytestmark = pytest.mark.pure
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(300)
 @given(samples())
 def test_a_schedule_computes_what_the_program_says(sample):
     for got, want in zip(run_slowly(sample, scheduled(sample)), sample.expected, strict=True):

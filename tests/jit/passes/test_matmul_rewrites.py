@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
@@ -19,6 +18,7 @@ from numbaflow.jit.passes import verify_program
 from numbaflow.jit.passes.pipeline import PASSES
 from numbaflow.jit.program.tensor_ir import Call, Map, View
 
+from ...drawing import examples
 from ..programs import Sample
 
 pytestmark = pytest.mark.cpu
@@ -74,7 +74,7 @@ def factors(draw: Any, rows: int, columns: int) -> tuple[Any, Any]:
 
 
 @given(st.data(), st.sampled_from(("float32", "float64", "int32")))
-@hypothesis(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(25)
 def test_parts_and_transposes_of_factors_and_results(data: Any, dtype: str) -> None:
     m, k, n = (data.draw(st.sampled_from((1, 2, 5, 17, 40))) for _ in range(3))
     turn_x, turn_y = data.draw(st.booleans()), data.draw(st.booleans())

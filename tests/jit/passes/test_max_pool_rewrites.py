@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
@@ -23,6 +23,7 @@ from numbaflow.jit.library import (
 )
 from numbaflow.jit.library.geometry import axes
 
+from ...drawing import examples
 from ..library.eager import EagerBuilder
 
 pytestmark = pytest.mark.cpu
@@ -33,7 +34,7 @@ def draw(shape: Any, dtype: str, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(
     n=st.integers(1, 5),
     size=st.tuples(st.integers(4, 13), st.integers(4, 13)),

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as tries
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
@@ -21,6 +20,8 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime.async_runner import AsyncRunner
 from numbaflow.ops.queues.barrier import Barrier
 from numbaflow.ops.queues.staging import StagingArea
+
+from ...drawing import examples
 
 pytestmark = pytest.mark.cpu
 
@@ -141,7 +142,7 @@ class Program:
     order=st.randoms(use_true_random=False),
     jit=st.sampled_from(["never", "auto", "auto", "always"]),
 )
-@tries(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(40)
 def test_chains_of_queues_in_one_run(wires: Any, order: Any, jit: str) -> None:
     with settings.override(jit=jit), tf.Graph().as_default():
         program = Program(wires)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 
 import numbaflow as tf
 from numbaflow.engine import settings
@@ -25,6 +24,7 @@ from numbaflow.jit.schedule.bind import bind, make_template
 from numbaflow.jit.schedule.frame import Arena
 from numbaflow.jit.trace.tracer import Segment, Traced
 
+from ...drawing import examples
 from ..programs import Sample, samples, scheduled
 
 pytestmark = pytest.mark.cpu
@@ -152,9 +152,7 @@ def test_a_kernel_that_pauses_runs_to_its_end(mode):
 
 
 @given(samples(steps=6))
-@hypothesis_settings(
-    max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@examples(25)
 def test_random_programs_stay_within_their_memory(sample):
     with guards.among("bytes"):
         found = compiled(sample)(sample.arrays)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
@@ -17,6 +16,7 @@ from numbaflow.engine import settings
 from numbaflow.engine.session import dataflow
 from numbaflow.jit.runtime import runner
 
+from ...drawing import examples
 from .loop_programs import PROGRAMS
 
 pytestmark = pytest.mark.cpu
@@ -105,9 +105,7 @@ def random_loop(choices: list[int], turns: int, in_branch: bool, differentiate: 
 NOT_DIFFERENTIABLE = {9, 10}
 
 
-@hypothesis_settings(
-    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@examples(12)
 @given(
     st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=4),
     st.integers(0, 4),

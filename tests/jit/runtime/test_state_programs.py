@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
+
+from ...drawing import examples
 
 pytestmark = pytest.mark.cpu
 
@@ -58,14 +59,7 @@ def _step(action: str, variable: Any, made: list[Any], first: int, second: int) 
 
 @pytest.mark.parametrize("use_resource", [False, True])
 def test_compiled_runs_see_the_same_state(use_resource):
-    @hypothesis_settings(
-        max_examples=40,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @examples(40)
     @given(steps)
     def check(program):
         results = []

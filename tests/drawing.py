@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many examples tests draw, and which: for all tests in one place.
+
+Without --deep these are few, and the same on every machine: what fails here fails everywhere, and
+kernels that were compiled for them are compiled.  With --deep they are many, other ones each time,
+and what fails is kept in .hypothesis and tried first from then on.
+
+Not here: what is compared with TensorFlow (tests/ops/tensorflow_cases.py), or damaged
+(tests/ops/bad_inputs.py), is collected by settings that are part of the text of the function that
+collects, from which Hypothesis takes its seed; so these cases stay the same.
+"""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, Phase, settings
+
+# How many times as many examples a deep run draws of what does not say how many itself.
+_DEEPER = 10
+_EXAMPLES = 100
+_BOTH = settings(deadline=None, suppress_health_check=list(HealthCheck))
+_QUICK = settings(
+    _BOTH,
+    max_examples=_EXAMPLES,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
+_DEEP = settings(_BOTH, max_examples=_DEEPER * _EXAMPLES, print_blob=True)
+
+
+def load(deep: bool) -> None:
+    """Has tests that are imported from now on draw many examples, or few."""
+    settings.register_profile("quick", _QUICK)
+    settings.register_profile("deep", _DEEP)
+    settings.load_profile("deep" if deep else "quick")
+
+
+def examples(count: int, deep: int | None = None) -> settings:
+    """Decorates a test that draws so many examples; with --deep so many, or ten times as many."""
+    if settings.default is not None and settings.default.derandomize:
+        return settings(max_examples=count)
+    return settings(max_examples=_DEEPER * count if deep is None else deep)
