@@ -51,6 +51,21 @@ def _is_float(x: ir.Expr, **_: Any) -> bool:
     return kind_of(x.dtype) == "f"
 
 
+def _is_single(x: ir.Expr, **_: Any) -> bool:
+    return x.dtype == "float32"
+
+
+def _cube(x: ir.Expr) -> ir.Expr:
+    wide = scalar.cast(x, "float64")
+    return scalar.cast(scalar.mul(scalar.mul(wide, wide), wide), x.dtype)
+
+
+def _fourth(x: ir.Expr) -> ir.Expr:
+    wide = scalar.cast(x, "float64")
+    square = scalar.mul(wide, wide)
+    return scalar.cast(scalar.mul(square, square), x.dtype)
+
+
 # f(-x) = -f(x) and f(-x) = f(x), so that what is asked for both is computed once.
 ODD = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == -1)
 EVEN = tuple(name for name, primitive in scalar.PRIMITIVES.items() if primitive.parity == 1)
@@ -106,6 +121,9 @@ RULES: tuple[Rule, ...] = (
     Rule(("pow", "x", 1), lambda x: x, "x ^ 1 = x"),
     # (The power of a float32 is computed in float64, where x * x is exact, and rounded once.)
     Rule(("pow", "x", 2), lambda x: scalar.mul(x, x), "x ^ 2 = x * x"),
+    Rule(("pow", "x", 3), _cube, "x ^ 3 = x * x * x, rounded once", _is_single),
+    Rule(("pow", "x", 4), _fourth, "x ^ 4 = (x * x) * (x * x), rounded once", _is_single),
+    Rule(("pow", "x", -1), lambda x: scalar.div(1, x), "x ^ -1 = 1 / x, floats", _is_float),
     Rule(("square", "x"), lambda x: scalar.mul(x, x), "x² = x * x"),
     # Also for NaN, which stays where it is the first argument.
     Rule(("maximum", "x", "x"), lambda x: x, "max(x, x) = x"),

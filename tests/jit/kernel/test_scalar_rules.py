@@ -43,6 +43,8 @@ def evaluate(expr, arrays):
         return arrays[expr.buffer]
     if isinstance(expr, ir.Const):
         return np.asarray(expr.value, numpy_dtype(expr.dtype))
+    if expr.fn == "cast":
+        return scalar.cast(evaluate(expr.args[0], arrays), expr.dtype)
     return scalar.apply(expr.fn, *(evaluate(arg, arrays) for arg in expr.args))
 
 
