@@ -150,7 +150,6 @@ def block_of_tiles(args: Arguments, block: Address, row: int) -> None:
     # One of these counts, where rows of the left factor lie side by side and where steps do.
     numbers[X_PIXEL] = row
     numbers[X_STEP] = row
-    numbers[W_STEP] = args[FIRST + PANEL]
     numbers[OUT_PIXEL] = args[FIRST + N]
     numbers[REPEATS] = 1
 
@@ -161,6 +160,7 @@ def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     x, y = args[0] + args[FIRST + X_OFFSET], args[1] + args[FIRST + Y_OFFSET]
     x_stride, is_packed = args[FIRST + X_STRIDE], args[FIRST + IS_PACKED]
     turned, packs_left = args[FIRST + LEFT_TURNED], args[FIRST + PACKS_LEFT]
+    y_stride, right_turned = args[FIRST + Y_STRIDE], args[FIRST + RIGHT_TURNED]
     scratch = args[FIRST + SCRATCH] + worker * args[FIRST + SCRATCH + 1]
     block = region(scratch, "int64")
     panels = region(scratch + WORDS * 8, DTYPE)
@@ -179,6 +179,9 @@ def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
         height = min(min(args[FIRST + ROWS], r1 - row), m - start)
         x_matrix = x + matrix * m * k
         y_matrix = y + matrix * k * n
+        # What few rows read, once, they read where it is.
+        is_low = height <= args[FIRST + HEIGHTS + 2]
+        reads_once = is_low and is_packed + right_turned == 0
         for first in range(0, k, args[FIRST + DEPTH]):
             depth = min(args[FIRST + DEPTH], k - first)
             flags = 1 if first > 0 else 0
@@ -195,13 +198,15 @@ def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
                 left = packed
             for c in range(c0, c1, width):
                 count = min(width, c1 - c)
-                panel = y_matrix + (c * k + first * width)
-                if is_packed == 0:
+                panel, step = y_matrix + (c * k + first * width), width
+                if reads_once and count == width:
+                    panel, step = y_matrix + (first * y_stride + c), y_stride
+                elif is_packed == 0:
                     panel = panels
-                    y_stride, right_turned = args[FIRST + Y_STRIDE], args[FIRST + RIGHT_TURNED]
                     pack_right(
                         y_matrix, right_turned, first, depth, c, count, width, y_stride, panel
                     )
+                numbers[W_STEP] = step
                 numbers[LEFT] = count
                 numbers[BIAS] = place(bias + c)
                 at = row * n + c
