@@ -9,6 +9,7 @@ Imports nothing from the package.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,8 @@ SMALLEST_SYMBOL = 2
 # the product becomes one atom: as exact, but equal by form to nothing that is written otherwise.
 _MOST_TERMS = 24
 
+_NAMES = re.compile(r"\bs\d+\b")
+
 Term = tuple[str, ...]  # the atoms of a product, sorted; each atom is a Python expression
 
 
@@ -31,6 +34,10 @@ class NeedsNumber(BaseException):
 
     Not an Exception, so that nobody on the way takes it for a failure of the code.
     """
+
+
+class Unanswered(Exception):
+    """A question about a size that only a run tells, half way through; the text is the question."""
 
 
 class Scope:
@@ -43,6 +50,9 @@ class Scope:
         self.fixed: dict[str, int] = {}
         # Texts of minima and maxima that are one or more, whatever the symbols are.
         self.at_least_one: set[str] = set()
+        # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
+        # for them: when they are known it is too late for another plan.
+        self.measured: list[str] = []
         self._is_strict = False
 
     @contextmanager
@@ -75,12 +85,25 @@ class Scope:
         self.examples[name] = example
         return Size(self, {(name,): 1}, example)
 
+    def measure(self, example: int) -> Size:
+        """A new symbol for a size, zero or more, that is measured when a run comes to it."""
+        name = f"s{len(self.examples)}"
+        self.examples[name] = example
+        self.measured.append(name)
+        return Size(self, {(name,): 1}, example)
+
+    def is_measured(self, text: str) -> bool:
+        """Does an expression have a size in it that a run measures?"""
+        return bool(self.measured) and not set(_NAMES.findall(text)).isdisjoint(self.measured)
+
     def named(self, name: str) -> Size:
         """The symbol of that name."""
         return Size(self, {(name,): 1}, self.examples[name])
 
     def ask(self, text: str, answer: bool) -> bool:
         """Notes that the trace relied on `text` being `answer`."""
+        if self.is_measured(text):
+            raise NeedsNumber(text) if self._is_strict else Unanswered(text)
         self.guards[text] = bool(answer)
         # Of other equations, such as s0*s1 == 6, no single symbol follows.
         symbol, equals, number = text.partition(" == ")
@@ -423,7 +446,10 @@ def _is_at_least_one(size: AnySize) -> bool:
     if not isinstance(size, Size) or len(size.terms) != 1:
         return False
     ((atoms, coefficient),) = size.terms.items()
-    return coefficient > 0 and all("(" not in a or a in size.scope.at_least_one for a in atoms)
+    scope = size.scope
+    return coefficient > 0 and all(
+        a in scope.at_least_one if "(" in a else a not in scope.measured for a in atoms
+    )
 
 
 def _remainder(a: AnySize, b: AnySize) -> AnySize:
@@ -443,24 +469,36 @@ def _sign(value: AnySize) -> int | None:
     """+1 or -1 when the form alone says that a size is positive or negative, 0 for zero."""
     if not isinstance(value, Size):
         return (value > 0) - (value < 0)
+    for sign in (1, -1):
+        least = _least(value, sign)
+        if least is not None and least > 0:
+            return sign
+    return None
+
+
+def _least(value: Size, sign: int) -> int | None:
+    """What a size (of sign -1: its negative) is at least by form; None where that is unknown."""
     constant = value.terms.get((), 0)
     rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
     # Symbols are at least SMALLEST_SYMBOL, so terms of one sign have a least sum; atoms in brackets
     # (quotients, minima) may be anything, even zero.
-    for sign in (1, -1):
-        if all(c * sign > 0 for _, c in rest) and not any(
-            "(" in a for atoms, _ in rest for a in atoms
-        ):
-            least = sum(c * sign * SMALLEST_SYMBOL ** len(atoms) for atoms, c in rest)
-            if constant * sign + least > 0:
-                return sign
-    return None
+    if any(c * sign < 0 for _, c in rest) or any("(" in a for atoms, _ in rest for a in atoms):
+        return None
+    measured = value.scope.measured
+    sums = (
+        0 if any(a in measured for a in atoms) else c * sign * SMALLEST_SYMBOL ** len(atoms)
+        for atoms, c in rest
+    )
+    return constant * sign + sum(sums)
 
 
 def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
-    sign = _sign(a - b)
+    difference = a - b
+    sign = _sign(difference)
     if sign is not None:
         return sign == 0 if relation == "==" else sign < 0
+    if relation == "<" and isinstance(difference, Size) and _least(difference, 1) == 0:
+        return False
     answer = hint(a) == hint(b) if relation == "==" else hint(a) < hint(b)
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
     return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..kernel import scalar, sizes
+from ..kernel import ir, scalar, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize, Size
-from ..program.tensor_ir import GrowableStack, Handle, Read, Register, Value, Write
+from ..program.tensor_ir import GrowableStack, Handle, Iota, Map, Read, Register, Value, Write
 from . import arrays_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
@@ -31,6 +31,12 @@ _READ = partial(specialise, "array_read", arrays_kernels.read)
 _CLEAR = partial(specialise, "stack_clear", arrays_kernels.clear)
 _PUSH = partial(specialise, "stack_push", arrays_kernels.push)
 _POP = partial(specialise, "stack_pop", arrays_kernels.pop)
+_ITEMS = partial(specialise, "stack_items", arrays_kernels.items)
+_FORGET = partial(specialise, "array_forget", arrays_kernels.forget)
+_REACH = partial(specialise, "array_reach", arrays_kernels.reach)
+_APPEND = partial(specialise, "array_append", arrays_kernels.append)
+_COUNT = partial(specialise, "array_count", arrays_kernels.count)
+_SETTLE = partial(specialise, "array_settle", arrays_kernels.settle)
 _PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
 
 
@@ -40,7 +46,8 @@ def _put_kernel(how: str, adds: bool) -> LibraryKernel:
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Every kernel of this module: of these dtypes, and of counters and conditions."""
-    yield _CLEAR().over(())
+    yield from (_CLEAR().over(()), _FORGET().over(()), _COUNT().over(["int32"]))
+    yield _REACH().over(["int32"])
     for dtype in (*dtypes, "int32", "bool"):
         yield _READ().over(["int32", dtype, "uint8", dtype, "bool"])
         for how in _PUT:
@@ -48,6 +55,9 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                 yield _put_kernel(how, adds).over(["int32", dtype, dtype, "uint8", "bool"])
         yield _PUSH().over([dtype])
         yield _POP().over([dtype])
+        yield _ITEMS().over([dtype])
+        yield _APPEND().over(["int32", dtype, "bool"])
+        yield _SETTLE().over([dtype, "uint8"])
 
 
 class Array:
@@ -77,6 +87,9 @@ class Array:
         self.memory: Register | None = None
         self.marks: Register | None = None
         self.gradients: dict[str, Array] = {}
+        # Of an array that grows: where its elements are until it is asked for as a whole.
+        self.growing: GrowableStack | None = None
+        self.has_grown = False
 
     def settle(self, b: Any, shape: tuple[AnySize, ...] | None = None) -> None:
         """Sees that there is memory, for elements of a shape."""
@@ -87,6 +100,10 @@ class Array:
             if self.stated is not None and not _equal(b, self.stated, shape):
                 raise b.host("an array's element has another shape than stated")
             self.shape = shape
+            if self.growing is not None:
+                # A mark of 8 bytes, and the next begins on a multiple of 8 again.
+                self.growing.bytes = 8 + (self.bytes + 7) // 8 * 8
+                return
             self.memory = self._zeros(self.dtype, (self.size, *shape))
             self.marks = self._zeros("uint8", (self.size,))
         elif shape is not None and not _equal(b, self.shape, shape):
@@ -101,6 +118,35 @@ class Array:
         program.add(node, (dtype, shape))[0].cell = register
         program.guard = before
         return register
+
+    def stop_growing(self, b: Any) -> None:
+        """Gives an array that grew memory of the size that it has by now."""
+        stack = self.growing
+        if stack is None:
+            return
+        if b.program is not self.b.program or b.program.guard != self.guard:
+            raise b.host("an array that grows is looked at within a branch or loop")
+        if self.shape is None:
+            self.settle(b)
+        (number,) = b.call(
+            _COUNT(),
+            [],
+            [((), "int32")],
+            writes=(stack,),
+            stack=stack,
+        )
+        self.size, self.growing, self.has_grown = b.measure(number), None, True
+        assert self.shape is not None
+        self.memory = self._zeros(self.dtype, (self.size, *self.shape))
+        self.marks = self._zeros("uint8", (self.size,))
+        b.call(
+            _SETTLE(),
+            [_now(b, self.memory), _now(b, self.marks)],
+            [],
+            [self.bytes],
+            writes=(stack, self.memory, self.marks),
+            stack=stack,
+        )
 
     @property
     def bytes(self) -> AnySize:
@@ -149,6 +195,7 @@ def make(
     shape: Sequence[int] | None,
     clears: bool,
     is_alike: bool,
+    grows: bool = False,
 ) -> tuple[Value, Value]:
     """A new array, and the flow of it."""
     known = b.known(size)
@@ -158,6 +205,11 @@ def make(
     if not isinstance(count, Size) and count < 0:
         raise b.host("an array of negative size")
     array = Array(b, name, dtype, count, None if shape is None else tuple(shape), clears, is_alike)
+    if grows:
+        if b.is_inner or b.program.guard or not b.may_measure or count != 0:
+            raise b.host("an array that grows within a branch or loop, or is not empty at first")
+        stack = array.growing = GrowableStack(name, b.program)
+        b.call(_FORGET(), [], [], writes=(stack,), stack=stack)
     return _handle(b, array), _flow(b)
 
 
@@ -170,11 +222,13 @@ def _array(b: Any, handle: Value) -> Array:
 
 def gradient(b: Any, handle: Value, source: str) -> tuple[Value, Value]:
     """The array of an array's gradients."""
+    _array(b, handle).stop_growing(b)
     return _handle(b, _array(b, handle).gradient(source)), _flow(b)
 
 
 def size(b: Any, handle: Value) -> Value:
     """How many elements there are."""
+    _array(b, handle).stop_growing(b)
     return b.known_as(np.array(_array(b, handle).size, object), "int32")  # type: ignore[no-any-return]
 
 
@@ -188,6 +242,7 @@ def _tiles(array: Array) -> dict[str, Any]:
 def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> Value:
     """One element."""
     array = _of_type(b, handle, dtype)
+    array.stop_growing(b)
     array.settle(b)
     if index.ndim:
         raise b.host("an index that is no scalar")
@@ -210,8 +265,31 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     array.settle(b, value.shape)
     if index.ndim:
         raise b.host("an index that is no scalar")
-    _put(b, array, "write", index, value, [], problem)
+    if array.growing is not None:
+        _append(b, array, index, value, problem)
+    elif array.has_grown:
+        raise b.host("an array grows again that was looked at")
+    else:
+        _put(b, array, "write", index, value, [], problem)
     return _flow(b)
+
+
+def _append(b: Any, array: Array, index: Value, value: Value, problem: Problem) -> None:
+    """Writes one element of an array that grows."""
+    stack = array.growing
+    if value.dtype != array.dtype:
+        raise b.host(f"an array of {array.dtype} is given {value.dtype}")
+    b.call(_REACH(), [index], [], writes=(stack,), stack=stack)
+    (bad,) = b.call(
+        _APPEND(),
+        [index, value],
+        [((), "bool")],
+        [array.bytes],
+        writes=(stack,),
+        stack=stack,
+        grows=True,
+    )
+    b.require_not(bad, problem, index)
 
 
 def _put(
@@ -248,6 +326,7 @@ def _of_type(b: Any, handle: Value, dtype: str) -> Array:
 def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) -> Value:
     """Several elements as one tensor."""
     array = _of_type(b, handle, dtype)
+    array.stop_growing(b)
     array.settle(b)
     if indices.ndim != 1:
         raise b.host("indices that are no vector")
@@ -255,7 +334,23 @@ def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) 
         marks = b.gather(_now(b, array.marks), indices)
         missing = b.map(lambda mark: scalar.ne(mark, 1), marks)
         b.require_not(b.reduce("any", missing, None), problem, indices)
+    if _are_all(indices, array.size):
+        return _now(b, array.memory)
     return b.gather(_now(b, array.memory), indices)  # type: ignore[no-any-return]
+
+
+def _are_all(indices: Value, count: AnySize) -> bool:
+    """Are indices the whole numbers from zero to a count, one after the other?"""
+    node = indices.node
+    if not sizes.same(indices.shape[0], count):
+        return False
+    if isinstance(node, Map) and len(node.inputs) == 1:
+        (expr,), node = node.exprs, node.inputs[0].node
+        if not isinstance(expr, ir.Apply) or expr.fn != "cast":
+            return False
+        if not isinstance(expr.args[0], ir.Load):
+            return False
+    return isinstance(node, Iota)
 
 
 def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Problem) -> Value:
@@ -263,6 +358,8 @@ def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Proble
     array = _array(b, handle)
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
+    if array.growing is not None or array.has_grown:
+        raise b.host("an array that grows takes several elements at once")
     array.settle(b, value.shape[1:])
     _put(b, array, "scatter", indices, value, [value.shape[0]], problem)
     return _flow(b)
@@ -295,9 +392,39 @@ def push(b: Any, handle: Value, value: Value) -> Value:
     stack.item = value
     if value.known is None:
         stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
-        b.call(_PUSH(), [value], [], [stack.bytes],
-               writes=(stack,), stack=stack, grows=True)  # fmt: skip
+        b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
     return value
+
+
+def keep(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Puts a value on a stack whose items will be looked at all together, and never popped."""
+    stack.item = value
+    stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+    b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+
+
+def kept(b: Any, handle: Value) -> Value:
+    """All items of a stack, in one tensor."""
+    stack = _stack(b, handle)
+    item = stack.item
+    assert item is not None
+    (number,) = b.call(
+        _COUNT(),
+        [],
+        [((), "int32")],
+        writes=(stack,),
+        stack=stack,
+    )
+    count = b.measure(number)
+    (value,) = b.call(
+        _ITEMS(),
+        [],
+        [((count, *item.shape), item.dtype)],
+        [stack.bytes],
+        writes=(stack,),
+        stack=stack,
+    )
+    return value  # type: ignore[no-any-return]
 
 
 def pop(b: Any, handle: Value) -> Value:
@@ -309,7 +436,11 @@ def pop(b: Any, handle: Value) -> Value:
     if item.known is not None:
         return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
     (value,) = b.call(
-        _POP(), [], [(item.shape, item.dtype)], [stack.bytes],
-        writes=(stack,), stack=stack,
-    )  # fmt: skip
+        _POP(),
+        [],
+        [(item.shape, item.dtype)],
+        [stack.bytes],
+        writes=(stack,),
+        stack=stack,
+    )
     return value  # type: ignore[no-any-return]

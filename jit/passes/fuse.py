@@ -27,6 +27,7 @@ from ..program.tensor_ir import (
     Iota,
     Loop,
     Map,
+    Measure,
     Node,
     Read,
     Reduce,
@@ -163,7 +164,7 @@ class _Fusion:
 
     def place(self, node: Node) -> None:
         """Puts a node into the best cluster there is, or a new one."""
-        if isinstance(node, (Call, Host, Loop, Stop)):
+        if isinstance(node, (Call, Host, Loop, Stop, Measure)):
             cluster = Cluster((), fused=False, guard=node.guard)
             self._add(cluster)
             self._settle(node, cluster, ())

@@ -21,6 +21,7 @@ from ..program.tensor_ir import (
     Iota,
     Loop,
     Map,
+    Measure,
     Node,
     Part,
     Read,
@@ -45,7 +46,7 @@ def is_lazy(node: Node) -> bool:
 
 def needs_memory(node: Node) -> bool:
     """Does a node read its inputs at positions of its own, so that they must be in memory?"""
-    return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop))
+    return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop, Measure))
 
 
 def lasts(node: Node) -> bool:
@@ -221,7 +222,12 @@ def order_effects(program: Program, scope: Scope) -> None:
     last_host: Node | None = None
     writes: list[Node] = []
     stops: list[Node] = []
+    measures: list[Node] = []
     for node in program:
+        # Nothing may be laid out by a size before it is known.
+        node.after.extend(measures)
+        if isinstance(node, Measure):
+            measures = [node]
         if isinstance(node, Stop):
             # All that changed something before has done so when the run ends here.
             node.after.extend(last_write.values())
@@ -306,4 +312,4 @@ def _has_effects(node: Node) -> bool:
         return node.effects
     if isinstance(node, Call):
         return bool(written_cells(node))
-    return isinstance(node, (Write, Loop, Stop))
+    return isinstance(node, (Write, Loop, Stop, Measure))

@@ -4,7 +4,8 @@
 A `Program` (jit/program/editing.py) is a list of nodes in program order; nodes make `Value`s.
 Shapes are symbolic (jit/kernel/sizes.py).  Few kinds of node are enough: the sources (Feed,
 Constant, Sizes, Read, Handle, Captured), Map, Reduce, View, Reshape, Iota, Gather, Compose (which
-becomes StoreRegions), and the opaque ones (Call, Host, Loop, Stop, Write).  Nodes and values are
+becomes StoreRegions), and the opaque ones (Call, Host, Loop, Stop,
+Measure, Write).  Nodes and values are
 compared by identity. Imports jit's ir and sizes only.
 """
 
@@ -271,6 +272,13 @@ class Stop(Node):
     """Ends the run with error(contents of the other inputs) if inputs[0], a flag, came out true."""
 
     error: Callable[..., BaseException]
+
+
+@dataclass(eq=False, slots=True)
+class Measure(Node):
+    """Where a run learns what number a symbol is that sizes behind it are made of: inputs[0]."""
+
+    symbol: str
 
 
 @dataclass(eq=False, slots=True)

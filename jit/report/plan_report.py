@@ -26,6 +26,7 @@ from ..schedule.steps import (
     Grow,
     HostStep,
     KernelStep,
+    Learn,
     Skip,
     byte_size,
     has_row,
@@ -266,6 +267,8 @@ class _Reporter:
                 name, where = "grow", ""
             case Draw():
                 name, where = "draw", ""
+            case Learn():
+                name, where = "measure", step.node.symbol
         return KernelReport(name, "flow", where, reads=reads, writes=writes)
 
     def _native(self, place: int, step: Any, kernel: Any, row: Sequence[int]) -> KernelReport:

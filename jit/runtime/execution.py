@@ -22,7 +22,7 @@ from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Valu
 from ..schedule.aligned import aligned_copy, aligned_empty
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena, Frame, grow
-from ..schedule.steps import Draw, Grow, HostStep, is_native
+from ..schedule.steps import Draw, Grow, HostStep, Learn, is_native
 from . import driver
 from .driver import Flow, Program
 
@@ -37,6 +37,14 @@ _STAGED_BYTES = 2048
 _OWN_BYTES = 1 << 16
 
 
+class Moved(Exception):
+    """A run learnt a size that it was not laid out for: another one goes on behind a step."""
+
+    def __init__(self, other: Run, segment: int, row: int, step: int) -> None:
+        super().__init__()
+        self.other, self.segment, self.row, self.step = other, segment, row, step
+
+
 class StalePlan(Exception):
     """A variable changed its shape: the plan no longer fits."""
 
@@ -45,11 +53,18 @@ class Run:
     """Memory for one run of a plan at concrete sizes, ready to go; reused by later runs."""
 
     def __init__(
-        self, plan: Plan, binding: Binding, arena: Arena, feed_types: Sequence[np.ndarray]
+        self,
+        plan: Plan,
+        binding: Binding,
+        arena: Arena,
+        feed_types: Sequence[np.ndarray],
+        other: Callable[[tuple[int, ...], Sequence[np.ndarray]], Run] | None = None,
     ) -> None:
         # Code for another processor is made ahead of time, and must not be run here.
         target.require_native()
         self.plan, self.binding = plan, binding
+        # Gives a run of the plan at other sizes, in the same arena.
+        self.other = other
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
         self.frame = Frame(binding, arena)
@@ -68,7 +83,7 @@ class Run:
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
         for place, stack, number in template.stacks:
             if stack not in self.stacks:
-                record = np.array([0, 0, 0, binding.numbers[number]], np.int64)
+                record = np.array([0, 0, 0, binding.numbers[number], 1], np.int64)
                 self.stacks[stack] = [record, np.empty(0, np.uint8)]
             self.args[place] = self.stacks[stack][0].ctypes.data
         self.cells = [[cell, None, places] for cell, places in template.cells]
@@ -111,6 +126,13 @@ class Run:
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
+        self._begin(feeds)
+        for reserved in self.plan.template.reserves:
+            self._take(reserved)
+        return self._finish(0, 0)
+
+    def _begin(self, feeds: Sequence[np.ndarray]) -> None:
+        """Puts in place what a run is given."""
         if self.plan.template.size_arrays:
             self.frame.fill_sizes(self.binding)
         for number, memory in self.staged:
@@ -125,20 +147,24 @@ class Run:
             # shape and dtype.
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
-        for reserved in self.plan.template.reserves:
-            self._take(reserved)
         self.feeds = feeds
         for slot, (_, positions, like) in self.places.items():
             memory = self.own[slot] = aligned_empty(like.shape, like.dtype)
             self.args[positions] = memory.__array_interface__["data"][0]
+
+    def _finish(self, segment: int, row: int) -> list[Any]:
+        """Runs all from a row of a segment on; the results."""
         try:
-            self._walk()
+            self._walk(segment, row)
             self._look(self.checks)
             # Copies: the memory is the next run's.
             return [
                 np.array(self._read(read)) if isinstance(read, Value) else read()
                 for read in self.results
             ]
+        except Moved as moved:
+            moved.other.take_over(self, moved.step)
+            return moved.other._finish(moved.segment, moved.row)
         finally:
             # What is the caller's must not live on in a run that is kept.
             self.feeds = ()
@@ -146,13 +172,44 @@ class Run:
             for _, positions, like in self.places.values():
                 self.args[positions] = like.__array_interface__["data"][0]
 
-    def _walk(self) -> None:
-        """All steps in order."""
-        for segment in self.segments:
+    def take_over(self, before: Run, step: int) -> None:
+        """Takes what another run has come to behind a step, at other sizes of what comes then."""
+        template = self.plan.template
+        done = (2 << step) - 1
+        held = [n for n, (_, live) in enumerate(template.slots) if live & done and live & ~done]
+        # All is read before anything is written: both may use the same memory.
+        kept = [before.memory_of(slot).copy() for slot in held]
+        self._begin(before.feeds)
+        for slot, content in zip(held, kept):
+            memory = self.memory_of(slot)
+            count = min(len(memory), len(content))
+            memory[:count] = content[:count]
+        for position, words, _, _ in template.reserves:
+            self.args[position : position + words] = before.args[position : position + words]
+        for stack, (record, memory) in before.stacks.items():
+            mine = self.stacks[stack]
+            mine[0][[0, 1, 2, 4]] = record[[0, 1, 2, 4]]
+            mine[1] = memory
+        self.hosted.update(before.hosted)
+
+    def memory_of(self, slot: int) -> np.ndarray:
+        """The bytes of a slot."""
+        own = self.own.get(slot)
+        if own is not None:
+            return own.reshape(-1).view(np.uint8)
+        start = self.binding.offsets[slot]
+        return self.frame.memory[start : start + self.binding.numbers[self._bytes_at(slot)]]
+
+    def _bytes_at(self, slot: int) -> int:
+        return self.plan.template.slots[slot][0]
+
+    def _walk(self, first: int, row: int) -> None:
+        """All steps in order, from a row of a segment on."""
+        for number, segment in enumerate(self.segments[first:], first):
             if isinstance(segment, HostStep):
                 self._host(segment)
             elif isinstance(segment, Flow):
-                self._flow(segment)
+                self._flow(segment, number, row if number == first else 0)
             elif isinstance(segment, tuple):
                 self._look([segment])
             elif segment():
@@ -187,9 +244,9 @@ class Run:
             check_session(self.evaluate.session)
             paused = program.go_on()
 
-    def _flow(self, flow: Flow) -> None:
-        """Steps with jumps; what Python has to do among them."""
-        row = flow.run(0)
+    def _flow(self, flow: Flow, number: int, row: int) -> None:
+        """Steps with jumps, from a row on; what Python has to do among them."""
+        row = flow.run(row)
         while flow.is_paused or row < flow.rows:
             if flow.is_paused:
                 check_session(self.evaluate.session)
@@ -202,9 +259,26 @@ class Run:
                 grow(self.stacks[stop.stack])
             elif isinstance(stop, Draw):
                 self._take(self.plan.template.draws[stop.node])
+            elif isinstance(stop, Learn):
+                self._learn(stop, number, row + 1)
             else:
                 raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)
+
+    def _learn(self, step: Learn, segment: int, row: int) -> None:
+        """Reads a size.  If this run is not laid out for it, another one has to go on."""
+        name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
+        examples = self.plan.traced.scope.examples
+        place = list(examples).index(name)
+        symbols = list(self.binding.symbols)
+        if symbols[place] == number:
+            return
+        assert self.other is not None
+        # (What was met last is what the next run is laid out for.)
+        examples[name] = symbols[place] = number
+        steps = self.plan.schedule.steps
+        done = next(i for i, other in enumerate(steps) if other is step)
+        raise Moved(self.other(tuple(symbols), self.feeds), segment, row, done)
 
     def _host(self, step: HostStep) -> None:
         check_session(self.evaluate.session)

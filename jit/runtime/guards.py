@@ -50,7 +50,7 @@ _ALIGN = 64
 TURNS = 100  # of a loop, after which Python looks whether it may go on
 _NO_ACCESS = 0  # PROT_NONE
 _SCRATCH = "scratch memory"
-_RECORD_BYTES = 32  # of a stack: address, items, room, bytes of an item
+_RECORD_BYTES = 40  # of a stack: see `grow` in jit/schedule/frame.py
 
 
 class Unguarded(AssertionError):
@@ -213,8 +213,8 @@ class Guarded(driver.Flow):
             return None
         address = int(bytes_at(args, 8).view(np.int64)[0])
         if kind == ROOM:
-            record = bytes_at(address, 24).view(np.int64)
-            return None if record[1] >= record[2] else row + 1
+            record = bytes_at(address, _RECORD_BYTES).view(np.int64)
+            return None if record[4] > record[2] else row + 1
         flag = int(bytes_at(address, 1)[0])
         if kind == SKIP:
             return row + 1 if flag == wanted else target

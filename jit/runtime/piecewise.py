@@ -246,15 +246,13 @@ class _Part:
 
 
 def _first_on_host(operations: Sequence[Any], present: set[Any]) -> list[Any]:
-    """Operations on what lives for one run whose results nobody can know the shapes of before.
+    """Operations on what lives for one run that need little else: what they give may be sizes.
 
-    Run first, they do not cut in two what is compiled; with what little they need.
+    Run first, they do not cut in two what is compiled.
     """
     chosen: dict[Any, None] = {}
     for op in operations:
         if op.definition.control_flow_role != "step" or not op.outputs:
-            continue
-        if all(output.shape.is_fully_defined() for output in op.outputs):
             continue
         needed = _small_needs(op, present, chosen)
         if needed is not None:

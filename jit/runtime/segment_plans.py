@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from ...engine import errors, gc_pause, stopping
 from ...engine.graph.inference import spells_shape
 from .. import threads
 from ..kernel.scalar import compiles
-from ..kernel.sizes import Scope
+from ..kernel.sizes import Scope, Unanswered
 from ..schedule.bind import Binding, bind
 from ..schedule.frame import Arena
 from ..trace.tracer import (
@@ -65,13 +67,14 @@ class SegmentPlans:
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
         self.may_be_sizes = [i for i, tensor in enumerate(inputs) if may_be_sizes(tensor)]
         # What goes round a loop is another number in every turn: it counts where it has to.
-        self._undecided: list[int] = []
+        self._is_undecided = is_turn
         if is_turn:
-            self._undecided, self.may_be_sizes = self.may_be_sizes, []
+            self.may_be_sizes = []
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
         self._compiled: dict[Traced, Plan] = {}
         self._ready: dict[object, tuple[Plan, Binding]] = {}
+        self._learnt: dict[object, Binding] = {}  # at sizes that runs measured
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -116,13 +119,29 @@ class SegmentPlans:
     def _new_arena(self) -> Arena:
         return Arena(max(threads.count(), threads.cores(), self.segment.evaluate.threads or 1))
 
-    @staticmethod
-    def _new_run(plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]) -> Run:
-        run = Run(plan, binding, arena, arrays)
+    def _new_run(
+        self, plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]
+    ) -> Run:
+        run = Run(plan, binding, arena, arrays, partial(self._other_run, plan, arena))
         if len(arena.runs) >= _MOST_RUNS:
             arena.runs.pop(next(iter(arena.runs)))
         arena.runs[id(binding)] = run
         return run
+
+    def _other_run(
+        self, plan: Plan, arena: Arena, symbols: tuple[int, ...], arrays: Sequence[np.ndarray]
+    ) -> Run:
+        """A run of a plan in the same arena, at sizes that a run has learnt."""
+        key = (id(plan), symbols)
+        with self._lock:
+            binding = self._learnt.get(key)
+            if binding is None:
+                if len(self._learnt) >= _MOST_BINDINGS:
+                    self._learnt.pop(next(iter(self._learnt)))
+                binding = self._learnt[key] = bind(plan.template, symbols)
+            # The next run with such inputs begins with what this one learnt.
+            self._ready[self._key(arrays)] = plan, binding
+        return arena.runs.get(id(binding)) or self._new_run(plan, binding, arena, arrays)
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The plan for these inputs, made if there is none, without running it."""
@@ -170,12 +189,19 @@ class SegmentPlans:
             traced, symbols = self._find(arrays)
             plan = self._compiled.get(traced)
             if plan is None:
-                plan = self._compiled[traced] = self._compile(traced)
+                try:
+                    plan = self._compile(traced)
+                except Unanswered:
+                    # A rule asks for what only a run tells: with plans before and behind it.
+                    self.segment = replace(self.segment, may_measure=False)
+                    traced, symbols = self._find(arrays)
+                    plan = self._compile(traced)
+                self._compiled[traced] = plan
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             try:
-                self._ready[key] = plan, bind(plan.template, symbols)
+                self._ready[key] = plan, bind(plan.template, traced.with_measured(symbols))
             except OverflowError:
                 from ..report.exhausted import beyond_addresses
 
@@ -184,7 +210,8 @@ class SegmentPlans:
 
     def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:
         """The program for these inputs, made if there is none, and the values of its symbols."""
-        if self._undecided:
+        if self._is_undecided:
+            self._is_undecided = False
             self._decide(arrays)
         scope = Scope()
         feeds, symbols = self._feeds(scope, arrays, self._valued(arrays))
@@ -193,7 +220,7 @@ class SegmentPlans:
         for traced in known:
             # A pattern has several programs where guards came out differently, or variables had
             # other shapes.
-            if traced.fits(*symbols) and traced.shapes_hold():
+            if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
                 return traced, symbols
         if self.is_turn:
             found = self._more_general(pattern, dict(zip(scope.examples, symbols)))
@@ -218,7 +245,16 @@ class SegmentPlans:
 
     def _decide(self, arrays: Sequence[np.ndarray]) -> None:
         """Finds the fewest inputs whose contents must count as sizes for the program to go on."""
-        candidates, self._undecided = self._undecided, []
+        # (Not by what the graph knows of their shapes: what comes from a stack may be any.)
+        candidates = [
+            i
+            for i, array in enumerate(arrays)
+            if array.dtype.name in ("int32", "int64")
+            and array.ndim < 2
+            and array.size <= _SIZE_FEED_ITEMS
+        ]
+        if not candidates:
+            return
 
         def reach(contents: Sequence[int]) -> tuple[int, bool]:
             scope = Scope()
@@ -247,8 +283,12 @@ class SegmentPlans:
             if found is None:
                 continue
             for traced in programs:
-                symbols = tuple(found.get(name, -1) for name in traced.scope.examples)
-                if -1 not in symbols and traced.fits(*symbols) and traced.shapes_hold():
+                scope = traced.scope
+                names = [name for name in scope.examples if name not in scope.measured]
+                symbols = tuple(found.get(name, -1) for name in names)
+                if -1 in symbols or not traced.fits(*traced.with_measured(symbols)):
+                    continue
+                if traced.shapes_hold():
                     return traced, symbols
         return None
 
@@ -272,7 +312,7 @@ class SegmentPlans:
         try:
             with gc_pause.held_up():
                 yield
-        except (errors.OpError, KeyboardInterrupt, SystemExit):
+        except (errors.OpError, Unanswered, KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:
             text = f"{type(error).__name__}: {error}"

@@ -213,7 +213,7 @@ def kernel(args, r0, r1, c0, c1, worker):
                 break
             if kind == ROOM:
                 record = pointer(region(word_at(args[ROW * s + 1]), "int64"))
-                if record[1] >= record[2]:
+                if record[4] > record[2]:
                     break
                 s += 1
                 continue

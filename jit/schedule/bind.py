@@ -30,6 +30,7 @@ from .steps import (
     HostStep,
     KernelStep,
     Label,
+    Learn,
     Schedule,
     Skip,
     byte_size,
@@ -52,7 +53,7 @@ _COLUMN_UNIT = 64
 _MOST_COMPARED = 1024
 
 # What Python does among rows that jump.
-Stop = HostStep | Fail | Grow | Draw
+Stop = HostStep | Fail | Grow | Draw | Learn
 
 ROW = 6  # numbers per step in the driver's table
 
@@ -226,7 +227,7 @@ class _Layout:
             if step.is_between:
                 self.segments.append(step)
                 return
-        if isinstance(step, (Fail, Grow, Draw)):
+        if isinstance(step, (Fail, Grow, Draw, Learn)):
             self.stops[len(self.steps)] = step
         match step:
             case Skip():
@@ -245,6 +246,9 @@ class _Layout:
                 self._row(ControlNumbers(self.length, HOST, True, None))
                 self.length += 1
                 self.drawn.add(step.node)
+            case Learn():
+                self._row(ControlNumbers(self.length, HOST, True, None))
+                self.length += 1
 
     def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
         self.steps.append(numbers)

@@ -24,13 +24,17 @@ _LEAST_ITEMS = 32
 
 
 def grow(entry: list[np.ndarray]) -> None:
-    """Doubles a stack: its record (address, items, room, bytes of one), and its memory."""
+    """Doubles a stack's memory, which is zero where nothing has been.
+
+    Its record: address, items, room, bytes of one, items that there must be room for.
+    """
     record, old = entry
-    _, count, room, item = (int(n) for n in record)
+    _, count, room, item, wanted = (int(n) for n in record)
     # Doubled: however many are pushed, each is copied about once.
-    room = max(2 * room, _LEAST_ITEMS)
+    room = max(2 * room, _LEAST_ITEMS, wanted)
     memory = aligned_empty((room * item,), np.uint8)
     memory[: count * item] = old[: count * item]
+    memory[count * item :] = 0
     record[0], record[2] = memory.ctypes.data, room
     entry[1] = memory
 

@@ -27,6 +27,7 @@ from ..program.tensor_ir import (
     Host,
     Iota,
     Loop,
+    Measure,
     Partial,
     Register,
     Reshape,
@@ -176,7 +177,19 @@ class Draw:
         return []
 
 
-Control = Skip | Again | Fail | Grow | Draw
+@dataclass(slots=True)
+class Learn:
+    """Reads a number that sizes behind are made of: what follows is laid out by it."""
+
+    node: Measure
+
+    @property
+    def reads(self) -> list[Value]:
+        """The number."""
+        return [root(self.node.inputs[0])]
+
+
+Control = Skip | Again | Fail | Grow | Draw | Learn
 Step = KernelStep | CallStep | HostStep | Control
 
 
@@ -275,6 +288,8 @@ def _steps(
             if node.reserve is not None and (is_inside or node.guard):
                 yield Draw(node)
             yield CallStep(node)
+        elif isinstance(node, Measure):
+            yield Learn(node)
         elif isinstance(node, Stop):
             flag, *evidence = node.inputs
             check = Check(flag, node.error, tuple(evidence))
@@ -311,7 +326,7 @@ def stored_values(fused: Fused) -> set[Value]:
             maker = base(value).node
             # Within a kernel a value stays in a register, unless it is read at other positions.
             shared = fused.home.get(maker) is fused.home.get(node)
-            alone = isinstance(node, (Call, Host, Gather, Loop, Stop))
+            alone = isinstance(node, (Call, Host, Gather, Loop, Stop, Measure))
             if not shared or alone or _crosses_reshape(value):
                 stored.add(base(value))
     return stored

@@ -16,7 +16,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.interpreter import located
 from ...engine.types.indices import not_inside
-from ..kernel import ir, scalar, sizes
+from ..kernel import scalar, sizes
 from ..kernel.sizes import AnySize, Size, same
 from ..program.editing import Program
 from ..program.tensor_ir import (
@@ -30,6 +30,7 @@ from ..program.tensor_ir import (
     Iota,
     Launch,
     Map,
+    Measure,
     Node,
     Part,
     Read,
@@ -42,12 +43,12 @@ from ..program.tensor_ir import (
     Write,
     argument,
 )
+from .forms import literal, unit_moves
 
-# Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
-# learning rate are one kernel.
-_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
+# What an order of work takes a size for that only a run tells.
+_MEASURED_HINT = 8
 
 
 # error(indices, size): what to raise for indices that are not in [0, size).
@@ -69,6 +70,11 @@ class Builder:
         self.program = program
         self.scope = scope
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        # What was joined, and along which axis.
+        self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
+        # Is it for a loop's test or body?  And may sizes be known in the middle of a run?
+        self.is_inner = False
+        self.may_measure = True
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
         self._reads: dict[Any, Value] = {}
@@ -140,7 +146,7 @@ class Builder:
         arguments: list[Any] = []
         inputs: list[Value] = []
         for value in values:
-            literal = _literal(value)
+            literal = literal(value)
             if literal is not None:
                 arguments.append(literal)
             else:
@@ -221,7 +227,7 @@ class Builder:
                 f"Input to reshape is a tensor with {sizes.hint(sizes.product(value.shape))} "
                 f"values, but the requested shape has {sizes.hint(sizes.product(target))}"
             )
-        axes = _unit_moves(value.shape, target)
+        axes = unit_moves(value.shape, target)
         if axes is not None:
             return self.view(value, axes, target)
         made = self._once(
@@ -312,7 +318,9 @@ class Builder:
             return first
         parts = [part for part in parts if not same(part[0].shape[axis], 0)] or parts[:1]
         shape = tuple(offset if i == axis else size for i, size in enumerate(first.shape))
-        return self.assemble(shape, first.dtype, parts, None)
+        result = self.assemble(shape, first.dtype, parts, None)
+        self.joined[result] = axis, tuple(values)
+        return result
 
     def assemble(
         self, shape: Sequence[AnySize], dtype: str, parts: Sequence[Any], fill: Any
@@ -471,6 +479,15 @@ class Builder:
         after.cell = cell
         return after
 
+    def measure(self, number: Value) -> Size:
+        """A size that is what a 0-d integer will be when a run comes here; zero or more."""
+        if self.is_inner or self.program.guard or not self.may_measure:
+            raise NotLowered("a size that is known within a branch or loop only")
+        size = self.scope.measure(_MEASURED_HINT)
+        ((name,),) = size.terms
+        self.program.add(Measure((number,), name))
+        return size
+
     def forget(self, cells: Sequence[Any]) -> None:
         """Somebody else may have written these variables: they are read afresh from here on."""
         for cell in cells:
@@ -573,23 +590,3 @@ def _key(shape: Sequence[AnySize]) -> tuple[str, ...]:
 
 def _show(shape: Sequence[AnySize]) -> str:
     return "[" + ",".join(str(sizes.hint(size)) for size in shape) + "]"
-
-
-def _literal(value: Value) -> ir.Const | None:
-    """The Const for a plain known scalar, if it is one of those written into kernels."""
-    if value.known is None or value.ndim or value.known.dtype == object:
-        return None
-    item = value.known.item()
-    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
-        return ir.Const(item, value.dtype)
-    return None
-
-
-def _unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:
-    """The view for a reshape that only adds or drops dimensions of one; None for others."""
-    places = [i for i, size in enumerate(new) if not same(size, 1)]
-    wide = [size for size in old if not same(size, 1)]
-    if not sizes.same_shape(wide, [new[i] for i in places]):
-        return None
-    order = iter(places)
-    return tuple(Axis(None) if same(size, 1) else Axis(next(order)) for size in old)

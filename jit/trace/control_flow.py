@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ..kernel import scalar
+from ..kernel import ir, scalar
 from ..kernel.scalar import compiles
+from ..kernel.sizes import Unanswered, same_shape
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Captured,
@@ -32,7 +33,9 @@ from ..program.tensor_ir import (
     written_cells,
 )
 from .builder import NotLowered, Unsettled
-from .loop_recovery import Frame, Item, Unstructured, structured
+from .collecting import Collector, collector, collects
+from .loop_recovery import Frame, Item, Unstructured, Variable, structured
+from .pieces import inside
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -51,7 +54,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
         flow.run(structured(operations))
         _keep_inside(flow, operations)
         return None
-    except (Unstructured, NotLowered, Unsettled, errors.OpError) as reason:
+    except (Unstructured, NotLowered, Unsettled, Unanswered, errors.OpError) as reason:
         # An error counts only if what is wrong runs at all.
         tracer.builder.rollback(mark)
         tracer.values = values
@@ -73,6 +76,16 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
             raise Unstructured(f"'{tensor.name}' leaves its branch")
 
 
+def _computed(expr: ir.Expr, number: np.ndarray) -> Any:
+    """A scalar expression of one argument, computed."""
+    if isinstance(expr, ir.Load):
+        return number
+    if isinstance(expr, ir.Const):
+        return np.array(expr.value, expr.dtype)
+    assert isinstance(expr, ir.Apply)
+    return scalar.apply(expr.fn, *(_computed(arg, number) for arg in expr.args))
+
+
 def _programs(loop: Loop) -> list[Program]:
     return [*loop.test.all(), *loop.body.all()]
 
@@ -92,6 +105,9 @@ class Flow:
         self.sides: dict[Any, Guard] = {}  # of tensors, where not those of their operation
         self.dead: set[Any] = set()  # operations and tensors that never run
         self.flags: dict[Value, Value] = {}  # of conditions, in memory of their own
+        # Which input was merged: by the number that says so the flag, the input if it is set, and
+        # the other.
+        self.indices: dict[Value, tuple[Value, int, int]] = {}
 
     def run(self, items: Iterable[Item]) -> None:
         """Adds operations and loops in order."""
@@ -170,12 +186,28 @@ class Flow:
                 if bool(pred.known) != bool(side):
                     self.dead.add(output)
                 continue
-            flag = self._flag(pred, self.guard(op._inputs_val[1]))
-            if (flag, not side) in guard:
+            flag, is_set = self._told(pred) or (
+                self._flag(pred, self.guard(op._inputs_val[1])),
+                True,
+            )
+            if (flag, bool(side) != is_set) in guard:
                 self.dead.add(output)
             # (A second switch on the same condition, within a branch, adds nothing.)
-            elif (flag, bool(side)) not in guard:
-                self.sides[output] = (*guard, (flag, bool(side)))
+            elif (flag, bool(side) == is_set) not in guard:
+                self.sides[output] = (*guard, (flag, bool(side) == is_set))
+
+    def _told(self, pred: Value) -> tuple[Value, bool] | None:
+        """The flag that a condition is, or is not, if it asks which input was merged.
+
+        Gradients of merges do: the flag tells which of their own sides belong together.
+        """
+        node = pred.node
+        if not isinstance(node, Map) or len(node.inputs) != 1 or node.inputs[0] not in self.indices:
+            return None
+        flag, *numbers = self.indices[node.inputs[0]]
+        expr = node.exprs[node.outputs.index(pred)]
+        is_so, is_else = (bool(_computed(expr, np.array(n, np.int32))) for n in numbers)
+        return None if is_so == is_else else (flag, is_so)
 
     def _flag(self, pred: Value, guard: Guard) -> Value:
         """A condition in memory of its own, where jumps look at it."""
@@ -199,6 +231,8 @@ class Flow:
             self.dead |= {op, *op.outputs}
             return
         self.program.origin = op
+        if len(alive) > 2:
+            raise Unstructured(f"'{op.name}' merges {len(alive)} values")
         # The other side never runs, so what is merged is there exactly when this side is.
         if len(alive) == 1:
             (tensor,) = alive
@@ -207,9 +241,12 @@ class Flow:
             index = self.tracer.builder.constant(np.array(place, np.int32))
             self.tracer.values.update(zip(op.outputs, (self.tracer.values[tensor], index)))
             return
-        common, (flag, side) = self._common(op, alive)
-        self.guards[op] = common
         values = self._joined(op, [self._given(op, t) for t in alive])
+        common, sides = self._common(alive)
+        self.guards[op] = common
+        if sides is None:
+            self._merge_some(op, alive, values)
+            return
         if values[0] is values[1]:
             self.tracer.values[op.outputs[0]] = values[0]
         else:
@@ -221,21 +258,45 @@ class Flow:
             self.tracer.values[op.outputs[0]] = self._read(register)
         if op.outputs[1]._consumers:
             self.program.guard = common
-            first, last = (0, 1) if side else (1, 0)
-            self.tracer.values[op.outputs[1]] = self.tracer.builder.map(
+            flag, side = sides
+            places = [op._inputs_val.index(t) for t in alive]
+            first, last = places if side else reversed(places)
+            index = self.tracer.builder.map(
                 lambda f: scalar.select(f, first, last), flag, dtype="int32"
             )
+            self.tracer.values[op.outputs[1]] = index
+            self.indices[index] = flag, first, last
 
-    def _common(self, op: Operation, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool]]:
-        """The conditions of both inputs of a merge, and the one by which the first differs."""
-        if len(alive) != 2:
-            raise Unstructured(f"'{op.name}' merges {len(alive)} values")
+    def _merge_some(self, op: Any, alive: Sequence[Any], values: Sequence[Value]) -> None:
+        """A merge of which nobody knows whether anything comes: a flag of its own says so."""
+        constant = self.tracer.builder.constant
+        common = self.program.guard = self.guards[op]
+        came = Register(f"{op.name}/came", "bool", (), self.program)
+        place = Register(f"{op.name}/index", "int32", (), self.program)
+        register = self._register(op.name, values[0])
+        self._write(came, constant(np.array(False)))
+        for tensor, value in zip(alive, values):
+            self.program.guard = self.guard(tensor)
+            self._write(register, value)
+            self._write(place, constant(np.array(op._inputs_val.index(tensor), np.int32)))
+            self._write(came, constant(np.array(True)))
+        self.program.guard = common
+        flag = self._copied(self._read(came))
+        self.guards[op] = self.program.guard = (*common, (flag, True))
+        found = self._read(register), self._read(place)
+        self.tracer.values.update(zip(op.outputs, found))
+
+    def _common(self, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool] | None]:
+        """The conditions of both inputs of a merge, and the one by which the first differs.
+
+        None for that where they are not the two sides of one condition.
+        """
         one, two = (self.guard(t) for t in alive)
         common = tuple(condition for condition in one if condition in two)
         rest = [c for c in one if c not in common], [c for c in two if c not in common]
         # Only the two sides of one condition: exactly one of the two writes to the register then.
         if [len(r) for r in rest] != [1, 1] or rest[0][0] != (rest[1][0][0], not rest[1][0][1]):
-            raise Unstructured(f"'{op.name}' merges what does not belong together")
+            return common, None
         return common, rest[0][0]
 
     def _given(self, op: Operation, tensor: Any) -> Value:
@@ -291,12 +352,14 @@ class Flow:
         tracer = self.tracer
         self.program.guard, self.program.origin = guard, frame.condition
         registers: list[Register] = []
+        entered: list[Value] = []
         for variable in frame.variables:
             (value,) = tracer._inputs(variable.enter)
             if value.cell is not None:
                 raise Unstructured(f"'{variable.enter.name}' is a resource")
             registers.append(self._register(variable.enter.name, value))
             self._write(registers[-1], value)
+            entered.append(value)
         loop = Loop((), Program(), Program())
         constants = {op: tracer._inputs(op)[0] for op in frame.constants}
         # Two programs, since what the test needs and the body needs as well runs in both, and the
@@ -304,12 +367,16 @@ class Flow:
         parts = [_Part(tracer, loop, frame, registers, constants) for _ in range(2)]
         loop.test, loop.body = (part.program for part in parts)
         parts[0].trace_test()
-        parts[1].trace_body()
+        parts[1].trace_body(tracer.builder)
         self._touches(loop, registers)
         self.program.add(loop)
-        for variable, register in zip(frame.variables, registers):
+        for variable, register, start in zip(frame.variables, registers, entered):
             if variable.exits or (frame.after and variable.switch is not None):
-                value = self._read(register)
+                collected = parts[1].collected.get(variable)
+                if collected is None:
+                    value = self._read(register)
+                else:
+                    value = collected.result(tracer.builder, start)
                 for op in variable.exits:
                     tracer.values[op.outputs[0]] = value
                     self.guards[op] = guard
@@ -357,6 +424,7 @@ class _Part(Flow):
         self.program.origin = frame.condition
         self.registers = list(registers)
         self._captured: dict[Value, Value] = {}
+        self.collected: dict[Variable, Collector] = {}
         # What comes round is read first; if it is written before it is used for the last time it is
         # copied (legalize.snapshot_reads), which makes variables that swap right.
         self.carried = [self._read(register) for register in registers]
@@ -393,18 +461,26 @@ class _Part(Flow):
         # (In memory of its own, where the jump looks.)
         self.program.fetches = [self._copied(pred)]
 
-    def trace_body(self) -> None:
-        """Adds one turn, at whose end all that goes round is written."""
+    def trace_body(self, outer: Any) -> None:
+        """Adds one turn, at whose end all that goes round is written; outer: the builder around."""
         # A body runs only when the condition held.
         true = self.tracer.builder.constant(np.array(True))
         self.tracer.values[self.frame.condition.outputs[0]] = true
         self.run(self.frame.body)
         # All results before the first write: one variable may take what another one has.
         results = []
+        members = set(inside(self.frame))
         for variable, before in zip(self.frame.variables, self.carried):
             if self._guard_of([variable.next]) != ():
                 raise Unstructured(f"'{variable.next.name}' does not always come round")
             (value,) = self.tracer._inputs(variable.next)
+            if collects(variable, members) and not same_shape(before.shape, value.shape):
+                builder = self.tracer.builder
+                found = collector(outer, builder, variable.enter.name, before, value)
+                if found is not None:
+                    self.collected[variable] = found
+                    results.append(before)
+                    continue
             self._require_like(before, value, variable.enter.name)
             results.append(value)
         for register, before, value in zip(self.registers, self.carried, results):

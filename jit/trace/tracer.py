@@ -84,7 +84,8 @@ class Segment:
 
     inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
     names those that are needed once the program ends in front of operation number `stop`.
-    evaluate: runs an operation by its reference kernel.  handles: variables and resources that are
+    may_measure: whether a program may learn sizes on its way, and go on.  evaluate: runs an
+    operation by its reference kernel.  handles: variables and resources that are
     known already, by tensor.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).
     """
@@ -96,6 +97,7 @@ class Segment:
     evaluate: Evaluate
     handles: Mapping[Any, Any] = field(default_factory=dict)
     regions: Mapping[int, int] = field(default_factory=dict)
+    may_measure: bool = True
 
     @cached_property
     def present(self) -> frozenset[Any]:
@@ -164,6 +166,11 @@ class Traced:
             for node in program
             if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
         }
+
+    def with_measured(self, symbols: Sequence[int]) -> tuple[int, ...]:
+        """Values of all symbols, given those of the inputs; others as they were last measured."""
+        examples = self.scope.examples
+        return (*symbols, *(examples[name] for name in self.scope.measured))
 
     def still_holds(self, cell: VariableStorage, array: np.ndarray) -> bool:
         """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
@@ -242,6 +249,7 @@ class Tracer:
         self.segment, self.scope, self.evaluate = segment, scope, segment.evaluate
         self.program = Program()
         self.builder = Builder(self.program, scope)
+        self.builder.may_measure = segment.may_measure
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -256,6 +264,7 @@ class Tracer:
         nothing = Segment((), 0, (), lambda stop: (), self.evaluate)
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
+        tracer.builder.is_inner = True
         # One set for all: what the loop does to a variable holds behind it as well.
         tracer.builder.unsettled = self.builder.unsettled
         return tracer
@@ -413,6 +422,9 @@ class Tracer:
         except NotLowered as reason:
             self.builder.rollback(mark)
             return str(reason)
+        except sizes.Unanswered as question:
+            # Once the program so far has run it is a size as all others.
+            raise Unsettled(str(question)) from None
         except errors.OpError as error:
             raise located(error, op) from error
         if result is NotImplemented:
@@ -497,7 +509,7 @@ def symbolic_feeds(
     found = list(values)
     result = []
     for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
-        known: Any = None
+        known: Any = array if is_valued and not array.size else None
         # Contents that are sizes elsewhere get the same symbol, so that a reshape to them is known
         # to fit; negative ones are no sizes.
         if is_valued and array.size and array.min() >= 0:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How compiled plans keep TensorArrays: as memory of their own, see jit/library/arrays.py.
 
-Arrays that grow, and elements of several shapes, are left to the reference kernels.
+Elements of several shapes are left to the reference kernels.
 """
 
 from __future__ import annotations
@@ -38,15 +38,14 @@ _GATHER = "Could not read indices {}: one was never written, or cleared after a 
 def _make(b: Builder, op: OpView, size: Value) -> Any:
     from ...jit.library import arrays
 
-    if op.attr("dynamic_size"):
-        return NotImplemented
     stated = as_shape(op.node._attrs["element_shape"])
     shape = tuple(known_sizes(stated)) if stated.is_fully_defined() else None
     name = op.attr("tensor_array_name") or op.name
     dtype = op.node._attrs["dtype"].base_dtype.name
     dtype = "float16" if dtype == "half" else dtype
     clears, is_alike = op.attr("clear_after_read"), op.attr("identical_element_shapes")
-    return arrays.make(b, name, size, dtype, shape, clears, is_alike or shape is not None)
+    is_alike = is_alike or shape is not None
+    return arrays.make(b, name, size, dtype, shape, clears, is_alike, op.attr("dynamic_size"))
 
 
 def _grad(b: Builder, op: OpView, handle: Value, flow: Value) -> Any:

@@ -240,19 +240,51 @@ def test_arrays(adds: bool) -> None:
 def test_stacks() -> None:
     for b in (PlainBuilder(), EagerBuilder()):
         room = np.zeros((4, 3), np.float32)
-        record = np.array([room.ctypes.data, 7, 4, 12], np.int64)
-        given, back = draw(3), np.zeros(3, np.float32)
+        record = np.array([room.ctypes.data, 7, 4, 12, 5], np.int64)
+        given, back, rows = draw(3), np.zeros(3, np.float32), np.zeros((2, 3), np.float32)
         place = record.ctypes.data
         for entry, array, params in (
             (arrays_kernels.clear, None, [place]),
             (arrays_kernels.push, given + 1, [12, place]),
             (arrays_kernels.push, given, [12, place]),
+            (arrays_kernels.items, rows, [12, place]),
             (arrays_kernels.pop, back, [12, place]),
         ):
             buffers = [] if array is None else [array]
             block = np.array([*(a.ctypes.data for a in buffers), *params], np.int64)
             kernel = specialise(f"stack_{entry.__name__}", entry)
             b.execute(kernel.over(a.dtype.name for a in buffers), block, (1, 1, 1, 1))
-        assert record[1] == 1
+        assert record[1] == 1 and record[4] == 2
         np.testing.assert_array_equal(back, given)
         np.testing.assert_array_equal(room[:2], [given + 1, given])
+        np.testing.assert_array_equal(rows, room[:2])
+
+
+def test_arrays_that_grow() -> None:
+    """Elements 2 and 0 are written, 2 once more; the mark of an element is in front of it."""
+    for b in (PlainBuilder(), EagerBuilder()):
+        room = np.zeros((4, 5), np.float32)  # a mark of 8 bytes, 12 of an element
+        record = np.array([room.ctypes.data, 4, 4, 20, 0], np.int64)
+        place, bad, total = record.ctypes.data, np.zeros((), bool), np.zeros((), np.int32)
+        memory, marks = np.zeros((3, 3), np.float32), np.zeros(3, np.uint8)
+        room[:, :2].view(np.int64)[...] = 1
+
+        def run(entry: Any, arrays: Any, *params: int, b: Any = b) -> None:
+            block = np.array([*(a.ctypes.data for a in arrays), *params], np.int64)
+            kernel = specialise(f"array_{entry.__name__}", entry)
+            b.execute(kernel.over(a.dtype.name for a in arrays), block, (1, 1, 1, 1))
+
+        run(arrays_kernels.forget, [], place)
+        assert not room[:, :2].any() and record[1] == record[4] == 0
+        problems = []
+        for index in (2, 0, 2, -1):
+            number = np.array(index, np.int32)
+            run(arrays_kernels.reach, [number], place)
+            assert record[4] == index + 1
+            run(arrays_kernels.append, [number, draw(3) + index, bad], 12, place)
+            problems.append(bool(bad))
+        assert problems == [False, False, True, True]
+        run(arrays_kernels.count, [total], place)
+        run(arrays_kernels.settle, [memory, marks], 12, place)
+        assert total == 3 and marks.tolist() == [1, 0, 1]
+        np.testing.assert_array_equal(memory, [draw(3), np.zeros(3), draw(3) + 2])
