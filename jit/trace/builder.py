@@ -146,9 +146,9 @@ class Builder:
         arguments: list[Any] = []
         inputs: list[Value] = []
         for value in values:
-            literal = literal(value)
-            if literal is not None:
-                arguments.append(literal)
+            constant = literal(value)
+            if constant is not None:
+                arguments.append(constant)
             else:
                 arguments.append(argument(len(inputs), value.dtype))
                 inputs.append(value)

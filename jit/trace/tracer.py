@@ -27,7 +27,7 @@ from ...engine.types.shape import TensorShape
 from .. import debug
 from ..kernel import sizes
 from ..kernel.scalar import compiles
-from ..kernel.sizes import AnySize, Scope
+from ..kernel.sizes import AnySize, Scope, Unanswered
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -422,7 +422,7 @@ class Tracer:
         except NotLowered as reason:
             self.builder.rollback(mark)
             return str(reason)
-        except sizes.Unanswered as question:
+        except Unanswered as question:
             # Once the program so far has run it is a size as all others.
             raise Unsettled(str(question)) from None
         except errors.OpError as error:
