@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 from numbaflow.jit.runtime import guards
 from numbaflow.jit.runtime.segment_plans import SegmentPlans
 

@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import numbaflow as tf
-from numbaflow.jit import settings
+from numbaflow.engine import settings
 
 pytestmark = pytest.mark.cpu
 

@@ -175,6 +175,13 @@ def grows(x, n):
     )
 
 
+def grows_and_is_read(x, n):
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    return tf.while_loop(
+        lambda i, _: i < n, lambda i, a: (i + 1, tf.concat([a * 0.5, x], 0)), [0, x], shapes
+    )
+
+
 def known_condition(x, n):
     return tf.cond(tf.constant(True), lambda: x + 1.0, lambda: x * 2.0)
 
@@ -205,10 +212,10 @@ PROGRAMS = (
         checked,
         gradient_of_branch,
     ),
-    *(scattered, gradient_with_outer, grows, known_condition, reduced, types),
+    *(scattered, gradient_with_outer, grows, grows_and_is_read, known_condition, reduced, types),
 )
 # Their shapes depend on data.
-INTERPRETED = {"grows", "python_function"}
+INTERPRETED = {"grows_and_is_read", "python_function"}
 
 
 def results(program: Any, mode: str, feeds: list[Any]) -> tuple[list[Any], str]:

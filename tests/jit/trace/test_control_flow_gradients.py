@@ -125,11 +125,28 @@ def grown(x, n):
     return [loop[1].stack()]
 
 
+def grown_and_read(x, n):
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    _, y = tf.while_loop(
+        lambda i, _: i < n, lambda i, a: (i + 1, tf.concat([a * 0.5, x], 0)), [0, x], shapes
+    )
+    return [y, *tf.gradients(tf.reduce_sum(y), x)]
+
+
 PROGRAMS = (
     *(recurrent, many_turns, branch_in_loop, loop_in_branch, nested, nested_by_size),
-    *(shapes_of_values, mapped, scanned, folded, arrays, array_without_a_loop, grown),
+    *(
+        shapes_of_values,
+        mapped,
+        scanned,
+        folded,
+        arrays,
+        array_without_a_loop,
+        grown,
+        grown_and_read,
+    ),
 )
-INTERPRETED = {"grown"}
+INTERPRETED = {"grown_and_read"}
 
 
 def results(program: Any, mode: str, feeds: list[Any]) -> tuple[list[Any], str]:
