@@ -126,7 +126,7 @@ def grown(x, n):
 
 
 def grown_and_read(x, n):
-    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    shapes = [tf.TensorShape([]), tf.TensorShape([None, 3])]
     _, y = tf.while_loop(
         lambda i, _: i < n, lambda i, a: (i + 1, tf.concat([a * 0.5, x], 0)), [0, x], shapes
     )
