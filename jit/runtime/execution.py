@@ -285,6 +285,12 @@ class Run:
         node = step.node
         began = perf_counter()
         inputs = [self._read(value) for value in node.inputs]
+        if not all(map(is_native, node.outputs)):
+            # What it gives, as a list of tensors, may hold what it took: not this run's memory.
+            inputs = [
+                array.copy() if type(array) is np.ndarray and not array.flags.owndata else array
+                for array in inputs
+            ]
         results = self.evaluate(node.op, inputs)
         # It may have given a variable other memory, which the kernels behind it must use.
         for entry in self.cells if node.cells else ():

@@ -73,15 +73,12 @@ def conditional(
     present = set(operations)
     members: dict[Operation, bool] = {}
     handles: set[Any] = set()  # variables and resources that members give
-    under: dict[Any, Conditions] = {}
+    frames: dict[str, Conditions] = {}
+    # Twice: what enters a loop last may be what says under which condition all of it runs.
+    _under(operations, frames)
+    under = _under(operations, frames)
     for op in operations:
-        role = op.definition.control_flow_role
-        conditions = under[op] = _conditions(op, role, under)
-        if role == "switch":
-            predicate = op._inputs_val[1]
-            for side, tensor in enumerate(op.outputs):
-                condition = predicate.op, predicate.value_index, side
-                under[tensor] = _both(conditions, (condition,))
+        role, conditions = op.definition.control_flow_role, under[op]
         has_context = _context(op, around) is not None
         takes = any(tensor in handles for tensor in op._inputs_val)
         is_foreign = role == "step" and any(
@@ -108,7 +105,23 @@ def _context(op: Operation, around: Collection[Any]) -> Any:
 Conditions = tuple[Any, ...]
 
 
-def _conditions(op: Operation, role: str, under: dict[Any, Conditions]) -> Conditions:
+def _under(operations: Sequence[Operation], frames: dict[str, Conditions]) -> dict[Any, Conditions]:
+    """What operations, and sides of switches, run under; frames: the same of loops, by name."""
+    under: dict[Any, Conditions] = {}
+    for op in operations:
+        role = op.definition.control_flow_role
+        conditions = under[op] = _conditions(op, role, under, frames)
+        if role == "switch":
+            predicate = op._inputs_val[1]
+            for side, tensor in enumerate(op.outputs):
+                condition = predicate.op, predicate.value_index, side
+                under[tensor] = _both(conditions, (condition,))
+    return under
+
+
+def _conditions(
+    op: Operation, role: str, under: dict[Any, Conditions], frames: dict[str, Conditions]
+) -> Conditions:
     given = [under.get(t, under.get(t.op)) for t in op._inputs_val]
     # (What a loop sends back is behind its merge: it runs under the same as what comes in.)
     known = [conditions for conditions in given if conditions is not None]
@@ -120,7 +133,9 @@ def _conditions(op: Operation, role: str, under: dict[Any, Conditions]) -> Condi
     for more in (*known, *before):
         conditions = _both(conditions, more)
     if role == "enter":
-        return _both(conditions, (op.attr("frame_name"),))
+        name = op.attr("frame_name")
+        frames[name] = _both(frames.get(name, ()), conditions)
+        return _both(frames[name], (name,))
     if role == "exit":
         loops = [i for i, condition in enumerate(conditions) if isinstance(condition, str)]
         return conditions[: loops[-1]] if loops else ()

@@ -244,3 +244,42 @@ def test_a_variable_may_be_the_condition():
         assert session.run(y, {x: [3.0, 4.0]}).tolist() == [6.0, 8.0]
         session.run(flag.assign(False))
         assert session.run(y, {x: [3.0, 4.0]}).tolist() == [2.0, 3.0]
+
+
+def test_the_gradient_of_a_loop_in_a_branch_of_a_loop():
+    def program(tf: Any) -> Any:
+        x = tf.placeholder(tf.float64, [None], name="x")
+
+        def inner(i: Any, a: Any) -> Any:
+            return tf.while_loop(lambda j, b: j < i, lambda j, b: (j + 1, b * x + a), [0, a])[1]
+
+        def body(i: Any, a: Any) -> Any:
+            odd = tf.equal(i % 2, 1)
+            return i + 1, tf.cond(odd, lambda: inner(i, a), lambda: tf.concat([a, a[:1]], 0)[:2])
+
+        y = tf.while_loop(lambda i, a: i < 5, body, [0, x])[1]
+        return [y, *tf.gradients(y, x)], [{x: [0.75, -0.25]}]
+
+    np.testing.assert_allclose(
+        results(program, "always")[1][1], results(program, "never")[1][1], rtol=1e-12
+    )
+
+
+def test_lists_of_tensors_keep_what_they_were_given():
+    element = tf.placeholder(tf.float32, [3])
+    start = tf.raw_ops.EmptyTensorList(
+        element_shape=tf.constant([3]), max_num_elements=-1, element_dtype=tf.float32
+    )
+    _, _, handle = tf.while_loop(
+        lambda i, *_: i < 4,
+        lambda i, x, handle: (
+            i + 1, x * 2.0, tf.raw_ops.TensorListPushBack(input_handle=handle, tensor=x + 1.0)
+        ),
+        [0, element, start],
+    )  # fmt: skip
+    y = tf.raw_ops.TensorListStack(
+        input_handle=handle, element_shape=tf.constant([3]), element_dtype=tf.float32
+    )
+    with settings.override(jit="always"), tf.Session() as session:
+        got = session.run(y, {element: [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(got, [[2**i * n + 1.0 for n in (1, 2, 3)] for i in range(4)])
