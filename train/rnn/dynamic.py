@@ -148,12 +148,45 @@ def _loop(
     batch_size = best_effort_input_batch_size(flat_input)
     shapes = _input_shapes(flat_input)
     const_time, const_batch = shapes[0].as_list()[:2]
-    zeros = [zeros_for(batch_size, size, state_dtype(dtype, state)) for size in sizes]
+    of = state_dtype(dtype, state)
+    zeros = [zeros_for(batch_size, size, of) for size in sizes]
     zero_output = nest.pack_sequence_as(structure=cell.output_size, flat_sequence=zeros)
-    shortest, longest = None, time_steps
+    lengths, longest = None, time_steps
     if sequence_length is not None:
         shortest, longest = tf.reduce_min(sequence_length), tf.reduce_max(sequence_length)
+        lengths = sequence_length, shortest, longest, zero_output
     time = tf.constant(0, dtype=dtypes.int32, name="time")
+    batch = TensorShape([const_batch])
+    made = [(batch.concatenate(static_size(size)), of) for size in sizes]
+    taken = [(x.shape[1:], x.dtype) for x in flat_input]
+    output_arrays, input_arrays = _arrays(time_steps, made, taken)
+    input_arrays = [a.unstack(x) for a, x in zip(input_arrays, flat_input)]
+
+    def body(time: Any, arrays: Sequence[Any], state: Any) -> Any:
+        present = [a.read(time) for a in input_arrays]
+        for x, shape in zip(present, shapes):
+            x.set_shape(shape[1:])
+        x = nest.pack_sequence_as(structure=inputs, flat_sequence=present)
+        output, new_state = _step(cell, x, state, time, lengths)
+        written = tuple(a.write(time, y) for a, y in zip(arrays, nest.flatten(output)))
+        return time + 1, written, new_state
+
+    bound = tf.minimum(time_steps, tf.maximum(1, longest))
+    _, output_arrays, state = tf.while_loop(
+        cond=lambda time, *_: time < bound,
+        body=body,
+        loop_vars=(time, tuple(output_arrays), state),
+        maximum_iterations=time_steps,
+        **options,
+    )
+    outputs = [a.stack() for a in output_arrays]
+    for output, size in zip(outputs, sizes):
+        output.set_shape(concat([const_time, const_batch], size, static=True))
+    return nest.pack_sequence_as(structure=cell.output_size, flat_sequence=outputs), state
+
+
+def _arrays(time_steps: Tensor, *kinds: list[tuple[TensorShape, DType]]) -> tuple[list[Any], ...]:
+    """Arrays of outputs and of inputs, by the shapes and dtypes of their elements."""
     # Only for the name of the arrays, which is TensorFlow's.
     with tf.name_scope("dynamic_rnn") as base_name:
         pass
@@ -163,55 +196,27 @@ def _loop(
             dtype=of, size=time_steps, element_shape=shape, tensor_array_name=base_name + name
         )
 
-    output_arrays = tuple(
-        array(
-            f"output_{i}",
-            TensorShape([const_batch]).concatenate(static_size(size)),
-            state_dtype(dtype, state),
+    return tuple(
+        [array(f"{name}_{i}", *kind) for i, kind in enumerate(each)]
+        for name, each in zip(("output", "input"), kinds, strict=True)
+    )
+
+
+def _step(cell: RNNCell, x: Any, state: Any, time: Any, lengths: tuple[Any, ...] | None) -> Any:
+    """One step of a cell, which sequences that have ended leave out; its state as the loop has it.
+
+    lengths: of all sequences, of the shortest and of the longest, and what is put out behind them.
+    """
+    as_list = wants_list_of_states(cell)
+    if as_list and not nest.is_sequence(state):
+        state = [state]
+    if lengths is None:
+        output, new_state = cell(x, state)
+    else:
+        output, new_state = step_or_copy(
+            time, *lengths, state, lambda: cell(x, state), skip_conditionals=True
         )
-        for i, size in enumerate(sizes)
-    )
-    input_arrays = [array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input)]
-    input_arrays = [a.unstack(x) for a, x in zip(input_arrays, flat_input)]
-
-    def body(time: Any, arrays: Sequence[Any], state: Any) -> Any:
-        present = [a.read(time) for a in input_arrays]
-        for x, shape in zip(present, shapes):
-            x.set_shape(shape[1:])
-        x = nest.pack_sequence_as(structure=inputs, flat_sequence=present)
-        as_list = wants_list_of_states(cell)
-        if as_list and not nest.is_sequence(state):
-            state = [state]
-        if sequence_length is None:
-            output, new_state = cell(x, state)
-        else:
-            output, new_state = step_or_copy(
-                time,
-                sequence_length,
-                shortest,
-                longest,
-                zero_output,
-                state,
-                lambda: cell(x, state),
-                skip_conditionals=True,
-            )
-        if as_list and len(new_state) == 1:
-            new_state = new_state[0]
-        written = tuple(a.write(time, y) for a, y in zip(arrays, nest.flatten(output)))
-        return time + 1, written, new_state
-
-    bound = tf.minimum(time_steps, tf.maximum(1, longest))
-    _, output_arrays, state = tf.while_loop(
-        cond=lambda time, *_: time < bound,
-        body=body,
-        loop_vars=(time, output_arrays, state),
-        maximum_iterations=time_steps,
-        **options,
-    )
-    outputs = [a.stack() for a in output_arrays]
-    for output, size in zip(outputs, sizes):
-        output.set_shape(concat([const_time, const_batch], size, static=True))
-    return nest.pack_sequence_as(structure=cell.output_size, flat_sequence=outputs), state
+    return output, new_state[0] if as_list and len(new_state) == 1 else new_state
 
 
 def bidirectional_dynamic_rnn(
