@@ -213,8 +213,16 @@ def _step(cell: RNNCell, x: Any, state: Any, time: Any, lengths: tuple[Any, ...]
     if lengths is None:
         output, new_state = cell(x, state)
     else:
+        own, shortest, longest, zero_output = lengths
         output, new_state = step_or_copy(
-            time, *lengths, state, lambda: cell(x, state), skip_conditionals=True
+            time,
+            own,
+            shortest,
+            longest,
+            zero_output,
+            state,
+            lambda: cell(x, state),
+            skip_conditionals=True,
         )
     return output, new_state[0] if as_list and len(new_state) == 1 else new_state
 
