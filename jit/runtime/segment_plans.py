@@ -74,7 +74,9 @@ class SegmentPlans:
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
         self._compiled: dict[Traced, Plan] = {}
         self._ready: dict[object, tuple[Plan, Binding]] = {}
-        self._learnt: dict[object, Binding] = {}  # at sizes that runs measured
+        self._learnt: dict[
+            tuple[Plan, tuple[int, ...]], Binding
+        ] = {}  # at sizes that runs measured
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -132,7 +134,7 @@ class SegmentPlans:
         self, plan: Plan, arena: Arena, symbols: tuple[int, ...], arrays: Sequence[np.ndarray]
     ) -> Run:
         """A run of a plan in the same arena, at sizes that a run has learnt."""
-        key = (id(plan), symbols)
+        key = (plan, symbols)
         with self._lock:
             binding = self._learnt.get(key)
             if binding is None:
@@ -163,6 +165,7 @@ class SegmentPlans:
 
     def _drop(self, traced: Traced) -> None:
         self._compiled.pop(traced, None)
+        self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
         for known in self._traced.values():
             if traced in known:
                 known.remove(traced)

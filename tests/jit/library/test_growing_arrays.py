@@ -173,3 +173,20 @@ def test_two_arrays_and_a_loop_behind_them():
     total = tf.foldl(lambda a, row: a * 0.5 + row, rows, initializer=tf.zeros([2]))
     mapped = tf.map_fn(lambda k: k + 1, numbers)
     both([rows, numbers, total, mapped], [{n: k} for k in (4, 9, 1)])
+
+
+def test_a_variable_may_have_another_shape_between_runs():
+    """The plan is made anew, and what it learnt of sizes with it."""
+    v = tf.Variable(np.ones(3, "f4"), validate_shape=False, name="v")
+    n = tf.placeholder(tf.int32, [], name="n")
+    x = tf.placeholder(tf.float32, [None], name="x")
+    assign = tf.assign(v, x, validate_shape=False)
+    turns = tf.minimum(n, tf.size(x) * 100)
+    _, _, array = collected(turns, lambda i, y: y, tf.identity(v) * 2.0)
+    y = tf.reduce_sum(array.stack())
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(v.initializer)
+        for size, count in ((3, 2), (3, 5), (4, 5), (4, 2), (3, 2)):
+            session.run(assign, {x: np.ones(size)})
+            want = sum(size * (2.0 * 0.5**i + sum(0.5**j for j in range(i))) for i in range(count))
+            assert session.run(y, {n: count, x: np.ones(size)}) == pytest.approx(want)
