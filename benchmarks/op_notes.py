@@ -58,6 +58,7 @@ _REASONS = {
     "a search's branches are not foreseen, which takes as long as all else": (
         "LowerBound UpperBound"
     ),
+    "what it is given is checked in a pass of its own": "InvertPermutation",
     "the fill is fed, so that a second pass puts it in": "PadV2",
 }
 SLOW_BECAUSE = {op: reason for reason, ops in _REASONS.items() for op in ops.split()}

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from .op_notes import SLOW_BECAUSE
-from .sides import ROOT
+from .sides import KINDS, ROOT
 
-RESULTS = ROOT / "benchmarks" / "results" / "ops.json"
+RESULTS = ROOT / "benchmarks" / "op_results.json"
 PAGE = ROOT / "docs" / "ops.md"
 # What is not slower than this needs no reason.
 AS_QUICK = 1.2
@@ -80,11 +81,19 @@ def _host_types(row: Row) -> list[str]:
 def _reasons(slow: list[Row]) -> str:
     if not slow:
         return ""
-    lines = ["## Slower, and why", ""]
+    groups: dict[str, list[str]] = {}
     for row in sorted(slow, key=lambda row: -row["ratio"]):
         reason = reason_of(row) or "not looked into yet"
-        lines.append(f"- {title(row)} ({row['ratio']:.1f}): {reason}.")
-    return "\n".join(lines) + "\n"
+        groups.setdefault(reason, []).append(f"{title(row)} ({row['ratio']:.1f})")
+    lines = [_listed(why, names) for why, names in groups.items()]
+    return "\n".join(["## Slower, and why", "", *lines]) + "\n"
+
+
+def _listed(what: str, names: list[str]) -> str:
+    return textwrap.fill(
+        f"- {what[0].upper()}{what[1:]}: {', '.join(names)}.", 100, subsequent_indent="  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def reason_of(row: Row) -> str:
@@ -95,8 +104,14 @@ def reason_of(row: Row) -> str:
 def _others(rows: list[Row]) -> str:
     groups: dict[str, list[str]] = {}
     for row in rows:
-        groups.setdefault(row.get("absent") or f"failed ({row['error']})", []).append(title(row))
-    lines = ["## Not measured", ""]
-    for why, names in sorted(groups.items()):
-        lines.append(f"- {why}: {', '.join(sorted(names))}.")
-    return "\n".join(lines) + "\n"
+        groups.setdefault(row.get("absent") or _failure(row["error"]), []).append(title(row))
+    lines = [_listed(why, sorted(names)) for why, names in sorted(groups.items())]
+    return "\n".join(["## Not measured", "", *lines]) + "\n"
+
+
+def _failure(text: str) -> str:
+    if "is not available in GraphDef version" in text:
+        return "TensorFlow 2 has no such op any more"
+    peer, _, message = text.partition(": ")
+    kind = message.partition(":")[0]
+    return f"{KINDS[peer].title} refuses the sample ({kind})"

@@ -99,7 +99,9 @@ def absent(definition: Any) -> str:
             return why
     if facts.get("needs"):
         return f"needs {facts['needs']}"
-    return "moves no data" if facts.get("values") or not definition.inputs else ""
+    if not definition.inputs:
+        return "moves no data"
+    return "has small samples only" if facts.get("values") else ""
 
 
 def _variables(definition: Any) -> tuple[int, ...]:

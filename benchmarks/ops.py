@@ -2,7 +2,7 @@
 """`python -m benchmarks.ops`: every op type and its gradient, here and in TensorFlow, in turns.
 
 Each op gets a sample of about a million elements (benchmarks/op_samples.py).  The table goes to
-docs/ops.md, and the figures to a JSON beside the other results; `--only` measures some ops again
+docs/ops.md, and the figures to benchmarks/op_results.json; `--only` measures some ops again
 and keeps the other rows.  TensorFlow's Python is named by NUMBAFLOW_TF_PYTHON.
 """
 
@@ -65,7 +65,7 @@ class Survey:
         """The rows of an op: of its own, and of its gradient where it has one."""
         made = sample(definition)
         if made is None:
-            return [{"op": definition.name, "absent": absent(definition) or "moves no data"}]
+            return [{"op": definition.name, "absent": absent(definition)}]
         path = Path(self._scratch, "call.pickle")
         call = {
             "inputs": made.inputs,

@@ -14,6 +14,7 @@ from typing import Any
 from ..kernel import ir, scalar
 from ..kernel.ir import postorder
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same_shape
+from ..trace.forms import literal
 
 _WORK = 1 << 15  # elements per tile
 _COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows
@@ -44,6 +45,7 @@ def update_rows(
         return NotImplemented
     if not all(scalar.compiles(v.dtype) for v in (*present, indices, *given)):
         return NotImplemented
+    body, given = _with_literals(body, len(cells), given)
     count, width = product(indices.shape), product(first.shape[depth:])
     wide = b.reshape(b.cast(indices, "int64"), [count])
     end = _first_outside(b, wide, count_of_rows)
@@ -59,6 +61,19 @@ def update_rows(
     b.require_not(bad, lambda where, rows: problem(where, int(rows)),
                   indices if evidence is None else evidence, size)  # fmt: skip
     return after
+
+
+def _with_literals(
+    body: Callable[..., Any], cells: int, given: Sequence[Any]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """The body with the plain scalars among what is given in its text, and what is left to give."""
+    plain = [literal(value) for value in given]
+
+    def rest(*args: Any) -> Any:
+        loaded = iter(args[cells:])
+        return body(*args[:cells], *(next(loaded) if p is None else p for p in plain))
+
+    return rest, [value for value, p in zip(given, plain, strict=True) if p is None]
 
 
 def _first_outside(b: Any, indices: Any, rows: AnySize) -> Any:
