@@ -14,7 +14,7 @@ from typing import Any
 from ..kernel import ir, scalar
 from ..kernel.ir import postorder
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same_shape
-from ..trace.forms import literal
+from ..program.tensor_ir import literal
 
 _WORK = 1 << 15  # elements per tile
 _COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ..library.library_kernel import LibraryKernel
     from .editing import Program
 
+# Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
+# learning rate are one kernel.
+_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
 Shape = tuple[AnySize, ...]
 
 
@@ -389,3 +392,13 @@ def written_cells(node: Node) -> tuple[Any, ...]:
         case Host():
             return node.cells
     return ()
+
+
+def literal(value: Value) -> ir.Const | None:
+    """The Const for a plain known scalar, if it is one of those written into kernels."""
+    if value.known is None or value.ndim or value.known.dtype == object:
+        return None
+    item = value.known.item()
+    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
+        return ir.Const(item, value.dtype)
+    return None

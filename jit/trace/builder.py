@@ -42,8 +42,9 @@ from ..program.tensor_ir import (
     View,
     Write,
     argument,
+    literal,
 )
-from .forms import literal, unit_moves
+from .forms import unit_moves
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64

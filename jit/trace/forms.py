@@ -3,23 +3,9 @@
 
 from __future__ import annotations
 
-from ..kernel import ir, sizes
+from ..kernel import sizes
 from ..kernel.sizes import same
-from ..program.tensor_ir import Axis, Shape, Value
-
-# Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
-# learning rate are one kernel.
-_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
-
-
-def literal(value: Value) -> ir.Const | None:
-    """The Const for a plain known scalar, if it is one of those written into kernels."""
-    if value.known is None or value.ndim or value.known.dtype == object:
-        return None
-    item = value.known.item()
-    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
-        return ir.Const(item, value.dtype)
-    return None
+from ..program.tensor_ir import Axis, Shape
 
 
 def unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:
