@@ -13,7 +13,7 @@ _REASONS = {
         "StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip "
         "StringToHashBucketFast StringToNumber StringUpper Substr UnsortedSegmentJoin"
     ),
-    "the hash is computed in Python's integers; programs hash with StringToHashBucketFast": (
+    "the texts are sorted by length and joined, to be hashed at once": (
         "StringToHashBucket StringToHashBucketStrong"
     ),
     "sets are Python's, row by row": "DenseToDenseSetOperation SetSize",

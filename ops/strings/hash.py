@@ -44,6 +44,30 @@ def combined(a: int, b: int) -> int:
     return (a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4))) & _MASK
 
 
+def hash64_of_rows(rows: np.ndarray) -> np.ndarray:
+    """Hash64 of texts of one length, a row of bytes each."""
+    count, length = rows.shape
+    factor, shift = np.uint64(_MULTIPLIER), np.uint64(47)
+    result = np.full(count, (_SEED ^ length * _MULTIPLIER) & _MASK, np.uint64)
+    words = _words(rows)
+    for word in words.T[: length // 8]:
+        word = word * factor
+        word = (word ^ word >> shift) * factor
+        result = (result ^ word) * factor
+    if length % 8:
+        result = (result ^ words[:, -1]) * factor
+    result = (result ^ result >> shift) * factor
+    return result ^ result >> shift
+
+
+def _words(rows: np.ndarray) -> np.ndarray:
+    """Rows of bytes as numbers of eight each, with zeros at their ends."""
+    count, length = rows.shape
+    padded = np.zeros((count, -(-length // 8) * 8), np.uint8)
+    padded[:, :length] = rows
+    return padded.view("<u8")
+
+
 def _turned(value: int, bits: int) -> int:
     return (value << bits | value >> 64 - bits) & _MASK
 
@@ -76,6 +100,51 @@ def sip_hash(key: tuple[int, int], text: bytes) -> int:
     return a ^ b ^ c ^ d
 
 
+def sip_hash_of_rows(key: tuple[int, int], rows: np.ndarray) -> np.ndarray:
+    """SipHash-2-4 of texts of one length, a row of bytes each."""
+    count, length = rows.shape
+    first, second = (part & _MASK for part in key)
+    starts = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+    keys = (first, second, first, second)
+    a, b, c, d = (np.full(count, k ^ s, np.uint64) for k, s in zip(keys, starts, strict=True))
+    words = _words(rows)
+    last = np.full(count, (length & 0xFF) << 56, np.uint64)
+    if length % 8:
+        last |= words[:, -1]
+    for word in (*words.T[: length // 8], last):
+        a, b, c, d = _sip_round_of_rows(*_sip_round_of_rows(a, b, c, d ^ word))
+        a = a ^ word
+    c = c ^ np.uint64(0xFF)
+    for _ in range(4):
+        a, b, c, d = _sip_round_of_rows(a, b, c, d)
+    return a ^ b ^ c ^ d
+
+
+def _sip_round_of_rows(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    def turned(value: np.ndarray, bits: int) -> np.ndarray:
+        return value << np.uint64(bits) | value >> np.uint64(64 - bits)
+
+    a, c = a + b, c + d
+    b, d = turned(b, 13) ^ a, turned(d, 16) ^ c
+    a = turned(a, 32)
+    c, a = c + b, a + d
+    b, d = turned(b, 17) ^ c, turned(d, 21) ^ a
+    return a, b, turned(c, 32), d
+
+
+def _by_length(texts: list[bytes], hashed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The hashes of texts; hashed(rows) are those of texts of one length."""
+    lengths = np.array(list(map(len, texts)), np.int64)
+    result = np.empty(len(texts), np.uint64)
+    for length in np.unique(lengths).tolist():
+        where = np.flatnonzero(lengths == length)
+        joined = b"".join([texts[i] for i in where.tolist()])
+        result[where] = hashed(np.frombuffer(joined, np.uint8).reshape(len(where), length))
+    return result
+
+
 def fingerprint() -> Callable[[bytes], int]:
     """FarmHash's Fingerprint64, which never changes."""
     from farmhash import Fingerprint64
@@ -89,11 +158,18 @@ def _buckets(c: KernelContext, hashed: Callable[[bytes], int], texts: np.ndarray
     return np.array(numbers, np.int64).reshape(texts.shape)
 
 
+def _rows_in_buckets(
+    c: KernelContext, hashed: Callable[[np.ndarray], np.ndarray], texts: np.ndarray
+) -> np.ndarray:
+    found = _by_length(texts.reshape(-1).tolist(), hashed) % np.uint64(c.attr("num_buckets"))
+    return found.astype(np.int64).reshape(texts.shape)
+
+
 def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
-    return _buckets(c, lambda text: sip_hash(key, text), texts)
+    return _rows_in_buckets(c, lambda rows: sip_hash_of_rows(key, rows), texts)
 
 
 for _name, _input, _attrs, _kernel, _what in (
@@ -104,7 +180,7 @@ for _name, _input, _attrs, _kernel, _what in (
     ("StringToHashBucketStrong", "input", "; key: list(int)", _strong, "SipHash under a key"),
     (
         *("StringToHashBucket", "string_tensor", ""),
-        *(lambda c, texts: _buckets(c, hash64, texts), "TensorFlow's first hash"),
+        *(lambda c, texts: _rows_in_buckets(c, hash64_of_rows, texts), "TensorFlow's first hash"),
     ),
 ):
     define(
