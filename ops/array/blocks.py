@@ -373,6 +373,8 @@ _batch_to_space_nd = define(
 
 def _old_shape(c: ShapeContext, to_batch: bool) -> TensorShape:
     given = shape_inference.ranked(c.inputs[0], 4)
+    for size in shape_inference.ranked(c.inputs[1], 2):
+        shape_inference.merge_dim(size, 2)
     return _moved(given, [c.attr("block_size")] * 2, c.value(1), to_batch)
 
 

@@ -99,6 +99,7 @@ def _lower_pad(b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | 
         return NotImplemented
     if fill is None:
         return b.pad(x, _amounts(x.ndim, known))
+    b.require(fill.ndim == 0)
     value, amounts = b.known(fill), _amounts(x.ndim, known)
     if value is not None and value.dtype != object:
         return b.pad(x, amounts, value.item())

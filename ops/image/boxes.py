@@ -274,6 +274,7 @@ def _lower_image_grad(
     shape = b.known(size)
     if shape is None or op.dtype(0) != "float32" or shape.shape != (4,):
         return NotImplemented
+    b.require(grads.ndim == 4)
     _require_boxes(b, shape.tolist(), boxes, indices)
     b.require(b.equal(grads.shape[0], indices.shape[0]) and b.equal(grads.shape[3], shape[3]))
     is_nearest = op.attr("method") in ("nearest", b"nearest")
@@ -333,6 +334,7 @@ def _lower_boxes_grad(
 
     if image.dtype in ("float16", "float64"):
         return NotImplemented
+    b.require(grads.ndim == 4)
     _require_boxes(b, image.shape, boxes, indices)
     b.require(b.equal(grads.shape[0], indices.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
     return library.box_gradient(b, grads, b.cast(image, "float32"), boxes, indices)
@@ -354,6 +356,7 @@ def _cut_shape(c: ShapeContext) -> TensorShape:
     count = shape_inference.merge_dim(
         shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
     )
+    shape_inference.merge_dim(shape_inference.ranked(c.inputs[3], 1)[0], 2)
     size = c.value(3)
     height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
     return TensorShape([count, height, width, depth])
