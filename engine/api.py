@@ -33,6 +33,8 @@ class _Names(dict[str, Any]):
 NAMES: dict[str, Any] = _Names()
 # Public dotted name -> the module that publishes it, imported when first used.
 LATER: dict[str, str] = {}
+# What is called when modules have been imported later than the package.
+ON_LOAD: list[Callable[[], None]] = []
 # Public dotted name -> "package.module:attribute", imported when first used.
 LAZY: dict[str, str] = {}
 
@@ -57,6 +59,8 @@ def later(name: str, module: str) -> None:
 def load(module: str) -> None:
     """Imports a module of the package by its path below it."""
     importlib.import_module(f"{_PACKAGE}.{module}")
+    for call in ON_LOAD:
+        call()
 
 
 def constant(name: str, value: object) -> None:

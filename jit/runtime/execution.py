@@ -148,6 +148,8 @@ class Run:
             if entry[0].value is not entry[1]:
                 self._point_at_variable(entry)
         self.feeds = feeds
+        if not self.places:
+            return
         for slot, (_, positions, like) in self.places.items():
             memory = self.own[slot] = aligned_empty(like.shape, like.dtype)
             self.args[positions] = memory.__array_interface__["data"][0]
@@ -168,9 +170,10 @@ class Run:
         finally:
             # What is the caller's must not live on in a run that is kept.
             self.feeds = ()
-            self.own.clear()
-            for _, positions, like in self.places.values():
-                self.args[positions] = like.__array_interface__["data"][0]
+            if self.own:
+                self.own.clear()
+                for _, positions, like in self.places.values():
+                    self.args[positions] = like.__array_interface__["data"][0]
 
     def take_over(self, before: Run, step: int) -> None:
         """Takes what another run has come to behind a step, at other sizes of what comes then."""
@@ -205,11 +208,12 @@ class Run:
 
     def _walk(self, first: int, row: int) -> None:
         """All steps in order, from a row of a segment on."""
-        for number, segment in enumerate(self.segments[first:], first):
+        for segment in self.segments[first:] if first else self.segments:
             if isinstance(segment, HostStep):
                 self._host(segment)
             elif isinstance(segment, Flow):
-                self._flow(segment, number, row if number == first else 0)
+                self._flow(segment, row)
+                row = 0
             elif isinstance(segment, tuple):
                 self._look([segment])
             elif segment():
@@ -244,7 +248,7 @@ class Run:
             check_session(self.evaluate.session)
             paused = program.go_on()
 
-    def _flow(self, flow: Flow, number: int, row: int) -> None:
+    def _flow(self, flow: Flow, row: int) -> None:
         """Steps with jumps, from a row on; what Python has to do among them."""
         row = flow.run(row)
         while flow.is_paused or row < flow.rows:
@@ -260,7 +264,7 @@ class Run:
             elif isinstance(stop, Draw):
                 self._take(self.plan.template.draws[stop.node])
             elif isinstance(stop, Learn):
-                self._learn(stop, number, row + 1)
+                self._learn(stop, self.segments.index(flow), row + 1)
             else:
                 raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)

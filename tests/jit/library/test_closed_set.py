@@ -169,9 +169,30 @@ def pictures(dtype: str) -> Run:
     return [*found, *(g for y in found for g in tf.gradients(y, [x, boxes]) if g is not None)], {}
 
 
+def growing(dtype: str) -> Run:
+    """Arrays and tensors that take another element in every turn of a loop."""
+    n, w = tf.placeholder(tf.int32, []), some(3, dtype=dtype)
+
+    def body(i: Any, total: Any, out: Any) -> Any:
+        total = tf.tanh(total * w)
+        return i + 1, total, out.write(i, total)
+
+    array = tf.TensorArray(dtype, 0, dynamic_size=True, element_shape=[3])
+    _, total, out = tf.while_loop(lambda i, *_: i < n, body, (0, w * 2, array))
+    stacked = out.stack()
+    _, rows = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, rows: (i + 1, tf.concat([rows, [w * 2]], 0)),
+        (0, tf.zeros([1, 3], dtype)),
+        (tf.TensorShape([]), tf.TensorShape([None, 3])),
+    )
+    return [rows, stacked, out.size(), *tf.gradients(stacked, w)], {n: np.array(4, np.int32)}
+
+
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
     orders,
+    growing,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays),
 )
 
