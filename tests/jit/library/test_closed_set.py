@@ -178,7 +178,7 @@ def growing(dtype: str) -> Run:
         return i + 1, total, out.write(i, total)
 
     array = tf.TensorArray(dtype, 0, dynamic_size=True, element_shape=[3])
-    _, total, out = tf.while_loop(lambda i, *_: i < n, body, (0, w * 2, array))
+    out = tf.while_loop(lambda i, *_: i < n, body, (0, w * 2, array))[2]
     stacked = out.stack()
     _, rows = tf.while_loop(
         lambda i, _: i < n,
