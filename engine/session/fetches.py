@@ -264,7 +264,7 @@ def _bytes_array(value: object) -> np.ndarray:
     """Text of any kind as an object array of bytes."""
     # Arrays of fixed width would lose trailing zero bytes: everything goes through objects.
     array = np.asarray(value, dtype=object)
-    if not all(type(item) is bytes for item in array.flat):
+    if not set(map(type, array.reshape(-1).tolist())) <= {bytes}:
         result = np.empty(array.shape, object)
         result.ravel()[:] = [
             item if isinstance(item, bytes) else str(item).encode() for item in array.flat

@@ -67,6 +67,7 @@ class Run:
         self.other = other
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
+        self.has_sizes = bool(template.size_arrays)
         self.frame = Frame(binding, arena)
         self.args = self.frame.args
         self.staged: list[tuple[int, np.ndarray]] = []
@@ -118,6 +119,16 @@ class Run:
                 self.segments.append(segment)
             else:
                 self.segments.append((self._view(segment.check.flag), segment.check))
+        self.calls = self._plain_calls()
+
+    def _plain_calls(self) -> list[Callable[[], int]] | None:
+        """The steps of a run that is nothing but compiled steps, as most are; else None."""
+        calls = [segment for segment in self.segments if callable(segment)]
+        readers = [read for read in self.results if callable(read)]
+        is_plain = len(calls) == len(self.segments) and len(readers) == len(self.results)
+        if not is_plain or self.places or self.plan.template.reserves:
+            return None
+        return calls
 
     def _guarded(self, segment: tuple[int, int]) -> Flow:
         from .guards import Guarded
@@ -127,13 +138,25 @@ class Run:
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
         self._begin(feeds)
+        if self.calls is not None:
+            # A small plan's kernels take less time than a few calls of Python's: there are none
+            # that it can do without.
+            try:
+                for call in self.calls:
+                    if call():
+                        self._go_on(call)
+                if self.checks:
+                    self._look(self.checks)
+                return [read() for read in self.results]  # type: ignore[operator]
+            finally:
+                self.feeds = ()
         for reserved in self.plan.template.reserves:
             self._take(reserved)
         return self._finish(0, 0)
 
     def _begin(self, feeds: Sequence[np.ndarray]) -> None:
         """Puts in place what a run is given."""
-        if self.plan.template.size_arrays:
+        if self.has_sizes:
             self.frame.fill_sizes(self.binding)
         for number, memory in self.staged:
             memory[...] = feeds[number]

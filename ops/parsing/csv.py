@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,16 +70,16 @@ class _Format:
         whole = b"".join(records)
         if b"\n" in whole or b"\r" in whole or (self.has_quotes and _QUOTE in whole):
             return None
-        rows = [record.split(self.delimiter) for record in records]
-        width = len(rows[0]) if rows else 0
-        if not all(records) or any(len(row) != width for row in rows):
+        delimiters = set(map(methodcaller("count", self.delimiter), records))
+        if not all(records) or len(delimiters) != 1:
             return None
-        if not self.selected:
-            return list(zip(*rows)) if width == count else None
-        if width <= max(self.selected):
+        width = delimiters.pop() + 1
+        wanted = self.selected or range(width)
+        if width <= max(wanted) or len(wanted) != count:
             return None
-        columns = list(zip(*rows))
-        return [columns[i] for i in self.selected]
+        # As many fields in all: those of a column are as far apart.
+        fields = self.delimiter.join(records).split(self.delimiter)
+        return [fields[i::width] for i in wanted]
 
     def _is_wanted(self, found: list[bytes], number: int) -> bool:
         return not self.selected or self.selected[len(found)] == number

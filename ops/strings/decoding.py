@@ -19,7 +19,7 @@ from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
 from ..public import raw
-from .files import one_text
+from .files import one_text, text_array
 from .numbers import parse_numbers
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
 
 def _like(values: np.ndarray, results: Sequence[Any]) -> np.ndarray:
     """Strings in the shape of `values`."""
-    result = np.empty(values.shape, object)
-    result.reshape(-1)[:] = results
-    return result
+    return text_array(results).reshape(values.shape)
 
 
 def _ordered(rows: np.ndarray, kind: np.dtype[Any], little_endian: bool) -> np.ndarray:
@@ -51,12 +49,12 @@ def _decode_raw(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     kind = c.out_dtype()
     flat = texts.reshape(-1).tolist()
     length = len(flat[0]) if flat else 0
-    for i, text in enumerate(flat):
-        if len(text) != length:
-            raise errors.invalid(
-                "DecodeRaw requires input strings to all be the same size, but element "
-                f"{i} has size {length} != {len(text)}"
-            )
+    if not set(map(len, flat)) <= {length}:
+        i = next(i for i, text in enumerate(flat) if len(text) != length)
+        raise errors.invalid(
+            "DecodeRaw requires input strings to all be the same size, but element "
+            f"{i} has size {length} != {len(flat[i])}"
+        )
     if not length:
         return np.zeros((*texts.shape, 0), kind)
     if length % kind.itemsize:

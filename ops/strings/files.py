@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,16 @@ _FILES = NoGradient("what a file holds does not depend on the graph")
 
 def text_array(values: Sequence[bytes]) -> np.ndarray:
     """A vector of strings."""
-    result = np.empty(len(values), object)
-    result[:] = values
-    return result
+    return np.fromiter(values, object, len(values))
+
+
+def mapped(texts: np.ndarray, function: Callable[[bytes], Any], kind: Any = object) -> np.ndarray:
+    """The results of a function for every string, in the shape of the strings.
+
+    (Of C's functions, as methods of bytes are, no step of it is Python's.)
+    """
+    found = map(function, texts.reshape(-1).tolist())
+    return np.fromiter(found, kind, texts.size).reshape(texts.shape)
 
 
 def one_text(value: bytes) -> np.ndarray:

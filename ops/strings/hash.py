@@ -13,6 +13,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ..public import raw
+from .files import mapped
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -136,7 +137,10 @@ def _sip_round_of_rows(
 
 def _by_length(texts: list[bytes], hashed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """The hashes of texts; hashed(rows) are those of texts of one length."""
-    lengths = np.array(list(map(len, texts)), np.int64)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    if len(texts) and (lengths == lengths[0]).all():
+        whole = np.frombuffer(b"".join(texts), np.uint8)
+        return hashed(whole.reshape(len(texts), lengths[0]))
     result = np.empty(len(texts), np.uint64)
     for length in np.unique(lengths).tolist():
         where = np.flatnonzero(lengths == length)
@@ -153,9 +157,7 @@ def fingerprint() -> Callable[[bytes], int]:
 
 
 def _buckets(c: KernelContext, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
-    count = c.attr("num_buckets")
-    numbers = [hashed(text) % count for text in texts.reshape(-1).tolist()]
-    return np.array(numbers, np.int64).reshape(texts.shape)
+    return (mapped(texts, hashed, np.uint64) % np.uint64(c.attr("num_buckets"))).astype(np.int64)
 
 
 def _rows_in_buckets(

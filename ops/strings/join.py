@@ -15,6 +15,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
+from .files import text_array
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -41,10 +42,8 @@ def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
             )
         shape = array.shape or shape
     separator = c.attr("separator").encode()
-    result = np.empty(shape, object)
-    columns = [np.broadcast_to(array, shape).reshape(-1) for array in inputs]
-    result.reshape(-1)[:] = [separator.join(texts) for texts in zip(*columns)]
-    return result
+    columns = [np.broadcast_to(array, shape).reshape(-1).tolist() for array in inputs]
+    return text_array(list(map(separator.join, zip(*columns)))).reshape(shape)
 
 
 _string_join = define(

@@ -45,10 +45,10 @@ def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
         return None
     try:
         if kind.is_integer:
-            whole = np.array([int(text) for text in texts], np.int64)
+            whole = np.fromiter(map(int, texts), np.int64, len(texts))
             is_inside = (whole >= kind.min) & (whole <= kind.max)
             return whole.astype(kind.np_dtype) if is_inside.all() else None
-        values = np.array([float(text) for text in texts], np.float64)
+        values = np.fromiter(map(float, texts), np.float64, len(texts))
     except (ValueError, OverflowError):
         return None
     if kind != dtypes.float32:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape
+from .files import text_array
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -47,6 +49,8 @@ _PIECE = re.compile(r"\\.|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|.", re.DOTA
 # What a backslash begins in a new text: "\1" is a group, and two of them are one.
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPED = frozenset("0123456789\\")
+# Patterns that surely match no empty text: plain characters and classes, once or more often.
+_NEVER_EMPTY = re.compile(r"(?:(?:[\w ,;:/-]|\\[dsw]|\[\^?[\w ,;:/-]+\])\+?)+", re.ASCII)
 
 
 def _text(value: bytes) -> str:
@@ -60,9 +64,19 @@ def _bytes(text: str) -> bytes:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(pattern: bytes) -> re.Pattern[str]:
-    text = _text(pattern)
+    """For texts by their characters."""
+    return _made(pattern, _text(pattern), _NO_CHARACTERS)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled_ascii(pattern: bytes) -> re.Pattern[str]:
+    """For texts all of whose bytes are characters."""
+    return _made(pattern, _text(pattern), "")
+
+
+def _made(pattern: bytes, text: str, none: str) -> re.Pattern[str]:
     is_multiline = _MULTILINE.search(text) is not None
-    written = _PIECE.sub(lambda piece: _as_python(piece[0], is_multiline), text)
+    written = _PIECE.sub(lambda piece: _as_python(piece[0], is_multiline, none), text)
     try:
         # The classes that a backslash names are of ASCII in RE2.
         return re.compile(written, re.ASCII)
@@ -71,14 +85,14 @@ def _compiled(pattern: bytes) -> re.Pattern[str]:
         raise errors.invalid(f"Invalid pattern: {shown}, error: {error}") from None
 
 
-def _as_python(piece: str, is_multiline: bool) -> str:
-    """A piece of a pattern of RE2's in Python's notation."""
+def _as_python(piece: str, is_multiline: bool, none: str) -> str:
+    """A piece of a pattern of RE2's in Python's notation; `none`: what are no characters."""
     if piece[0] == "[" and len(piece) > 1:
         for name, members in _CLASSES.items():
             piece = piece.replace(name, members)
-        return f"{piece[:-1]}{_NO_CHARACTERS}]" if piece[1] == "^" else piece
-    if piece in (".", r"\D", r"\S", r"\W"):
-        return f"(?:(?![{_NO_CHARACTERS}]){piece})"
+        return f"{piece[:-1]}{none}]" if piece[1] == "^" else piece
+    if none and piece in (".", r"\D", r"\S", r"\W"):
+        return f"(?:(?![{none}]){piece})"
     # Python's `$` stands before a last line's end, too.
     if piece == r"\z" or (piece == "$" and not is_multiline):
         return r"\Z"
@@ -91,19 +105,34 @@ def _scalar(value: np.ndarray, what: str) -> bytes:
     return value.item()
 
 
-def _each(texts: np.ndarray, function: Callable[[bytes], Any], dtype: Any) -> np.ndarray:
-    result = np.empty(texts.shape, dtype)
-    result.reshape(-1)[:] = [function(text) for text in texts.reshape(-1)]
-    return result
+def _matcher(texts: list[bytes], pattern: bytes) -> tuple[re.Pattern[str], list[str]]:
+    """A pattern and texts, such that one can be held against the other."""
+    whole = b"\0".join(texts)
+    if not whole.isascii():
+        return _compiled(pattern), list(map(_text, texts))
+    plain = whole.decode().split("\0")
+    # (A text with a zero byte would come apart.)
+    if len(plain) != len(texts):
+        plain = [text.decode() for text in texts]
+    return _compiled_ascii(pattern), plain
 
 
 def _match(texts: np.ndarray, pattern: bytes) -> np.ndarray:
-    compiled = _compiled(pattern)
-    return _each(texts, lambda text: compiled.fullmatch(_text(text)) is not None, bool)
+    compiled, plain = _matcher(texts.reshape(-1).tolist(), pattern)
+    found = map(bool, map(compiled.fullmatch, plain))
+    return np.fromiter(found, bool, texts.size).reshape(texts.shape)
+
+
+def _joined_bytes(texts: Sequence[str]) -> np.ndarray:
+    """Texts as bytes."""
+    whole = "\0".join(texts)
+    parts = _bytes(whole).split(b"\0") if texts else []
+    return text_array(parts if len(parts) == len(texts) else list(map(_bytes, texts)))
 
 
 def _replace(c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.ndarray:
-    compiled, is_global = _compiled(pattern), c.attr("replace_global")
+    is_global = c.attr("replace_global")
+    compiled, plain = _matcher(texts.reshape(-1).tolist(), pattern)
     parts = _ESCAPE.split(_text(rewrite))
     wrong = next((i for i in range(1, len(parts), 2) if parts[i] not in _ESCAPED), None)
     if wrong is not None:
@@ -121,9 +150,17 @@ def _replace(c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes
                 pieces.append(match[int(part)] or "")
         return "".join(pieces)
 
-    if is_global:
-        return _each(texts, lambda text: _bytes(_replaced(_text(text), compiled, written)), object)
-    return _each(texts, lambda text: _bytes(compiled.sub(written, _text(text), 1)), object)
+    # What is the same for all matches is put there without a call of Python's for each.
+    new = written if len(parts) > 1 else parts[0]
+    if not is_global:
+        found = [compiled.sub(new, text, 1) for text in plain]
+    elif _NEVER_EMPTY.fullmatch(compiled.pattern):
+        found = list(map(partial(compiled.sub, new), plain))
+    else:
+        found = [
+            _replaced(text, compiled, written) if compiled.search(text) else text for text in plain
+        ]
+    return _joined_bytes(found).reshape(texts.shape)
 
 
 def _replaced(text: str, compiled: re.Pattern[str], written: Callable[[re.Match[str]], str]) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,30 +45,31 @@ def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
 
 def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
     """The parts of all strings as a sparse matrix."""
-    lengths = [len(row) for row in rows]
+    lengths = list(map(len, rows))
     shape = np.array([len(rows), max(lengths, default=0)], np.int64)
-    return [indices_of(lengths), text_array([part for row in rows for part in row]), shape]
+    return [indices_of(lengths), text_array(list(chain.from_iterable(rows))), shape]
 
 
 def _split(c: KernelContext, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
     marks = _require(texts, delimiter, "delimiter")
-    pattern = re.compile(b"[" + re.escape(marks) + b"]") if marks else None
+    pattern = re.compile(b"[" + re.escape(marks) + b"]") if len(marks) > 1 else None
+    skips_empty = c.attr("skip_empty")
 
     def parts(text: bytes) -> list[bytes]:
         if not text:
             return []
-        if pattern is None:
+        if not marks:
             return [text[i : i + 1] for i in range(len(text))]
-        found = pattern.split(text)
-        return [part for part in found if part] if c.attr("skip_empty") else found
+        found = text.split(marks) if pattern is None else pattern.split(text)
+        return [part for part in found if part] if skips_empty and b"" in found else found
 
-    return _listed([parts(text) for text in texts])
+    return _listed([parts(text) for text in texts.tolist()])
 
 
 def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
     mark, most = _require(texts, sep, "sep"), c.attr("maxsplit")
     if most == 0:
-        return _listed([[text] for text in texts])
+        return _listed([[text] for text in texts.tolist()])
     most = most if most > 0 else -1
 
     def parts(text: bytes) -> list[bytes]:
@@ -78,7 +80,7 @@ def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.n
             found.append(b"")
         return found
 
-    return _listed([parts(text) for text in texts])
+    return _listed([parts(text) for text in texts.tolist()])
 
 
 def _split_shape(c: ShapeContext) -> list[TensorShape]:
@@ -135,7 +137,7 @@ def _reduce_join(c: KernelContext, inputs: np.ndarray, axes: np.ndarray) -> np.n
     # The dimension that is named first is joined first: it varies fastest.
     inner = math.prod(inputs.shape[axis] for axis in wanted)
     rows = inputs.transpose(kept + wanted[::-1]).reshape(math.prod(shape), inner)
-    joined = text_array([separator.join(row) for row in rows])
+    joined = text_array(list(map(separator.join, rows.tolist())))
     if c.attr("keep_dims"):
         shape = tuple(1 if i in wanted else size for i, size in enumerate(inputs.shape))
     return joined.reshape(shape)
@@ -191,15 +193,15 @@ def _segment_join(
         )
     rest = inputs.shape[rank:]
     rows = inputs.reshape(segment_ids.size, math.prod(rest))
-    groups: list[list[Any]] = [[] for _ in range(count)]
-    for row, segment in zip(rows, segment_ids.flat):
-        groups[segment].append(row)
     separator = c.attr("separator").encode()
-    nothing = [b""] * rows.shape[1]
-    joined = [
-        [separator.join(parts) for parts in zip(*group)] if group else nothing for group in groups
-    ]
-    return text_array([text for row in joined for text in row]).reshape((count, *rest))
+    # Rows of a segment stand together, in their order, once they are sorted by it.
+    order = np.argsort(segment_ids.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(segment_ids.reshape(-1), minlength=count)).tolist()
+    result = np.empty((count, rows.shape[1]), object)
+    for number, column in enumerate(rows[order].T.tolist()):
+        groups = map(column.__getitem__, map(slice, [0, *ends[:-1]], ends))
+        result[:, number] = text_array(list(map(separator.join, groups)))
+    return result.reshape((count, *rest))
 
 
 def _segment_shape(c: ShapeContext) -> TensorShape:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import re
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
 from .. import shape_inference
 from ..public import raw
+from . import pieces
+from .files import mapped, text_array
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -26,16 +29,9 @@ if TYPE_CHECKING:
 _TEXT = NoGradient("texts have no derivative")
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
 _SPACE = b" \t\n\v\f\r"
+# The bytes of UTF-8 that go on with a character.
+_CONTINUING = bytes(range(0x80, 0xC0))
 _WORDS = np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
-
-
-def _mapped(texts: np.ndarray, function: Callable[[bytes], Any], kind: Any = object) -> np.ndarray:
-    """The results of a function for every string, in the shape of the strings."""
-    result = np.empty(texts.shape, kind)
-    flat = result.reshape(-1)
-    for i, text in enumerate(texts.flat):
-        flat[i] = function(text)
-    return result
 
 
 def _starts(text: bytes) -> list[int]:
@@ -45,8 +41,8 @@ def _starts(text: bytes) -> list[int]:
 
 def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     if c.attr("unit") == "BYTE":
-        return _mapped(texts, len, np.int32)
-    return _mapped(texts, lambda text: len(_starts(text)), np.int32)
+        return mapped(texts, len, np.int32)
+    return mapped(texts, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
 
 
 def _in_case(method: str) -> Callable[..., np.ndarray]:
@@ -59,9 +55,9 @@ def _in_case(method: str) -> Callable[..., np.ndarray]:
                 f"only utf-8 or '' (no encoding) is supported, received {encoding}"
             )
         if not encoding:
-            return _mapped(texts, getattr(bytes, method))
+            return mapped(texts, getattr(bytes, method))
         change = getattr(str, method)
-        return _mapped(texts, lambda text: change(text.decode(errors="replace")).encode())
+        return mapped(texts, lambda text: change(text.decode(errors="replace")).encode())
 
     return kernel
 
@@ -85,7 +81,7 @@ _define_change("StringUpper", _CASE, _in_case("upper"), "Strings in capital lett
 _define_change(
     "StringStrip",
     "",
-    lambda c, texts: _mapped(texts, lambda text: text.strip(_SPACE)),
+    lambda c, texts: mapped(texts, lambda text: text.strip(_SPACE)),
     "Strings without white space at their ends.",
 )
 define(
@@ -100,19 +96,37 @@ define(
 )
 
 
-def _part(text: bytes, start: int, length: int, by_character: bool) -> bytes | None:
-    """Some units of a string from one on (from the end, if negative); None if that is outside."""
-    if not by_character:
-        at = start + len(text) if start < 0 else start
-        if not 0 <= at <= len(text):
-            return None
-        return text[at:] if length < 0 else text[at : at + length]
+def _part(text: bytes, start: int, length: int) -> bytes | None:
+    """Some characters of a string from one on (from the end, if negative); None if outside."""
     places = [*_starts(text), len(text)]
     at = start + len(places) - 1 if start < 0 else start
     if not 0 <= at < len(places):
         return None
     last = len(places) - 1 if length < 0 else min(at + length, len(places) - 1)
     return text[places[at] : places[last]]
+
+
+def _characters(texts: list[bytes], starts: np.ndarray, lengths: np.ndarray) -> list[bytes | None]:
+    return list(map(_part, texts, starts.tolist(), lengths.tolist()))
+
+
+def _bytes(texts: list[bytes], starts: np.ndarray, lengths: np.ndarray) -> list[bytes | None]:
+    """Some bytes of every string; None for those that begin outside of it."""
+    sizes = pieces.sizes_of(texts)
+    first = np.where(starts < 0, starts + sizes, starts)
+    # (The sum may be beyond 64 bits.)
+    last = np.where(lengths < 0, sizes, first + np.minimum(lengths, sizes))
+    inside = (first >= 0) & (first <= sizes)
+    whole = inside.all()
+    if whole and len(texts) and (first == first[0]).all() and (last == last[0]).all():
+        # The same piece of all.
+        return list(map(itemgetter(slice(first[0], last[0])), texts))
+    found: list[bytes | None] = list(
+        map(bytes.__getitem__, texts, map(slice, first.tolist(), last.tolist()))
+    )
+    for i in np.flatnonzero(~inside).tolist():
+        found[i] = None
+    return found
 
 
 def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -123,16 +137,17 @@ def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.nda
             f"Incompatible shapes: {shape_text(texts.shape)} vs. {shape_text(pos.shape)}"
         ) from None
     by_character = c.attr("unit") == "UTF8_CHAR"
-    result = np.empty(whole.shape, object)
-    is_broadcast = pos.ndim > 0 and pos.shape != texts.shape
-    for i, (place, text) in enumerate(np.ndenumerate(whole)):
-        found = _part(text, int(starts[place]), int(lengths[place]), by_character)
-        if found is None:
-            shown = "string" if by_character else f"string b'{text.decode(errors='replace')}'"
-            index = place if is_broadcast and len(place) > 1 else i
-            raise errors.invalid(f"pos {starts[place]} out of range for {shown} at index {index}")
-        result[place] = found
-    return result
+    cut = _characters if by_character else _bytes
+    found = cut(whole.reshape(-1).tolist(), starts.reshape(-1), lengths.reshape(-1))
+    if None in found:
+        i = found.index(None)
+        place = np.unravel_index(i, whole.shape)
+        is_broadcast = pos.ndim > 0 and pos.shape != texts.shape
+        text = whole[place].decode(errors="replace")
+        shown = "string" if by_character else f"string b'{text}'"
+        index = tuple(map(int, place)) if is_broadcast and len(place) > 1 else i
+        raise errors.invalid(f"pos {starts[place]} out of range for {shown} at index {index}")
+    return text_array(found).reshape(whole.shape)  # type: ignore[arg-type]
 
 
 def _substr_shape(c: ShapeContext) -> TensorShape:
@@ -162,20 +177,47 @@ define(
 )
 
 _BASE64 = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+_PLAIN_BASE64 = re.compile(rb"[A-Za-z0-9_-]*")
+# What Python's words in Base64 say in TensorFlow's.
+_TO_WEB, _FROM_WEB = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 
 
-def _decoded(text: bytes) -> bytes:
-    plain = text.rstrip(b"=")
+def _unpadded(text: bytes) -> bytes:
+    """A string in Base64 without what fills it up."""
     if _BASE64.fullmatch(text) is None:
         raise errors.invalid("Invalid character found in base64.")
+    plain = text.rstrip(b"=")
     if len(plain) % 4 == 1:
         raise errors.invalid("Base64 string length cannot be 1 modulo 4.")
-    return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))
+    return plain
+
+
+def _decode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    flat = texts.reshape(-1).tolist()
+    sizes = pieces.sizes_of(flat)
+    if not _PLAIN_BASE64.fullmatch(b"".join(flat)) or (sizes % 4 == 1).any():
+        flat = list(map(_unpadded, flat))
+        sizes = pieces.sizes_of(flat)
+    # Four letters are three bytes: texts that are filled up can be read as one.
+    blocks = -(-sizes // 4)
+    letters = pieces.filled(flat, sizes, blocks * 4, ord("A"))
+    whole = binascii.a2b_base64(letters.translate(_FROM_WEB))
+    return text_array(pieces.cut(whole, sizes * 3 // 4, blocks * 3)).reshape(texts.shape)
 
 
 def _encode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
-    padding = b"" if c.attr("pad") else b"="
-    return _mapped(texts, lambda text: base64.urlsafe_b64encode(text).rstrip(padding or None))
+    flat = texts.reshape(-1).tolist()
+    sizes = pieces.sizes_of(flat)
+    blocks = -(-sizes // 3)
+    # Three bytes are four letters: texts that are filled up can be written as one.
+    whole = binascii.b2a_base64(pieces.filled(flat, sizes, blocks * 3, 0), newline=False)
+    whole, letters, rooms = whole.translate(_TO_WEB), -(-sizes * 4 // 3), blocks * 4
+    if not c.attr("pad"):
+        return text_array(pieces.cut(whole, letters, rooms)).reshape(texts.shape)
+    padded = np.frombuffer(whole, np.uint8).copy()
+    for missing in (1, 2):
+        padded[(np.cumsum(rooms) - missing)[rooms - letters >= missing]] = ord("=")
+    return text_array(pieces.cut(padded.tobytes(), rooms, rooms)).reshape(texts.shape)
 
 
 define(
@@ -192,7 +234,7 @@ define(
     "DecodeBase64",
     "input: string -> output: string",
     shape=lambda c: c.inputs[0],
-    kernel=lambda c, texts: _mapped(texts, _decoded),
+    kernel=_decode,
     gradient=_TEXT,
     doc="What strings in web-safe Base64 say.",
     test={"values": [[np.array([b"U29t", b"ZQ", b"ZQ==", b""], object)]]},
