@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ TENSORFLOWS = {
     "tensorflow": "NUMBAFLOW_TF_PYTHON",
     "tensorflow_1_15": "NUMBAFLOW_TF115_PYTHON",
 }
+JAX = "NUMBAFLOW_JAX_PYTHON"
+# Models that draw random numbers, which JAX draws otherwise.
+RANDOM = ("transformer_encoder", "vae", "gcn")
 _IMAGES = {"batch": 2, "pixels": 16, "channels": 2}
 _TEXTS = {"batch": 2, "length": 6, "units": 8, "layers": 2, "heads": 2, "vocabulary": 20}
 # Sizes that compile what the real ones do, in no time.
@@ -68,18 +72,29 @@ def in_path() -> Any:
 
 
 @cache
+def folder() -> str:
+    """Where the models' variables lie as they begin."""
+    return tempfile.mkdtemp()
+
+
+@cache
 def losses(peer: str) -> dict[str, Any]:
     """What the first steps of each model give in a peer, or the error: a process for all."""
-    python = sys.executable if peer == "numbaflow" else os.environ[TENSORFLOWS[peer]]
-    commands = [
-        json.dumps({"do": "losses", "model": name, "sizes": sizes, "steps": STEPS})
-        for name, sizes in SIZES.items()
-    ]
+    variable = {**TENSORFLOWS, "jax": JAX}
+    python = sys.executable if peer == "numbaflow" else os.environ[variable[peer]]
+    commands = []
+    for name, sizes in SIZES.items():
+        command = {"do": "losses", "model": name, "sizes": sizes, "steps": STEPS}
+        if peer in ("numbaflow", "jax"):
+            command["first"] = f"{folder()}/{name}.npz"
+        commands.append(json.dumps(command))
     done = subprocess.run(
         [python, "-m", "benchmarks.models.worker", peer, "2"],
         input="\n".join(commands) + "\n",
         cwd=ROOT,
-        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1"),
+        env=dict(
+            os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", JAX_PLATFORMS="cpu"
+        ),
         capture_output=True,
         text=True,
         check=False,
@@ -116,6 +131,20 @@ def test_losses_equal_those_of_tensorflow(name: str, peer: str) -> None:
     ours, theirs = losses("numbaflow")[name], losses(peer)[name]
     assert "error" not in theirs, theirs["error"]
     np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.tf
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZES)
+def test_losses_equal_those_of_jax(name: str) -> None:
+    if not os.environ.get(JAX):
+        pytest.skip(f"{JAX} names no Python that has JAX")
+    ours, theirs = losses("numbaflow")[name], losses("jax")[name]
+    if "KeyError" in theirs.get("error", ""):
+        pytest.skip("it has no natural form in JAX")
+    assert "error" not in theirs, theirs["error"]
+    rtol = 0.8 if name in RANDOM else 1e-4
+    np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=rtol, atol=1e-6)
 
 
 def row(**found: Any) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .parts import Model, batch_norm, batches, conv, deconv, dense, pictures, training
+import numpy as np
+
+from .parts import Model, batch_norm, batches, conv, deconv, dense, feeds, pictures, training
 
 
 def generator(tf: Any, noise: Any, pixels: int, channels: int) -> Any:
@@ -31,6 +33,12 @@ def discriminator(tf: Any, images: Any, pixels: int, channels: int, reuse: Any) 
         return dense(tf, tf.reshape(h, [-1, side * side * 4 * channels]), 1, "logit")
 
 
+def noise_and_images(random: np.random.RandomState, batch: int, pixels: int, noise: int) -> tuple:
+    """What images are made of, and real ones between -1 and 1."""
+    z = random.uniform(-1, 1, (batch, noise))
+    return z, pictures(random, batch, pixels, pixels, 3) * 2 - 1
+
+
 def dcgan(
     tf: Any, batch: int = 32, pixels: int = 32, channels: int = 64, noise: int = 100
 ) -> Model:
@@ -53,11 +61,5 @@ def dcgan(
         adam = tf.train.AdamOptimizer(2e-4, beta1=0.5, name=f"adam_{scope}")
         with tf.variable_scope(scope):
             runs.append([goal, training(tf, adam, goal, variables)])
-    feeds = batches(
-        4,
-        lambda random: {
-            z: random.uniform(-1, 1, (batch, noise)),
-            real: pictures(random, batch, pixels, pixels, 3) * 2 - 1,
-        },
-    )
-    return Model(runs, feeds)
+    fed = feeds((z, real), batches(4, noise_and_images, batch, pixels, noise))
+    return Model(runs, fed)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .parts import Model, batches, dense, training, weights, width, zeros
+from .parts import Model, batches, dense, feeds, training, weights, width, zeros
 
 # (channels, size, stride) of each convolution.
 FILTERS = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
@@ -30,12 +30,28 @@ def screens(random: np.random.RandomState, batch: int, pixels: int) -> np.ndarra
     return random.randint(0, 256, (batch, pixels, pixels, 4)).astype(np.uint8)
 
 
+def one_screen(random: np.random.RandomState, pixels: int) -> tuple:
+    """Screens of one game."""
+    return (screens(random, 1, pixels),)
+
+
 def dqn_acting(tf: Any, pixels: int = 84, actions: int = 6, units: int = 512) -> Model:
     """The best action on one screen and what it is worth."""
     now = tf.placeholder(tf.uint8, [None, pixels, pixels, 4])
     worth = values_of(tf, now, actions, units, "online")
-    feeds = batches(4, lambda random: {now: screens(random, 1, pixels)})
-    return Model([[tf.reduce_max(worth, 1), tf.argmax(worth, 1)]], feeds)
+    fed = feeds((now,), batches(4, one_screen, pixels))
+    return Model([[tf.reduce_max(worth, 1), tf.argmax(worth, 1)]], fed)
+
+
+def plays(random: np.random.RandomState, batch: int, pixels: int, actions: int) -> tuple:
+    """Screens before and after actions, the actions, rewards, and whether games go on."""
+    return (
+        screens(random, batch, pixels),
+        screens(random, batch, pixels),
+        random.randint(0, actions, batch),
+        random.normal(size=batch),
+        random.randint(0, 2, batch),
+    )
 
 
 def dqn_learning(
@@ -55,13 +71,6 @@ def dqn_learning(
     variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, "online/")
     rmsprop = tf.train.RMSPropOptimizer(2.5e-4, 0.95, 0.0, 0.01)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            now: screens(random, batch, pixels),
-            after: screens(random, batch, pixels),
-            action: random.randint(0, actions, batch),
-            reward: random.normal(size=batch),
-            going_on: random.randint(0, 2, batch),
-        }
-
-    return Model([[loss, training(tf, rmsprop, loss, variables)]], batches(4, feed))
+    placeholders = (now, after, action, reward, going_on)
+    fed = feeds(placeholders, batches(4, plays, batch, pixels, actions))
+    return Model([[loss, training(tf, rmsprop, loss, variables)]], fed)

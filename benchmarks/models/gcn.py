@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .parts import Model, batches, training, weights
+from .parts import Model, batches, feeds, training, weights
 
 
 def sparse(random: np.random.RandomState, rows: int, columns: int, each: int) -> tuple:
@@ -18,6 +18,18 @@ def sparse(random: np.random.RandomState, rows: int, columns: int, each: int) ->
     indices = np.stack([places // columns, places % columns], 1)
     counts = np.bincount(indices[:, 0], minlength=rows)
     return indices, (1 / counts[indices[:, 0]]).astype(np.float32), (rows, columns)
+
+
+def citations(
+    random: np.random.RandomState, nodes: int, features: int, classes: int, links: int, words: int
+) -> tuple:
+    """Who cites whom, the words of each, the classes, and which of these are known."""
+    return (
+        sparse(random, nodes, nodes, links),
+        sparse(random, nodes, features, words),
+        np.eye(classes, dtype=np.float32)[random.randint(0, classes, nodes)],
+        (random.random_sample(nodes) < 0.05) | (np.arange(nodes) == 0),
+    )
 
 
 def gcn(
@@ -42,12 +54,6 @@ def gcn(
     losses = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
     loss = tf.reduce_sum(losses * known) / tf.reduce_sum(known) + 5e-4 * tf.nn.l2_loss(first)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            links_in: sparse(random, nodes, nodes, links),
-            features_in: sparse(random, nodes, features, words),
-            labels: np.eye(classes, dtype=np.float32)[random.randint(0, classes, nodes)],
-            known: (random.random_sample(nodes) < 0.05) | (np.arange(nodes) == 0),
-        }
-
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(0.01), loss)]], batches(1, feed))
+    values = batches(1, citations, nodes, features, classes, links, words)
+    fed = feeds((links_in, features_in, labels, known), values)
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(0.01), loss)]], fed)

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .attention import block, embedded
-from .parts import Model, batches, cross_entropy, layer_norm, training, words
+from .parts import Model, batches, cross_entropy, feeds, layer_norm, texts, training
 
 
 def gpt(
@@ -34,7 +32,5 @@ def gpt(
     with tf.control_dependencies([training(tf, tf.train.AdamOptimizer(rate), loss, clip=1.0)]):
         train = tf.assign_add(step, 1.0)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {text: words(random, vocabulary, batch, length + 1)}
-
-    return Model([[loss, train.op]], batches(4, feed))
+    fed = feeds((text,), batches(4, texts, vocabulary, batch, length))
+    return Model([[loss, train.op]], fed)

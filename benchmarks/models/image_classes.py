@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .parts import Model, batches, cross_entropy, pictures, training
+import numpy as np
+
+from .parts import Model, batches, cross_entropy, feeds, pictures, training
+
+
+def labelled(
+    random: np.random.RandomState, batch: int, shape: tuple[int, int, int], classes: int
+) -> tuple:
+    """A batch of images and of the numbers of their classes."""
+    return pictures(random, batch, *shape), random.randint(0, classes, batch)
 
 
 def classifier(
@@ -21,11 +30,5 @@ def classifier(
     images = tf.placeholder(tf.float32, [None, *shape])
     labels = tf.placeholder(tf.int64, [None])
     loss = cross_entropy(tf, labels, logits_of(images))
-    feeds = batches(
-        4,
-        lambda random: {
-            images: pictures(random, batch, *shape),
-            labels: random.randint(0, classes, batch),
-        },
-    )
-    return Model([[loss, training(tf, optimizer, loss)]], feeds)
+    fed = feeds((images, labels), batches(4, labelled, batch, shape, classes))
+    return Model([[loss, training(tf, optimizer, loss)]], fed)

@@ -31,6 +31,7 @@ PEERS = {
     "numbaflow": Peer("numbaflow", "", ""),
     "tensorflow": Peer("TensorFlow 2", "NUMBAFLOW_TF_PYTHON", "tf"),
     "tensorflow_1_15": Peer("TensorFlow 1.15", "NUMBAFLOW_TF115_PYTHON", "tf115"),
+    "jax": Peer("JAX", "NUMBAFLOW_JAX_PYTHON", "jax"),
 }
 
 
@@ -93,6 +94,8 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
         for peer in settings.pythons:
             worker = alive.enter_context(closing(_worker(settings, peer, scratch)))
             built = worker.ask("build", model=model, sizes=settings.sizes)
+            if "absent" in built:
+                continue
             if "error" in built:
                 row["errors"][peer] = built["error"]
                 continue

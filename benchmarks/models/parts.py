@@ -125,14 +125,24 @@ def cross_entropy(tf: Any, labels: Any, logits: Any) -> Any:
     return tf.reduce_mean(losses)
 
 
-def batches(count: int, make: Callable[[np.random.RandomState], dict[Any, Any]]) -> list[Any]:
-    """Feeds that `make` makes from random numbers, the same in every process."""
-    return [make(np.random.RandomState(number)) for number in range(count)]
+def batches(count: int, make: Callable[..., Any], *sizes: Any) -> list[Any]:
+    """What `make` makes of random numbers and sizes, the same in every process."""
+    return [make(np.random.RandomState(number), *sizes) for number in range(count)]
+
+
+def feeds(placeholders: Any, values: list[Any]) -> list[dict[Any, Any]]:
+    """Each batch, a tuple of arrays, as a feed of the placeholders."""
+    return [dict(zip(placeholders, arrays)) for arrays in values]
 
 
 def pictures(random: np.random.RandomState, *shape: int) -> np.ndarray:
     """Images of values between 0 and 1."""
     return random.random_sample(shape).astype(np.float32)
+
+
+def texts(random: np.random.RandomState, vocabulary: int, batch: int, length: int) -> tuple:
+    """A batch of texts, each a word longer, so that every word has one that follows."""
+    return (words(random, vocabulary, batch, length + 1),)
 
 
 def words(random: np.random.RandomState, vocabulary: int, *shape: int) -> np.ndarray:

@@ -8,7 +8,24 @@ from typing import Any
 import numpy as np
 
 from .cells import GRU, LSTM, Stack
-from .parts import Model, batches, cross_entropy, dense, pictures, training, weights, words
+from .parts import (
+    Model,
+    batches,
+    cross_entropy,
+    dense,
+    feeds,
+    pictures,
+    texts,
+    training,
+    weights,
+    words,
+)
+
+
+def lines(random: np.random.RandomState, batch: int, steps: int, inputs: int) -> tuple:
+    """Rows of images, how many of them count, and the images' classes."""
+    lengths = random.randint(steps // 2, steps + 1, batch)
+    return pictures(random, batch, steps, inputs), lengths, random.randint(0, 10, batch)
 
 
 def lstm_classifier(
@@ -22,14 +39,14 @@ def lstm_classifier(
     _, (_, last) = tf.nn.dynamic_rnn(cell, rows, sequence_length=lengths, dtype=tf.float32)
     loss = cross_entropy(tf, labels, dense(tf, last, 10, "logits"))
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            rows: pictures(random, batch, steps, inputs),
-            lengths: random.randint(steps // 2, steps + 1, batch),
-            labels: random.randint(0, 10, batch),
-        }
+    fed = feeds((rows, lengths, labels), batches(4, lines, batch, steps, inputs))
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], fed)
 
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], batches(4, feed))
+
+def reviews(random: np.random.RandomState, batch: int, steps: int, vocabulary: int) -> tuple:
+    """Texts, their lengths, and which of two classes each is in."""
+    text = words(random, vocabulary, batch, steps)
+    return text, random.randint(steps // 3, steps + 1, batch), random.randint(0, 2, batch)
 
 
 def bidirectional_gru(
@@ -51,14 +68,8 @@ def bidirectional_gru(
     )
     loss = cross_entropy(tf, labels, dense(tf, tf.concat(states, 1), 2, "logits"))
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            tokens: words(random, vocabulary, batch, steps),
-            lengths: random.randint(steps // 3, steps + 1, batch),
-            labels: random.randint(0, 2, batch),
-        }
-
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], batches(4, feed))
+    fed = feeds((tokens, lengths, labels), batches(4, reviews, batch, steps, vocabulary))
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], fed)
 
 
 def char_rnn(
@@ -82,7 +93,5 @@ def char_rnn(
     with tf.control_dependencies([training(tf, tf.train.AdamOptimizer(2e-3), loss, clip=5.0)]):
         keep = [tf.assign(variable, state) for variable, state in zip(kept, [*end[0], *end[1]])]
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {text: words(random, letters, batch, steps + 1)}
-
-    return Model([[loss, tf.group(*keep)]], batches(4, feed))
+    fed = feeds((text,), batches(4, texts, letters, batch, steps))
+    return Model([[loss, tf.group(*keep)]], fed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .cells import GRU
-from .parts import Model, batches, dense, training, weights, width, words
+from .parts import Model, batches, dense, feeds, training, weights, width, words
 
 
 class AttentionCell:
@@ -37,6 +37,18 @@ class AttentionCell:
         context = tf.squeeze(tf.matmul(weight, self._memory), 1)
         mixed = tf.tanh(tf.matmul(tf.concat([hidden, context], 1), self._mix))
         return mixed, (mixed, hidden)
+
+
+def translations(
+    random: np.random.RandomState, batch: int, read: int, written: int, vocabulary: int
+) -> tuple:
+    """Sentences and their lengths, and likewise those that say the same, a word longer."""
+    return (
+        words(random, vocabulary, batch, read),
+        random.randint(read // 2, read + 1, batch),
+        words(random, vocabulary, batch, written + 1),
+        random.randint(written // 2, written + 1, batch),
+    )
 
 
 def seq2seq(
@@ -72,13 +84,6 @@ def seq2seq(
     there = tf.sequence_mask(target_lengths, written, tf.float32)
     loss = tf.reduce_sum(losses * tf.reshape(there, [-1])) / tf.reduce_sum(there)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            source: words(random, vocabulary, batch, read),
-            lengths: random.randint(read // 2, read + 1, batch),
-            target: words(random, vocabulary, batch, written + 1),
-            target_lengths: random.randint(written // 2, written + 1, batch),
-        }
-
     step = training(tf, tf.train.AdamOptimizer(1e-3), loss, clip=5.0)
-    return Model([[loss, step]], batches(4, feed))
+    values = batches(4, translations, batch, read, written, vocabulary)
+    return Model([[loss, step]], feeds((source, lengths, target, target_lengths), values))

@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 
 from .attention import block, embedded
-from .parts import Model, batches, cross_entropy, layer_norm, training, words, zeros
+from .parts import Model, batches, cross_entropy, feeds, layer_norm, training, words, zeros
+
+
+def sentences(
+    random: np.random.RandomState, batch: int, length: int, vocabulary: int, masked: int
+) -> tuple:
+    """Sentences, their lengths, which of their words are masked, and what these are."""
+    return (
+        words(random, vocabulary, batch, length),
+        random.randint(length // 2, length + 1, batch),
+        random.randint(0, length // 2, (batch, masked)),
+        words(random, vocabulary, batch, masked),
+    )
 
 
 def transformer_encoder(
@@ -37,13 +49,6 @@ def transformer_encoder(
     logits = tf.matmul(h, table, transpose_b=True) + zeros(tf, "bias", [vocabulary])
     loss = cross_entropy(tf, tf.reshape(truth, [-1]), logits)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {
-            tokens: words(random, vocabulary, batch, length),
-            lengths: random.randint(length // 2, length + 1, batch),
-            places: random.randint(0, length // 2, (batch, masked)),
-            truth: words(random, vocabulary, batch, masked),
-        }
-
     step = training(tf, tf.train.AdamOptimizer(1e-4), loss)
-    return Model([[loss, step]], batches(4, feed))
+    values = batches(4, sentences, batch, length, vocabulary, masked)
+    return Model([[loss, step]], feeds((tokens, lengths, places, truth), values))

@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .parts import Model, batches, conv, cross_entropy, deconv, pictures, training
+import numpy as np
+
+from .parts import Model, batches, conv, cross_entropy, deconv, feeds, pictures, training
+
+
+def marked(random: np.random.RandomState, batch: int, pixels: int, classes: int) -> tuple:
+    """Grey images, and the class of each pixel."""
+    labels = random.randint(0, classes, (batch, pixels, pixels))
+    return pictures(random, batch, pixels, pixels, 1), labels
 
 
 def unet(
@@ -29,11 +37,5 @@ def unet(
         h = tf.nn.relu(deconv(tf, h, channels << level, 2, f"grow{level}"))
         h = block(tf.concat([sides[level], h], 3), channels << level, f"up{level}")
     loss = cross_entropy(tf, labels, conv(tf, h, classes, 1, "logits"))
-    feeds = batches(
-        4,
-        lambda random: {
-            images: pictures(random, batch, pixels, pixels, 1),
-            labels: random.randint(0, classes, (batch, pixels, pixels)),
-        },
-    )
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], feeds)
+    fed = feeds((images, labels), batches(4, marked, batch, pixels, classes))
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], fed)

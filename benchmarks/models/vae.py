@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .parts import Model, batches, dense, pictures, training
+import numpy as np
+
+from .parts import Model, batches, dense, feeds, pictures, training
+
+
+def digits(random: np.random.RandomState, batch: int, inputs: int) -> tuple:
+    """Images as rows of pixels."""
+    return (pictures(random, batch, inputs),)
 
 
 def vae(tf: Any, batch: int = 100, inputs: int = 784, units: int = 500, codes: int = 20) -> Model:
@@ -18,5 +25,5 @@ def vae(tf: Any, batch: int = 100, inputs: int = 784, units: int = 500, codes: i
     losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=dense(tf, h, inputs, "out"))
     surprise = -0.5 * tf.reduce_sum(1 + spread - tf.square(mean) - tf.exp(spread), 1)
     loss = tf.reduce_mean(tf.reduce_sum(losses, 1) + surprise)
-    feeds = batches(4, lambda random: {x: pictures(random, batch, inputs)})
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], feeds)
+    fed = feeds((x,), batches(4, digits, batch, inputs))
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], fed)

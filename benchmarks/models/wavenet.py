@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .parts import Model, batches, conv, cross_entropy, training, weights, width
+from .parts import Model, batches, conv, cross_entropy, feeds, training, weights, width
+
+
+def sounds(random: np.random.RandomState, batch: int, samples: int, levels: int) -> tuple:
+    """Sound as numbers of levels, a sample longer than what is guessed."""
+    return (random.randint(0, levels, (batch, samples + 1)),)
 
 
 def causal(tf: Any, x: Any, channels: int, dilation: int, name: str) -> Any:
@@ -47,7 +52,5 @@ def wavenet(
     logits = across(tf.nn.relu(h), levels, "logits")
     loss = cross_entropy(tf, sound[:, 1:], logits)
 
-    def feed(random: np.random.RandomState) -> dict[Any, Any]:
-        return {sound: random.randint(0, levels, (batch, samples + 1))}
-
-    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], batches(4, feed))
+    fed = feeds((sound,), batches(4, sounds, batch, samples, levels))
+    return Model([[loss, training(tf, tf.train.AdamOptimizer(1e-3), loss)]], fed)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .session import Steps, module_of
+from .session import has, module_of, steps_of
 
 _STATUS = "/proc/self/status"
 
@@ -42,7 +42,7 @@ class Worker:
 
     def __init__(self, peer: str, threads: int) -> None:
         start = time.perf_counter()
-        self._tf, self._threads = module_of(peer), threads
+        self._peer, self._tf, self._threads = peer, module_of(peer), threads
         self._imported, self._baseline = time.perf_counter() - start, memory("VmRSS")
         self._steps: Any = None
 
@@ -56,10 +56,12 @@ class Worker:
         A first step may be interpreted and compiled only when it comes again, so steps count until
         one compiles and loads nothing new, which itself does not count.
         """
+        if not has(self._peer, model):
+            return {"absent": True}
         if self._steps is not None:
             self._steps.close()
         start = time.perf_counter()
-        self._steps = Steps(self._tf, model, self._threads, sizes or {})
+        self._steps = steps_of(self._peer, self._tf, model, self._threads, sizes or {})
         ready, first, known = time.perf_counter(), 0.0, compiled()
         while True:
             seconds, _ = self._step()
@@ -87,9 +89,11 @@ class Worker:
             self._steps.run()
         return {"peak": memory("VmHWM"), "baseline": self._baseline, "imported": self._imported}
 
-    def losses(self, model: str, sizes: dict[str, Any], steps: int) -> dict[str, Any]:
-        """What the first steps give."""
-        taken = Steps(self._tf, model, self._threads, sizes)
+    def losses(
+        self, model: str, sizes: dict[str, Any], steps: int, first: str | None = None
+    ) -> dict[str, Any]:
+        """What the first steps give; `first` is a file of the variables' first values."""
+        taken = steps_of(self._peer, self._tf, model, self._threads, sizes, first)
         found = [[np.asarray(value).tolist() for value in taken.run()] for _ in range(steps)]
         taken.close()
         return {"losses": found}
