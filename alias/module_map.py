@@ -214,10 +214,20 @@ HOMES = {
         "experimental.ops.optimization": "tf.data.experimental",
         "experimental.ops.readers": "tf.data.experimental",
         "experimental.ops.scan_ops": "tf.data.experimental",
-        "ops.dataset_ops": "tf.data",
-        "ops.iterator_ops": "tf.data",
-        "ops.readers": "tf.data",
-        "util.nest": "tf.nest",
+        "ops.dataset_ops": (
+            ".ops.data.dataset_v1 .ops.data.dataset .ops.data.dataset_spec .ops.data.sources "
+            ".ops.data.transformations .ops.data.functions .ops.data.options tf.data"
+        ),
+        "ops.iterator_ops": ".ops.data.iterators tf.data",
+        "ops.optional_ops": ".ops.data.optional tf.data.experimental",
+        "ops.readers": ".ops.data.readers tf.data",
+        "util.convert": ".ops.data.arguments",
+        "util.nest": ".ops.data.nest",
+        "util.options": ".ops.data.options_base",
+        "util.random_seed": ".ops.data.arguments",
+        "util.sparse": ".ops.data.sparse_components",
+        "util.structure": ".ops.data.structure",
+        "util.traverse": ".ops.data.dataset_v1",
     },
     "util": {
         "all_util": ".alias.helpers",

@@ -209,6 +209,7 @@ def elementwise(
         lower=None if host else lower,
         gradient=gradient,
         sizes=sizes is not None,
+        elementwise=shape is None,
         **facts,
     )
 

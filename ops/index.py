@@ -102,6 +102,18 @@ ops.checks.shape: assert_integer assert_rank assert_rank_at_least assert_rank_in
   debugging.assert_rank_at_least debugging.assert_rank_in debugging.assert_same_float_dtype
   debugging.assert_scalar debugging.assert_shapes debugging.assert_type
 ops.control: group no_op tuple
+ops.data.dataset: data.experimental.AUTOTUNE
+ops.data.dataset_spec: data.DatasetSpec data.experimental.DatasetStructure
+ops.data.dataset_v1: data.Dataset data.experimental.from_variant data.experimental.get_structure
+  data.experimental.to_variant data.get_output_classes data.get_output_shapes data.get_output_types
+  data.make_initializable_iterator data.make_one_shot_iterator
+ops.data.iterators: data.Iterator data.experimental.get_next_as_optional
+ops.data.optional: OptionalSpec data.experimental.Optional data.experimental.OptionalStructure
+ops.data.options: data.Options data.experimental.DistributeOptions
+  data.experimental.MapVectorizationOptions data.experimental.OptimizationOptions
+  data.experimental.StatsOptions data.experimental.ThreadingOptions
+ops.data.readers: data.FixedLengthRecordDataset data.TFRecordDataset data.TextLineDataset
+ops.data.structure: data.experimental.SparseTensorStructure data.experimental.TensorStructure
 ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
   config.experimental.list_physical_devices
 ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
@@ -374,6 +386,24 @@ ops.array.unique: DynamicPartition DynamicStitch ListDiff LowerBound ParallelDyn
 ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
 ops.control: ControlTrigger NoOp
+ops.data.nodes.files: FixedLengthRecordDataset FixedLengthRecordDatasetV2 TFRecordDataset
+  TextLineDataset
+ops.data.nodes.functions: DatasetToSingleElement ExperimentalDatasetToSingleElement FilterDataset
+  FlatMapDataset InterleaveDataset MapDataset ParallelInterleaveDatasetV2 ParallelMapDataset
+  ReduceDataset
+ops.data.nodes.iterators: AnonymousIterator AnonymousIteratorV2 AnonymousMemoryCache
+  AnonymousRandomSeedGenerator DatasetCardinality DeleteIterator DeleteMemoryCache
+  DeleteRandomSeedGenerator DeserializeIterator ExperimentalDatasetCardinality Iterator
+  IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext IteratorGetNextAsOptional
+  IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator OneShotIterator
+  OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone SerializeIterator
+ops.data.nodes.sources: GeneratorDataset RangeDataset SparseTensorSliceDataset TensorDataset
+  TensorSliceDataset
+ops.data.nodes.transformations: BatchDataset BatchDatasetV2 CacheDataset CacheDatasetV2
+  ConcatenateDataset ExperimentalUnbatchDataset MaxIntraOpParallelismDataset ModelDataset
+  OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 PrefetchDataset PrivateThreadPoolDataset
+  RepeatDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset ShuffleDatasetV2 SkipDataset
+  TakeDataset UnbatchDataset WindowDataset ZipDataset
 ops.flow.function_calls: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
   StatelessWhile SymbolicGradient While
 ops.flow.nodes: Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration

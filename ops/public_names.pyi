@@ -27,6 +27,7 @@ from ..engine.gradients.autodiff_registry import no_gradient as _NoGradient
 from ..engine.gradients.autodiff_registry import no_gradient as _NotDifferentiable
 from ..engine.errors import OpError as OpError
 from ..engine.graph.operation import Operation as Operation
+from .data.optional import OptionalSpec as OptionalSpec
 from .queues.queues import PaddingFIFOQueue as PaddingFIFOQueue
 from .checks.logging import Print as Print
 from .queues.queues import PriorityQueue as PriorityQueue

@@ -101,6 +101,36 @@ def Angle(
     Tout: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def AnonymousIterator(
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+class _AnonymousIteratorV2(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+def AnonymousIteratorV2(
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> _AnonymousIteratorV2: ...
+class _AnonymousMemoryCache(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+def AnonymousMemoryCache(
+    name: str | None = ...,
+) -> _AnonymousMemoryCache: ...
+class _AnonymousRandomSeedGenerator(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+def AnonymousRandomSeedGenerator(
+    seed: TensorLike,
+    seed2: TensorLike,
+    name: str | None = ...,
+) -> _AnonymousRandomSeedGenerator: ...
 def Any(
     input: TensorLike,
     axis: TensorLike,
@@ -463,6 +493,22 @@ def BarrierTakeMany(
     timeout_ms: int | None = ...,
     name: str | None = ...,
 ) -> _BarrierTakeMany: ...
+def BatchDataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchDatasetV2(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def BatchMatMul(
     x: TensorLike,
     y: TensorLike,
@@ -596,6 +642,21 @@ def Bucketize(
     boundaries: Sequence[float],
     name: str | None = ...,
 ) -> Tensor: ...
+def CacheDataset(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def CacheDatasetV2(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    cache: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Case(
     branch_index: TensorLike,
     input: Sequence[TensorLike] | Tensor,
@@ -670,6 +731,13 @@ def ConcatOffset(
 def ConcatV2(
     values: Sequence[TensorLike] | Tensor,
     axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ConcatenateDataset(
+    input_dataset: TensorLike,
+    another_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def ConditionalAccumulator(
@@ -846,6 +914,16 @@ def DataFormatVecPermute(
     dst_format: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def DatasetCardinality(
+    input_dataset: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DatasetToSingleElement(
+    dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
 def DebugGradientIdentity(
     input: TensorLike,
     name: str | None = ...,
@@ -885,6 +963,21 @@ def DecodeRaw(
     little_endian: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def DeleteIterator(
+    handle: TensorLike,
+    deleter: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def DeleteMemoryCache(
+    handle: TensorLike,
+    deleter: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def DeleteRandomSeedGenerator(
+    handle: TensorLike,
+    deleter: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def DeleteSessionTensor(
     handle: TensorLike,
     name: str | None = ...,
@@ -950,6 +1043,11 @@ def DepthwiseConv2dNativeBackpropInput(
     dilations: Sequence[int] | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def DeserializeIterator(
+    resource_handle: TensorLike,
+    serialized: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 class _DeserializeManySparse(NamedTuple):
     sparse_indices: Tensor
     sparse_values: Tensor
@@ -1116,6 +1214,22 @@ def ExpandDims(
     axis: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalDatasetCardinality(
+    input_dataset: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalDatasetToSingleElement(
+    dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def ExperimentalUnbatchDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Expm1(
     x: TensorLike,
     name: str | None = ...,
@@ -1165,6 +1279,31 @@ def Fill(
     value: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def FilterDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    predicate: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def FixedLengthRecordDataset(
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def FixedLengthRecordDatasetV2(
+    filenames: TensorLike,
+    header_bytes: TensorLike,
+    record_bytes: TensorLike,
+    footer_bytes: TensorLike,
+    buffer_size: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def FixedLengthRecordReader(
     record_bytes: int,
     header_bytes: int | None = ...,
@@ -1205,6 +1344,14 @@ def FixedUnigramCandidateSampler(
     seed2: int | None = ...,
     name: str | None = ...,
 ) -> _FixedUnigramCandidateSampler: ...
+def FlatMapDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Floor(
     x: TensorLike,
     name: str | None = ...,
@@ -1430,6 +1577,17 @@ def GenerateVocabRemapping(
     old_vocab_size: int | None = ...,
     name: str | None = ...,
 ) -> _GenerateVocabRemapping: ...
+def GeneratorDataset(
+    init_func_other_args: Sequence[TensorLike] | Tensor,
+    next_func_other_args: Sequence[TensorLike] | Tensor,
+    finalize_func_other_args: Sequence[TensorLike] | Tensor,
+    init_func: object,
+    next_func: object,
+    finalize_func: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def GetSessionHandle(
     value: TensorLike,
     name: str | None = ...,
@@ -1599,6 +1757,16 @@ def InitializeTableV2(
     values: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+def InterleaveDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Inv(
     x: TensorLike,
     name: str | None = ...,
@@ -1630,6 +1798,54 @@ def IsNan(
 ) -> Tensor: ...
 def IsVariableInitialized(
     ref: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Iterator(
+    shared_name: bytes | str,
+    container: bytes | str,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorFromStringHandle(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] | None = ...,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorFromStringHandleV2(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] | None = ...,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorGetNext(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def IteratorGetNextAsOptional(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorGetNextSync(
+    iterator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def IteratorToStringHandle(
+    resource_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorV2(
+    shared_name: bytes | str,
+    container: bytes | str,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def L2Loss(
@@ -1868,6 +2084,11 @@ def Lu(
     output_idx_type: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> _Lu: ...
+def MakeIterator(
+    dataset: TensorLike,
+    iterator: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def MapClear(
     dtypes: Sequence[DTypeLike],
     capacity: int | None = ...,
@@ -1876,6 +2097,16 @@ def MapClear(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def MapDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool | None = ...,
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def MapIncompleteSize(
     dtypes: Sequence[DTypeLike],
     capacity: int | None = ...,
@@ -2031,6 +2262,13 @@ def Max(
     input: TensorLike,
     axis: TensorLike,
     keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxIntraOpParallelismDataset(
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def MaxPool(
@@ -2207,6 +2445,14 @@ def Mod(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ModelDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    algorithm: int | None = ...,
+    cpu_budget: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def Mul(
     x: TensorLike,
     y: TensorLike,
@@ -2340,8 +2586,41 @@ def OneHot(
     axis: int | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def OneShotIterator(
+    dataset_factory: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def OnesLike(
     x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def OptimizeDataset(
+    input_dataset: TensorLike,
+    optimizations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    optimization_configs: Sequence[bytes | str] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def OptionalFromValue(
+    components: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def OptionalGetValue(
+    optional: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def OptionalHasValue(
+    optional: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def OptionalNone(
     name: str | None = ...,
 ) -> Tensor: ...
 def OrderedMapClear(
@@ -2428,6 +2707,24 @@ def PadV2(
     constant_values: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def PaddedBatchDataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike] | Tensor,
+    padding_values: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def PaddedBatchDatasetV2(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    padded_shapes: Sequence[TensorLike] | Tensor,
+    padding_values: Sequence[TensorLike] | Tensor,
+    drop_remainder: TensorLike,
+    output_shapes: Sequence[ShapeLike],
+    parallel_copy: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def PaddingFIFOQueue(
     component_types: Sequence[DTypeLike],
     shapes: Sequence[ShapeLike] | None = ...,
@@ -2452,6 +2749,30 @@ def ParallelConcat(
 def ParallelDynamicStitch(
     indices: Sequence[TensorLike] | Tensor,
     data: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Tensor: ...
+def ParallelInterleaveDatasetV2(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    num_parallel_calls: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ParallelMapDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    num_parallel_calls: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool | None = ...,
+    sloppy: bool | None = ...,
+    preserve_cardinality: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ParameterizedTruncatedNormal(
@@ -2596,6 +2917,15 @@ def Pow(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def PrefetchDataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    slack_period: int | None = ...,
+    legacy_autotune: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def PreventGradient(
     input: TensorLike,
     message: bytes | str | None = ...,
@@ -2629,6 +2959,13 @@ def PriorityQueueV2(
     capacity: int | None = ...,
     container: bytes | str | None = ...,
     shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def PrivateThreadPoolDataset(
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Prod(
@@ -2836,6 +3173,14 @@ def Range(
     delta: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def RangeDataset(
+    start: TensorLike,
+    stop: TensorLike,
+    step: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Rank(
     input: TensorLike,
     name: str | None = ...,
@@ -2948,6 +3293,16 @@ def ReciprocalGrad(
     dy: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ReduceDataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike] | Tensor,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
 def ReduceJoin(
     inputs: TensorLike,
     reduction_indices: TensorLike,
@@ -3024,6 +3379,13 @@ def Relu6Grad(
 def ReluGrad(
     gradients: TensorLike,
     features: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RepeatDataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Reshape(
@@ -3759,6 +4121,10 @@ def SeluGrad(
     outputs: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def SerializeIterator(
+    resource_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def SerializeManySparse(
     sparse_indices: TensorLike,
     sparse_values: TensorLike,
@@ -3794,6 +4160,15 @@ def ShapeN(
     out_type: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def ShardDataset(
+    input_dataset: TensorLike,
+    num_shards: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    require_non_empty: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def ShardedFilename(
     basename: TensorLike,
     shard: TensorLike,
@@ -3803,6 +4178,34 @@ def ShardedFilename(
 def ShardedFilespec(
     basename: TensorLike,
     num_shards: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ShuffleAndRepeatDataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ShuffleDataset(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    reshuffle_each_iteration: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ShuffleDatasetV2(
+    input_dataset: TensorLike,
+    buffer_size: TensorLike,
+    seed_generator: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Sigmoid(
@@ -3829,6 +4232,13 @@ def Sinh(
 def Size(
     input: TensorLike,
     out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SkipDataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Slice(
@@ -4345,6 +4755,12 @@ def SparseTensorDenseMatMul(
     adjoint_b: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def SparseTensorSliceDataset(
+    indices: TensorLike,
+    values: TensorLike,
+    dense_shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def SparseToDense(
     sparse_indices: TensorLike,
     output_shape: TensorLike,
@@ -4722,6 +5138,12 @@ def SymbolicGradient(
     f: object,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def TFRecordDataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def TFRecordReader(
     container: bytes | str | None = ...,
     shared_name: bytes | str | None = ...,
@@ -4732,6 +5154,13 @@ def TFRecordReaderV2(
     container: bytes | str | None = ...,
     shared_name: bytes | str | None = ...,
     compression_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TakeDataset(
+    input_dataset: TensorLike,
+    count: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 class _TakeManySparseFromTensorsMap(NamedTuple):
@@ -4854,6 +5283,11 @@ def TensorArrayWriteV3(
     index: TensorLike,
     value: TensorLike,
     flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorDataset(
+    components: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 class _TensorListConcat(NamedTuple):
@@ -4998,6 +5432,11 @@ def TensorScatterUpdate(
     updates: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def TensorSliceDataset(
+    components: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorSummary(
     tensor: TensorLike,
     description: bytes | str | None = ...,
@@ -5009,6 +5448,12 @@ def TensorSummaryV2(
     tag: TensorLike,
     tensor: TensorLike,
     serialized_summary_metadata: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TextLineDataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def TextLineReader(
@@ -5086,6 +5531,12 @@ def TruncatedNormal(
     dtype: DTypeLike,
     seed: int | None = ...,
     seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnbatchDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 class _UniformCandidateSampler(NamedTuple):
@@ -5251,6 +5702,16 @@ def WholeFileReaderV2(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def WindowDataset(
+    input_dataset: TensorLike,
+    size: TensorLike,
+    shift: TensorLike,
+    stride: TensorLike,
+    drop_remainder: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def WriteFile(
     filename: TensorLike,
     contents: TensorLike,
@@ -5273,5 +5734,11 @@ def ZerosLike(
 def Zeta(
     x: TensorLike,
     q: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ZipDataset(
+    input_datasets: Sequence[TensorLike] | Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...

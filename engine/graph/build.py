@@ -49,6 +49,7 @@ def define(
     commutative: bool = False,
     sizes: bool = False,
     dynamic_shape: bool | Callable[..., Any] = False,
+    elementwise: bool = False,
     passes_ref: bool = False,
     transfer: Transfer = "",
     control_flow_role: ControlFlowRole = "",
@@ -71,6 +72,7 @@ def define(
         commutative=commutative,
         sizes=sizes,
         dynamic_shape=dynamic_shape,
+        elementwise=elementwise,
         passes_ref=passes_ref,
         transfer=transfer,
         control_flow_role=control_flow_role,
@@ -88,8 +90,7 @@ def _python_name(op_type: str) -> str:
 
 
 def _safe(name: str) -> str:
-    """A parameter's name; Python's keywords get an underscore."""
-    return name + "_" if keyword.iskeyword(name) else name
+    return name + "_" if keyword.iskeyword(name) else name  # of a parameter
 
 
 def _shown(default: object) -> Any:

@@ -163,6 +163,8 @@ class OpDef:
     # quickly found, or None where the kernel has something against the inputs.  `lower` is given
     # them, as a vector that `b.known` knows, behind the inputs (jit/runtime/late_sizes.py).
     dynamic_shape: bool | Callable[..., Any] = False
+    # Element i of every output is a function of elements i of the inputs, which broadcast.
+    elementwise: bool = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not

@@ -216,6 +216,11 @@ class TensorSpec(TypeSpec):
         shape = self._shape.most_specific_compatible_shape(other.shape)
         return TensorSpec(shape, self._dtype, self._name if self._name == other.name else None)
 
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return self._to_tensor_list(value)
+
     def _to_components(self, value: Any) -> Tensor:
         problem = (
             f"Value {value!r} is not convertible to a tensor with dtype {self._dtype} and shape "
@@ -441,6 +446,11 @@ class SparseTensorSpec(TypeSpec):
         if isinstance(value, SparseTensorValue):
             value = SparseTensor.from_value(value)
         return [public("serialize_sparse")(value, out_type=dtypes.variant)]
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Tensor]:
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        return [public("serialize_many_sparse")(value, out_type=dtypes.variant)]
 
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> SparseTensor:
         (serialized,) = tensor_list

@@ -50,14 +50,14 @@ _incarnations = itertools.count(1)
 _local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
-def _runner(
+def runner_of(
     session: BaseSession,
+    graph: Graph,
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
 ) -> Runner:
     """What runs a part of the graph: a compiled plan, or the interpreter."""
-    graph = session.graph
     if not (fetches or targets):
         return lambda values: []
     fetches, targets, feeds = without_calls(graph, fetches, targets, feeds)
@@ -95,7 +95,7 @@ class PreparedRun:
         wanted = Fetches(graph, structure)
         fed = {id(tensor): i for i, tensor in enumerate(feeds)}
         computed = [t for t in wanted.tensors if id(t) not in fed]
-        self.run = _runner(session, computed, wanted.targets, feeds)
+        self.run = runner_of(session, graph, computed, wanted.targets, feeds)
         self.build = result_builder(wanted, computed, fed)
         handles = [i for i, tensor in enumerate(computed) if tensor.op.type in HANDLES]
         if handles:

@@ -50,6 +50,7 @@ _identity = define(
     lower=_lower_pass,
     gradient=lambda op, grad: grad,
     sizes=True,
+    elementwise=True,
     passes_ref=True,
     transfer="value",
     doc="The input.",

@@ -452,6 +452,22 @@ def from_definition(
     return made
 
 
+def from_graph(graph: FuncGraph, name: str) -> DefinedFunction:
+    """The function, of that name, whose body a graph is."""
+    from ...io.function_def import Function
+    from ...io.function_writing import graph_to_function_def
+
+    operations = graph.get_operations()
+    definition = graph_to_function_def(graph, operations, graph.inputs, graph.outputs, None, name)
+    made = DefinedFunction(
+        None, [tensor.op.name for tensor in graph.inputs], [t.dtype for t in graph.inputs], name
+    )
+    made._extra_inputs, made._sub_functions = graph.extra_inputs, dict(graph._functions)
+    made._stateful_ops = [(op.name, op.type) for op in operations if op._is_stateful]
+    made._core = Function(definition, made._sub_functions)
+    return made
+
+
 def get_extra_vars() -> list[Any]:
     """The variables that the function being built has asked for."""
     graph = get_default_graph()

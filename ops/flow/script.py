@@ -57,6 +57,9 @@ class FunctionRegistry:
     def insert(self, function: Callable[..., Any], graph: Any) -> str:
         """Registers a function for the lifetime of a graph; returns its token."""
         held, token = _Held(function), f"pyfunc_{next(self._numbers)}"
+        # The graph of a function's body goes, the function stays in the library.
+        while getattr(graph, "_outer_graph", None) is not None:
+            graph = graph._outer_graph
         self._functions[token] = held
         if not hasattr(graph, "_py_funcs_used_in_graph"):
             graph._py_funcs_used_in_graph = []
@@ -88,9 +91,11 @@ def _texts(array: np.ndarray) -> np.ndarray:
     return result
 
 
-def _converted(value: object) -> np.ndarray:
+def converted(value: object, dtype: Any = None) -> np.ndarray:
     """A result as an array; texts become bytes."""
-    array = np.asarray(value, order="C")
+    if dtype is not None and np.dtype(dtype) == object:
+        dtype = None  # Texts are found below.
+    array = np.asarray(value, dtype=dtype, order="C")
     if array.dtype.kind in "SU":
         # Arrays of fixed width have lost trailing zero bytes, unless it was such an array before.
         array = array if array is value else np.asarray(value, dtype=object)
@@ -107,7 +112,7 @@ def _results(result: object) -> list[np.ndarray]:
     if result is None:
         return []
     items = list(result) if isinstance(result, (tuple, list)) else [result]
-    return [_converted(item) for item in items]
+    return [converted(item) for item in items]
 
 
 def runtime_error(error: Exception) -> errors.OpError:

@@ -78,6 +78,7 @@ raw_cast = define(
     lower=_cast_lower,
     gradient=_cast_gradient,
     sizes=True,
+    elementwise=True,
     test={
         "attrs": [
             {"SrcT": "float32", "DstT": "float64"},

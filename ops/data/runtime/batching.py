@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that put elements together and take them apart: batches, padded ones, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....engine import errors
+from ....engine.memory import aligned_empty
+from ....engine.types.dtypes import DType
+from ....engine.types.shape import TensorShape, shape_text
+from .dataset import INFINITE, Block, Dataset, Element, State, Stream, row_of
+from .ordering import UnaryDataset
+from .sources import FixedDataset
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+def _batches(count: int, size: int, drops: bool) -> int:
+    """How many batches there are of `count` elements."""
+    if count < 0:
+        return count
+    return count // size if drops else -(-count // size)
+
+
+class BatchDataset(UnaryDataset):
+    """Several elements, all of one shape, as one."""
+
+    kind = "Batch"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        size: int,
+        drops: bool,
+    ) -> None:
+        super().__init__(source, types, shapes)
+        self.size, self.drops = size, drops
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Batched(self, self.source_stream(context, path))
+
+    def cardinality(self) -> int:
+        return _batches(self.source.cardinality(), self.size, self.drops)
+
+
+def gathered(stream: Stream, count: int) -> list[Element]:
+    """The next elements, at most so many."""
+    found = []
+    while len(found) < count:
+        element = stream.next()
+        if element is None:
+            break
+        found.append(element)
+    return found
+
+
+class _Batched(Stream):
+    def __init__(self, dataset: BatchDataset, source: Stream) -> None:
+        self._dataset = dataset
+        self._source: Stream | None = source
+
+    def next(self) -> Element | None:
+        source, size = self._source, self._dataset.size
+        if source is None:
+            return None
+        found: Element | None = None
+        if source.has_blocks:
+            found, count = self._of_blocks(source)
+        else:
+            elements = gathered(source, size)
+            count = len(elements)
+            if elements and not (count < size and self._dataset.drops):
+                found = stacked(elements)
+        if count < size:
+            source.close()
+            self._source = None
+        return None if found is None or (count < size and self._dataset.drops) else found
+
+    def _of_blocks(self, source: Stream) -> tuple[Element | None, int]:
+        """A batch of what a stream gives in blocks, and its size."""
+        size = self._dataset.size
+        first = source.next_block(size)
+        if first is None:
+            return None, 0
+        count = len(first[0])
+        if count == size:
+            return tuple(first), count
+        blocks = [first]
+        while count < size:
+            block = source.next_block(size - count)
+            if block is None:
+                break
+            blocks.append(block)
+            count += len(block[0])
+        return joined(blocks, count), count
+
+    def save(self) -> State:
+        return {} if self._source is None else {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        if "source" not in state:
+            self._source = None
+        elif self._source is not None:
+            self._source.restore(state["source"])
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+
+def joined(blocks: Sequence[Block], count: int) -> Element:
+    """Blocks as one."""
+    if len(blocks) == 1:
+        return tuple(blocks[0])
+    found = []
+    for i, like in enumerate(blocks[0]):
+        whole = aligned_empty((count, *like.shape[1:]), like.dtype)
+        place = 0
+        for block in blocks:
+            column = block[i]
+            if column.shape[1:] != like.shape[1:]:
+                raise _different(i, like.shape[1:], place, column.shape[1:])
+            whole[place : place + len(column)] = column
+            place += len(column)
+        found.append(whole)
+    return tuple(found)
+
+
+def _different(
+    component: int, first: tuple[int, ...], number: int, other: tuple[int, ...]
+) -> errors.InvalidArgumentError:
+    return errors.invalid(
+        f"Cannot batch tensors with different shapes in component {component}. First element had "
+        f"shape {shape_text(first)} and element {number} had shape {shape_text(other)}."
+    )
+
+
+def stacked(elements: Sequence[Element]) -> Element:
+    """Elements as rows; InvalidArgumentError where their shapes differ."""
+    found = []
+    for i, like in enumerate(elements[0]):
+        column = aligned_empty((len(elements), *like.shape), like.dtype)
+        for number, element in enumerate(elements):
+            item = element[i]
+            if item.shape != like.shape:
+                raise _different(i, like.shape, number, item.shape)
+            column[number] = item if item.ndim else item[()]
+        found.append(column)
+    return tuple(found)
+
+
+class PaddedBatchDataset(UnaryDataset):
+    """Several elements as one, padded to one shape."""
+
+    kind = "PaddedBatch"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        size: int,
+        drops: bool,
+        paddings: Sequence[tuple[Sequence[int], Any]],
+    ) -> None:
+        """paddings: for each component its sizes, -1 for the longest, and what pads it."""
+        super().__init__(source, types, shapes)
+        self.size, self.drops, self.paddings = size, drops, paddings
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Padded(self, self.source_stream(context, path))
+
+    def cardinality(self) -> int:
+        return _batches(self.source.cardinality(), self.size, self.drops)
+
+
+class _Padded(Stream):
+    def __init__(self, dataset: PaddedBatchDataset, source: Stream) -> None:
+        self._dataset = dataset
+        self._source: Stream | None = source
+
+    def next(self) -> Element | None:
+        if self._source is None:
+            return None
+        size = self._dataset.size
+        elements = gathered(self._source, size)
+        if len(elements) < size:
+            self._source.close()
+            self._source = None
+            if not elements or self._dataset.drops:
+                return None
+        return tuple(
+            padded([element[i] for element in elements], *padding, component=i)
+            for i, padding in enumerate(self._dataset.paddings)
+        )
+
+    def save(self) -> State:
+        return {} if self._source is None else {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        if "source" not in state:
+            self._source = None
+        elif self._source is not None:
+            self._source.restore(state["source"])
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+
+def padded(
+    items: Sequence[np.ndarray], sizes: Sequence[int], filler: Any, component: int
+) -> np.ndarray:
+    """Arrays as rows of one array, padded at their ends."""
+    longest = [0] * len(sizes)
+    for item in items:
+        if item.ndim != len(sizes):
+            raise errors.invalid(
+                "All elements in a batch must have the same rank as the padded shape for component"
+                f"{component}: expected rank {len(sizes)} but got element with rank {item.ndim}"
+            )
+        longest = [max(pair) for pair in zip(longest, item.shape)]
+    for axis, (size, most) in enumerate(zip(sizes, longest)):
+        if size >= 0 and most > size:
+            raise errors.data_loss(
+                f"Attempted to pad to a smaller size than the input element: component {component}"
+                f", axis {axis}, {most} > {size}."
+            )
+    shape = [most if size < 0 else size for size, most in zip(sizes, longest)]
+    whole = aligned_empty((len(items), *shape), items[0].dtype)
+    if any(item.shape != tuple(shape) for item in items):
+        whole[...] = filler
+    for i, item in enumerate(items):
+        place: Any = (i, *(slice(0, size) for size in item.shape))
+        whole[place] = item if item.ndim else item[()]
+    return whole
+
+
+class UnbatchDataset(UnaryDataset):
+    """The rows of elements."""
+
+    kind = "Unbatch"
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Unbatched(self.source_stream(context, path))
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        if count in (0, INFINITE):
+            return count
+        sizes = {shape[0] if shape.ndims else None for shape in self.source.shapes}
+        size = next(iter(sizes)) if len(sizes) == 1 else None
+        size = getattr(size, "value", size)
+        return count * int(size) if count > 0 and size is not None else -2
+
+
+class _Unbatched(Stream):
+    def __init__(self, source: Stream) -> None:
+        self._source = source
+        self._batch: Element = ()
+        self._next = 0
+
+    def next(self) -> Element | None:
+        while not self._batch or self._next >= len(self._batch[0]):
+            batch = self._source.next()
+            if batch is None:
+                return None
+            sizes = {len(column) for column in batch if column.ndim}
+            if len(sizes) > 1 or any(column.ndim == 0 for column in batch):
+                raise errors.invalid(
+                    "Input element must have the same batch size in each component. Component 0 "
+                    f"had size {_first_size(batch[0])} but component 1 had size, "
+                    f"{_first_size(batch[-1])}."
+                )
+            self._batch, self._next = batch, 0
+        self._next += 1
+        return tuple([row_of(column, self._next - 1) for column in self._batch])
+
+    def save(self) -> State:
+        left = [np.array(column[self._next :]) for column in self._batch]
+        return {"left": left, "source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._batch, self._next = tuple(state["left"]), 0
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def _first_size(column: np.ndarray) -> int | None:
+    return len(column) if column.ndim else None
+
+
+class WindowDataset(UnaryDataset):
+    """Datasets of neighbouring elements, one for each component."""
+
+    kind = "Window"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        numbers: tuple[int, int, int],
+        drops: bool,
+    ) -> None:
+        """numbers: size of a window, how far windows are apart, and how far its elements."""
+        super().__init__(source, types, shapes)
+        self.size, self.shift, self.stride = numbers
+        self.drops = drops
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Windows(self, self.source_stream(context, path))
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        if count < 0:
+            return count
+        if not self.drops:
+            return -(-count // self.shift)
+        whole = (self.size - 1) * self.stride + 1
+        return 0 if count < whole else (count - whole) // self.shift + 1
+
+
+class _Windows(Stream):
+    def __init__(self, dataset: WindowDataset, source: Stream) -> None:
+        self._dataset, self._source = dataset, source
+        self._held: list[Element] = []
+        # Elements to pass over before the next window, where windows lie far apart.
+        self._ahead = 0
+        self._is_over = False
+
+    def next(self) -> Element | None:
+        d = self._dataset
+        whole = (d.size - 1) * d.stride + 1
+        if not self._is_over:
+            if self._ahead:
+                self._is_over = self._source.skip(self._ahead) < self._ahead
+                self._ahead = 0
+            while not self._is_over and len(self._held) < whole:
+                element = self._source.next()
+                if element is None:
+                    self._is_over = True
+                else:
+                    self._held.append(element)
+        if not self._held or (d.drops and len(self._held) < whole):
+            return None
+        window = self._held[: whole : d.stride]
+        self._ahead = max(0, d.shift - len(self._held))
+        self._held = self._held[d.shift :]
+        return tuple(
+            FixedDataset([kind], [shape], [(element[i],) for element in window]).boxed()
+            for i, (kind, shape) in enumerate(zip(d.source.types, d.source.shapes))
+        )
+
+    def save(self) -> State:
+        return {
+            "held": [list(element) for element in self._held],
+            "ahead": self._ahead,
+            "over": int(self._is_over),
+            "source": self._source.save(),
+        }
+
+    def restore(self, state: State) -> None:
+        self._held = [tuple(element) for element in state["held"]]
+        self._ahead, self._is_over = state["ahead"], bool(state["over"])
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()

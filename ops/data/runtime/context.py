@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the streams of one iterator share: functions with their state, seeds, and when to stop."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....engine import errors, stopping
+from .functions import FunctionRun
+from .random import SeedGenerator
+
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
+    from .functions import Captured
+
+
+class View:
+    """A session as functions of datasets see it: its resources, but state of kernels of their own.
+
+    It does not keep the session: threads that read ahead must not outlive it.
+    """
+
+    def __init__(self, session: BaseSession) -> None:
+        self._session = weakref.ref(session)
+        self.config = session.config
+        self.kernel_states: dict[Any, Any] = {}
+        self.arenas: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        session = self._session()
+        if session is None:
+            raise errors.cancelled("Session has been closed.")
+        return getattr(session, name)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether no run may go on."""
+        session = self._session()
+        return session is None or session.is_ending
+
+
+class Context:
+    """One iteration over a dataset, from its beginning to the end of its streams."""
+
+    def __init__(self, session: BaseSession) -> None:
+        self.view = View(session)
+        self._lock = threading.RLock()
+        self._functions: dict[Any, FunctionRun] = {}
+        self._generators: dict[str, SeedGenerator] = {}
+        self._kept: dict[Any, Any] = {}
+        self.is_cancelled = False
+
+    def function(self, captured: Captured) -> FunctionRun:
+        """What calls a function; its kernels keep their state as long as the iteration lasts."""
+        with self._lock:
+            found = self._functions.get(captured)
+            if found is None:
+                found = self._functions[captured] = FunctionRun(captured, self.view)
+            return found
+
+    def generator(self, path: str, seeds: tuple[int, int]) -> SeedGenerator:
+        """What seeds one after the other of the streams at a place."""
+        with self._lock:
+            if path not in self._generators:
+                self._generators[path] = SeedGenerator(*seeds)
+            return self._generators[path]
+
+    def kept(self, key: object, make: Callable[[], Any]) -> Any:
+        """An object of the iteration, made on first use."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            return self._kept[key]
+
+    def check(self) -> None:
+        """CancelledError or DeadlineExceededError if the reading must not go on."""
+        if self.is_cancelled or self.view.is_ending:
+            raise errors.cancelled("Operation was cancelled")
+        stopping.check()
+
+
+def library_of(op: Any) -> Mapping[str, Any]:
+    """The functions that an operation's attributes name."""
+    return (op._stands_for or op).graph._functions  # type: ignore[no-any-return]
+
+
+def arrays_of(values: Sequence[Any]) -> list[Any]:
+    """Captured values of their own memory: variables change in place."""
+    return [np.array(v) if isinstance(v, np.ndarray) else v for v in values]

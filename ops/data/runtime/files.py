@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets of what is in files: lines, records, pieces of one length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ....engine import errors
+from ....engine.types import dtypes
+from ....engine.types.shape import TensorShape
+from .dataset import Dataset, Element, State, Stream, boxed
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class Reader:
+    """Reads one file, piece by piece."""
+
+    def read(self) -> bytes | None:
+        """The next piece; None at the end."""
+        raise NotImplementedError
+
+    def place(self) -> int:
+        """Where it is, for `go_to`."""
+        raise NotImplementedError
+
+    def go_to(self, place: int) -> None:
+        """Goes on from a place where it was."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Closes the file."""
+        raise NotImplementedError
+
+
+class FilesDataset(Dataset):
+    """The pieces of files, one file after the other, as strings."""
+
+    kind = "Files"
+
+    def __init__(self, names: Sequence[bytes], open_file: Callable[[bytes], Reader]) -> None:
+        super().__init__([dtypes.string], [TensorShape([])])
+        self.names, self.open_file = names, open_file
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Pieces(self.names, self.open_file)
+
+
+class _Pieces(Stream):
+    def __init__(self, names: Sequence[bytes], open_file: Callable[[bytes], Reader]) -> None:
+        self._names, self._open_file = names, open_file
+        self._number = 0
+        self._reader: Reader | None = None
+
+    def next(self) -> Element | None:
+        while True:
+            if self._reader is not None:
+                piece = self._reader.read()
+                if piece is not None:
+                    return (boxed(piece),)
+                self._reader.close()
+                self._reader = None
+                self._number += 1
+            if self._number >= len(self._names):
+                return None
+            self._reader = self._open_file(self._names[self._number])
+
+    def save(self) -> State:
+        state: State = {"number": self._number}
+        if self._reader is not None:
+            state["place"] = self._reader.place()
+        return state
+
+    def restore(self, state: State) -> None:
+        self.close()
+        self._number = state["number"]
+        if "place" in state:
+            self._reader = self._open_file(self._names[self._number])
+            self._reader.go_to(state["place"])
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+class _Source(Reader):
+    """Reads a file that may be compressed, with its place in what is decompressed."""
+
+    def __init__(self, name: bytes, compression: str) -> None:
+        from ....io.files import open_binary
+        from ....io.record import Source
+
+        self._file = open_binary(name.decode(errors="surrogateescape"), "rb")
+        self._source = Source(self._file, compression)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Lines(_Source):
+    """The lines of a file, without their ends."""
+
+    def __init__(self, name: bytes, compression: str, size: int) -> None:
+        super().__init__(name, compression)
+        self._size = max(size, 1)
+        self._ahead = b""
+        self._lines: list[bytes] = []
+        self._next = self._place = 0
+        self._is_over = False
+
+    def read(self) -> bytes | None:
+        while self._next == len(self._lines):
+            if self._is_over:
+                return None
+            self._fill()
+        line = self._lines[self._next]
+        self._next += 1
+        self._place += len(line) + 1
+        # (One carriage return is of the end of a line; the last line may have no end.)
+        return line.removesuffix(b"\r")
+
+    def _fill(self) -> None:
+        piece = self._source.read(self._size)
+        if not piece:
+            self._is_over = True
+            self._lines = [self._ahead] if self._ahead else []
+            self._ahead, self._next = b"", 0
+            return
+        *self._lines, self._ahead = (self._ahead + piece).split(b"\n")
+        self._next = 0
+
+    def place(self) -> int:
+        return self._place
+
+    def go_to(self, place: int) -> None:
+        self._source.skip_to(place)
+        self._ahead, self._lines, self._next, self._place = b"", [], 0, place
+        self._is_over = False
+
+
+class Records(Reader):
+    """The records of a TFRecord file."""
+
+    def __init__(self, name: bytes, compression: str) -> None:
+        from ....io.record import RecordReader
+
+        self._name, self._compression = name.decode(errors="surrogateescape"), compression
+        self._make = RecordReader
+        self._file = RecordReader(self._name, compression)
+
+    def read(self) -> bytes | None:
+        return self._file.read()
+
+    def place(self) -> int:
+        return self._file.offset
+
+    def go_to(self, place: int) -> None:
+        self._file.close()
+        self._file = self._make(self._name, self._compression, place)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class FixedLengths(_Source):
+    """Pieces of one length between a header and a footer."""
+
+    def __init__(self, name: bytes, compression: str, sizes: tuple[int, int, int]) -> None:
+        super().__init__(name, compression)
+        self._name, self._sizes = name, sizes
+        header, record, footer = sizes
+        self._body = -1
+        if not compression:
+            self._file.seek(0, 2)
+            self._body = self._file.tell() - header - footer
+            self._file.seek(0)
+            if self._body % record:
+                self.close()
+                raise errors.invalid(self._misfit(self._body))
+        self._source.read(header)
+        self._ahead = self._source.read(footer) if compression else b""
+        self._read = 0
+
+    def _misfit(self, body: int) -> str:
+        header, record, footer = self._sizes
+        name = self._name.decode(errors="replace")
+        return (
+            f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file "
+            f'"{name}" has body length {body} bytes, which is not an exact multiple of the record '
+            f"length ({record} bytes)."
+        )
+
+    def read(self) -> bytes | None:
+        record = self._sizes[1]
+        if self._body >= 0:
+            if self._read >= self._body:
+                return None
+            piece = self._source.read(record)
+        else:
+            # Of what is compressed the end is known when it is there: the footer is read ahead.
+            new = self._source.read(record)
+            if len(new) < record:
+                if new:
+                    raise errors.data_loss(self._misfit(self._read + len(new)))
+                return None
+            data = self._ahead + new
+            piece, self._ahead = data[:record], data[record:]
+        self._read += record
+        return piece
+
+    def place(self) -> int:
+        return self._read
+
+    def go_to(self, place: int) -> None:
+        header, _, footer = self._sizes
+        self._source.skip_to(header + place)
+        self._ahead = self._source.read(footer) if self._body < 0 else b""
+        self._read = place
+
+
+def compression_of(text: Any) -> str:
+    """The name of a compression; InvalidArgumentError for one that there is not."""
+    name = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    if name not in ("", "ZLIB", "GZIP"):
+        raise errors.invalid("Unsupported compression_type.")
+    return name

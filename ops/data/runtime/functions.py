@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of graph functions from datasets: bodies compiled once, called with arrays.
+
+Where the facts of all ops of a body allow it, one call computes a block of elements.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....engine import errors
+from .dataset import Block, as_array
+
+if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
+    from ....engine.graph.tensor import Tensor
+    from ....engine.session.function_inlining import Body
+    from .context import View
+
+
+class Captured:
+    """A function of a graph's library, with the values of the tensors that it took from outside."""
+
+    def __init__(self, function: Any, library: Mapping[str, Any], values: Sequence[Any]) -> None:
+        """function: the NameAttrList that names it."""
+        self.name: str = function.name
+        self.values = list(values)
+        found = library.get(self.name)
+        if found is None:
+            raise errors.not_found(f"Function {self.name} is not defined.")
+        self.function = found
+        self._attrs = function.attr
+
+    def body(self) -> Body:
+        """The function's operations."""
+        return self.function.body(self._attrs)  # type: ignore[no-any-return]
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether the body has operations with state or effects."""
+        return bool(self.function.signature.is_stateful)
+
+
+class FunctionRun:
+    """A function, ready to be called from any thread."""
+
+    def __init__(self, captured: Captured, view: View) -> None:
+        self.captured = captured
+        self._view = view
+        self._lock = threading.Lock()
+        self._body: Body | None = None
+        self._call: Any = None
+        self._blocks: BlockRun | bool | None = False
+
+    @property
+    def body(self) -> Body:
+        """The function's operations."""
+        if self._body is None:
+            body = self.captured.body()
+            given, taken = len(body.parameters), len(self.captured.values)
+            if given < taken:
+                raise errors.invalid(
+                    f"Function {self.captured.name} takes {given} arguments, but {taken} are "
+                    "captured"
+                )
+            self._body = body
+        return self._body
+
+    def __call__(self, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The results for one element."""
+        if self._call is None:
+            self._prepare()
+        return self._call([*arguments, *self.captured.values])  # type: ignore[no-any-return]
+
+    def _prepare(self) -> None:
+        with self._lock:
+            if self._call is None:
+                body = self.body
+                self._call = caller(self._view, body.parameters, body.results, body.effects)
+
+    def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
+        """What computes blocks of elements of these static shapes; None where facts forbid it."""
+        from .vectorizing import vectorized
+
+        with self._lock:
+            if self._blocks is False:
+                found = None
+                if not self.captured.is_stateful:
+                    found = vectorized(self.body, shapes, len(self.captured.values))
+                self._blocks = None if found is None else BlockRun(self, self._view, *found)
+        return self._blocks  # type: ignore[return-value]
+
+
+class BlockRun:
+    """Computes the results for many elements at once, bit by bit what they are one by one."""
+
+    def __init__(
+        self, single: FunctionRun, view: View, parameters: list[Tensor], results: list[Tensor]
+    ) -> None:
+        self.single = single
+        self._captured = single.captured.values
+        self._call = caller(view, parameters, results, [])
+
+    def __call__(self, block: Block) -> Block:
+        """The results' rows; errors are of the first element that has one."""
+        count = len(block[0])
+        # One row would be another plan: sizes of one broadcast.
+        rows = [np.repeat(column, 2, axis=0) for column in block] if count == 1 else block
+        try:
+            found = list(self._call([*rows, *self._captured]))
+        except (errors.CancelledError, errors.DeadlineExceededError):
+            raise
+        except errors.OpError:
+            raise BlockError(self.single) from None
+        return [column[:1] for column in found] if count == 1 else found
+
+
+class BlockError(Exception):
+    """Some element of a block cannot be computed: its elements are to be computed one by one."""
+
+    def __init__(self, single: FunctionRun) -> None:
+        super().__init__()
+        self.single = single
+
+
+def caller(
+    view: View,
+    parameters: Sequence[Tensor],
+    results: Sequence[Tensor],
+    effects: Sequence[Operation],
+) -> Any:
+    """A function from arrays for the parameters to arrays of the results."""
+    from ....engine.session.session import runner_of
+
+    places = {tensor: i for i, tensor in enumerate(parameters)}
+    computed = list(dict.fromkeys(t for t in results if t not in places))
+    if not (computed or effects):
+        run: Any = _nothing
+    else:
+        graph = (computed[0].op if computed else effects[0]).graph
+        run = runner_of(view, graph, computed, effects, parameters)  # type: ignore[arg-type]
+    kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
+    if list(results) == computed:
+        return lambda arrays: tuple(map(as_array, run(arrays), kinds))
+    slots = {tensor: i for i, tensor in enumerate(computed)}
+    sources = [(t in places, places[t] if t in places else slots[t]) for t in results]
+
+    def call(arrays: Sequence[Any]) -> tuple[np.ndarray, ...]:
+        found = list(map(as_array, run(arrays), kinds))
+        return tuple([arrays[i] if is_given else found[i] for is_given, i in sources])
+
+    return call
+
+
+def _nothing(arrays: Sequence[Any]) -> list[Any]:
+    del arrays
+    return []
+
+
+def require_scalar_bool(results: Sequence[np.ndarray]) -> bool:
+    """The answer of a predicate; InvalidArgumentError for what is none."""
+    if len(results) != 1 or results[0].dtype != np.bool_ or results[0].ndim:
+        raise errors.invalid("Filter predicate `f` must return a scalar bool.")
+    return bool(results[0])

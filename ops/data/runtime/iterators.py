@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterators of a session: resources that hold a stream of a dataset, and optional values."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....engine import errors
+from ....engine.types.dtypes import DType, runtime_name
+from ....engine.types.shape import TensorShape, shape_text
+from .context import Context
+from .dataset import Dataset, Element, State, Stream
+
+if TYPE_CHECKING:
+    from ....engine.session.session import BaseSession
+
+_UNINITIALIZED = (
+    "{} failed because the iterator has not been initialized. Ensure that you have run the "
+    "initializer operation for this iterator before {}."
+)
+
+
+class IteratorResource:
+    """What the handle of an iterator stands for."""
+
+    _numbers = itertools.count()
+
+    def __init__(
+        self,
+        name: str,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        container: str = "",
+    ) -> None:
+        self.name, self.container = name, container
+        self.types, self.shapes = list(types), list(shapes)
+        self._lock = threading.RLock()
+        self._context: Context | None = None
+        self._stream: Stream | None = None
+        self._dataset: Dataset | None = None
+
+    def begin(self, dataset: Dataset, session: BaseSession) -> None:
+        """Begins to read a dataset."""
+        require_types(self.types, dataset.types)
+        require_shapes(self.shapes, dataset.shapes)
+        context = Context(session)
+        stream = dataset.stream(context, "Iterator")
+        self.close()
+        with self._lock:
+            self._context, self._stream, self._dataset = context, stream, dataset
+
+    def _require(self, what: str, doing: str) -> Stream:
+        if self._stream is None:
+            raise errors.failed_precondition(_UNINITIALIZED.format(what, doing))
+        return self._stream
+
+    def next(self) -> Element | None:
+        """The next element; None at the end."""
+        with self._lock:
+            stream = self._require("GetNext()", "getting the next element")
+            return stream.next()
+
+    def save(self) -> State:
+        """What `restore` needs to go on from here."""
+        with self._lock:
+            return self._require("Save()", "saving it").save()
+
+    def restore(self, state: State, session: BaseSession) -> None:
+        """Goes on where an iterator over the same dataset was saved."""
+        with self._lock:
+            self._require("Restore()", "restoring it")
+            assert self._dataset is not None
+            context = Context(session)
+            stream = self._dataset.stream(context, "Iterator")
+            stream.restore(state)
+            self.close()
+            self._context, self._stream = context, stream
+
+    def close(self) -> None:
+        """Ends what is being read."""
+        context, stream = self._context, self._stream
+        if context is not None:
+            context.is_cancelled = True
+        if stream is not None:
+            stream.close()
+        self._stream = self._context = None
+
+    def __repr__(self) -> str:
+        return f"<IteratorResource {self.name!r}>"
+
+
+def require_types(expected: Sequence[DType], given: Sequence[DType]) -> None:
+    """InvalidArgumentError where elements are of other types."""
+    if len(expected) != len(given):
+        raise errors.invalid(
+            f"Number of components does not match: expected {len(expected)} types but got "
+            f"{len(given)}."
+        )
+    for i, (mine, theirs) in enumerate(zip(expected, given)):
+        if mine.base_dtype != theirs.base_dtype:
+            raise errors.invalid(
+                f"Data type mismatch at component {i}: expected {runtime_name(mine)} but got "
+                f"{runtime_name(theirs)}."
+            )
+
+
+def require_shapes(expected: Sequence[TensorShape], given: Sequence[TensorShape]) -> None:
+    """InvalidArgumentError where elements are of shapes that do not fit."""
+    if len(expected) != len(given):
+        raise errors.invalid(
+            f"Number of components does not match: expected {len(expected)} shapes but got "
+            f"{len(given)}."
+        )
+    for i, (mine, theirs) in enumerate(zip(expected, given)):
+        if not mine.is_compatible_with(theirs):
+            raise errors.invalid(
+                f"Incompatible shapes at component {i}: expected {shape_text(mine)} but got "
+                f"{shape_text(theirs)}."
+            )
+
+
+class OptionalValue:
+    """An element, or nothing."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element: Element | None) -> None:
+        self.element = element
+
+    def boxed(self) -> np.ndarray:
+        """As the value of a scalar variant tensor."""
+        box = np.empty((), object)
+        box[()] = self
+        return box
+
+    def __repr__(self) -> str:
+        return "OptionalValue(none)" if self.element is None else f"OptionalValue({self.element})"
+
+
+def optional_in(value: object) -> OptionalValue:
+    """The optional that a scalar variant tensor holds."""
+    found = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not isinstance(found, OptionalValue):
+        raise errors.invalid(f"The given variant is no Optional: {found!r}")
+    return found

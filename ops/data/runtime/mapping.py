@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that call a function for each element: map, filter and what reduces a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....engine import errors
+from ....engine.types.dtypes import DType
+from ....engine.types.shape import TensorShape
+from .dataset import Block, BlockStream, Dataset, Element, Rows, State, Stream, row_of
+from .functions import BlockError, BlockRun, require_scalar_bool
+from .ordering import UnaryDataset
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .functions import Captured, FunctionRun
+
+
+class MapDataset(UnaryDataset):
+    """The results of a function of each element."""
+
+    kind = "Map"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        function: Captured,
+        keeps_count: bool = False,
+    ) -> None:
+        super().__init__(source, types, shapes)
+        self.function, self.keeps_count = function, keeps_count
+
+    def block_run(self, context: Context) -> BlockRun | None:
+        """What computes blocks of elements, if the function can be computed so."""
+        return context.function(self.function).on_blocks(self.source.shapes)
+
+    def stream(self, context: Context, path: str) -> Stream:
+        source = self.source_stream(context, path)
+        run = self.block_run(context) if source.has_blocks else None
+        if run is not None:
+            return _MappedBlocks(source, run)
+        return self.single_stream(context, source)
+
+    def single_stream(self, context: Context, source: Stream) -> Stream:
+        """A stream of elements that are computed one by one."""
+        return _Mapped(source, context.function(self.function), self.keeps_count)
+
+    def rows(self, context: Context) -> Rows | None:
+        rows = self.source.rows(context)
+        run = self.block_run(context) if rows is not None else None
+        return None if rows is None or run is None else _MappedRows(rows, run)
+
+    def cardinality(self) -> int:
+        return self.source.cardinality() if self.keeps_count else -2
+
+
+def mapped(function: FunctionRun, element: Element, keeps_count: bool) -> Element | None:
+    """The results for an element; None where the function says that there are no more."""
+    try:
+        return function(element)
+    except errors.OutOfRangeError as error:
+        if not keeps_count:
+            return None
+        # The caller would take it for the end of the data.
+        raise errors.invalid(
+            f"Function invocation produced OutOfRangeError: {error.message}"
+        ) from error
+
+
+class _Mapped(Stream):
+    def __init__(self, source: Stream, function: FunctionRun, keeps_count: bool) -> None:
+        self._source, self._function, self._keeps_count = source, function, keeps_count
+
+    def next(self) -> Element | None:
+        element = self._source.next()
+        return None if element is None else mapped(self._function, element, self._keeps_count)
+
+    def save(self) -> State:
+        return {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class _MappedRows(Rows):
+    def __init__(self, rows: Rows, run: BlockRun) -> None:
+        super().__init__(rows.count)
+        self._rows, self._run = rows, run
+
+    def take(self, numbers: np.ndarray) -> Block:
+        return self._run(self._rows.take(numbers))
+
+
+class _MappedBlocks(BlockStream):
+    def __init__(self, source: Stream, run: BlockRun) -> None:
+        super().__init__()
+        self._source, self._run = source, run
+        # Elements of a block that has an element with an error, not computed yet.
+        self._failing: list[Element] = []
+        self._single: FunctionRun | None = None
+
+    def read_block(self, count: int) -> Block | None:
+        if self._failing:
+            return self._one_by_one()
+        block = self._source.next_block(count)
+        if block is None:
+            return None
+        try:
+            return self._run(block)
+        except BlockError as error:
+            self._single = error.single
+            rows = range(len(block[0]))
+            self._failing = [tuple(row_of(column, i) for column in block) for i in rows]
+            return self._one_by_one()
+
+    def _one_by_one(self) -> Block:
+        element = self._failing.pop(0)
+        assert self._single is not None
+        return [np.array(result)[None] for result in self._single(element)]
+
+    def save(self) -> State:
+        failing = [list(element) for element in self._failing]
+        return {"source": self._source.save(), "failing": failing, **self.save_ahead()}
+
+    def restore(self, state: State) -> None:
+        self.restore_ahead(state)
+        self._failing = [tuple(element) for element in state["failing"]]
+        self._single = self._run.single
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class FilterDataset(UnaryDataset):
+    """The elements for which a predicate holds."""
+
+    kind = "Filter"
+
+    def __init__(self, source: Dataset, predicate: Captured) -> None:
+        super().__init__(source)
+        self.predicate = predicate
+
+    def stream(self, context: Context, path: str) -> Stream:
+        source = self.source_stream(context, path)
+        function = context.function(self.predicate)
+        run = function.on_blocks(self.source.shapes) if source.has_blocks else None
+        if run is not None:
+            return _FilteredBlocks(source, run)
+        return _Filtered(source, function)
+
+    def cardinality(self) -> int:
+        return -2
+
+
+class _Filtered(Stream):
+    def __init__(self, source: Stream, function: FunctionRun) -> None:
+        self._source, self._function = source, function
+
+    def next(self) -> Element | None:
+        while True:
+            element = self._source.next()
+            if element is None or require_scalar_bool(self._function(element)):
+                return element
+
+    def save(self) -> State:
+        return {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class _FilteredBlocks(BlockStream):
+    def __init__(self, source: Stream, run: BlockRun) -> None:
+        super().__init__()
+        self._source, self._run = source, run
+        self._failing: list[Element] = []
+
+    def read_block(self, count: int) -> Block | None:
+        while True:
+            if self._failing:
+                kept = self._one()
+                if kept is not None:
+                    return kept
+                continue
+            block = self._source.next_block(count)
+            if block is None:
+                return None
+            try:
+                (kept_rows,) = self._run(block)
+            except BlockError:
+                rows = range(len(block[0]))
+                self._failing = [tuple(row_of(column, i) for column in block) for i in rows]
+                continue
+            if kept_rows.all():
+                return block
+            if kept_rows.any():
+                return [column[kept_rows] for column in block]
+
+    def _one(self) -> Block | None:
+        element = self._failing.pop(0)
+        if not require_scalar_bool(self._run.single(element)):
+            return None
+        return [np.array(component)[None] for component in element]
+
+    def save(self) -> State:
+        failing = [list(element) for element in self._failing]
+        return {"source": self._source.save(), "failing": failing, **self.save_ahead()}
+
+    def restore(self, state: State) -> None:
+        self.restore_ahead(state)
+        self._failing = [tuple(element) for element in state["failing"]]
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def reduced(
+    stream: Stream, function: FunctionRun, state: Sequence[np.ndarray]
+) -> Sequence[np.ndarray]:
+    """The state after a function has taken up all elements."""
+    while True:
+        element = stream.next()
+        if element is None:
+            return state
+        found = function([*state, *element])
+        if len(found) != len(state):
+            raise errors.invalid(
+                "The number of components of the initial state and the reduce function output does "
+                f"not match. (initial_state={len(state)}, output={len(found)})."
+            )
+        state = found

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets whose function makes a dataset of each element: flat_map and interleave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ....engine import errors
+from ....engine.types.dtypes import DType
+from ....engine.types.shape import TensorShape
+from .dataset import Dataset, Element, State, Stream, dataset_in
+from .ordering import UnaryDataset
+from .threads import Ahead
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .functions import Captured
+
+# What a parallel interleave reads ahead of each dataset, in blocks of the cycle.
+_BLOCKS_AHEAD = 2
+
+
+class _Nested:
+    """Streams of the datasets that a function makes of elements."""
+
+    def __init__(self, context: Context, function: Captured, path: str) -> None:
+        self._context, self._path = context, path
+        self._function = context.function(function)
+
+    def begin(self, element: Element, number: int) -> Stream:
+        """A stream of the dataset of an element."""
+        return self.dataset(element).stream(self._context, f"{self._path}[{number}]")
+
+    def dataset(self, element: Element) -> Dataset:
+        """The dataset of an element."""
+        results = self._function(element)
+        if len(results) != 1 or results[0].ndim:
+            raise errors.invalid("Function must return a single scalar of dtype DT_VARIANT.")
+        return dataset_in(results[0])
+
+
+class FlatMapDataset(UnaryDataset):
+    """The elements of the datasets of all elements, one dataset after the other."""
+
+    kind = "FlatMap"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        function: Captured,
+    ) -> None:
+        super().__init__(source, types, shapes)
+        self.function = function
+
+    def stream(self, context: Context, path: str) -> Stream:
+        nested = _Nested(context, self.function, f"{path}::{self.kind}")
+        return _Flat(self.source_stream(context, path), nested)
+
+    def cardinality(self) -> int:
+        return -2
+
+
+class _Flat(Stream):
+    def __init__(self, source: Stream, nested: _Nested) -> None:
+        self._source, self._nested = source, nested
+        self._element: Element | None = None
+        self._inner: Stream | None = None
+        self._number = 0
+        self._is_over = False
+
+    def next(self) -> Element | None:
+        while not self._is_over:
+            if self._inner is None:
+                self._element = self._source.next()
+                if self._element is None:
+                    self._is_over = True
+                    break
+                self._number += 1
+                self._inner = self._nested.begin(self._element, self._number)
+            found = self._inner.next()
+            if found is not None:
+                return found
+            self._inner.close()
+            self._inner = None
+        return None
+
+    def save(self) -> State:
+        state: State = {
+            "source": self._source.save(),
+            "number": self._number,
+            "over": int(self._is_over),
+        }
+        if self._inner is not None:
+            state.update(element=list(self._element or ()), inner=self._inner.save())
+        return state
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+        self._number, self._is_over = state["number"], bool(state["over"])
+        self._inner = None
+        if "inner" in state:
+            self._element = tuple(state["element"])
+            self._inner = self._nested.begin(self._element, self._number)
+            self._inner.restore(state["inner"])
+
+    def close(self) -> None:
+        self._source.close()
+        if self._inner is not None:
+            self._inner.close()
+
+
+class InterleaveDataset(FlatMapDataset):
+    """The elements of the datasets of several elements in turns."""
+
+    kind = "Interleave"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        function: Captured,
+        numbers: tuple[int, int],
+        parallel: int = 0,
+    ) -> None:
+        """numbers: how many datasets take turns, and how many elements each gives at a time.
+
+        parallel: how many of the datasets are read ahead.
+        """
+        super().__init__(source, types, shapes, function)
+        self.cycle, self.block = numbers
+        self.parallel = parallel
+
+    def stream(self, context: Context, path: str) -> Stream:
+        nested = _Nested(context, self.function, f"{path}::{self.kind}")
+        return _Interleaved(self, context, self.source_stream(context, path), nested)
+
+
+class _Turn:
+    """A dataset that has its turns."""
+
+    __slots__ = ("element", "number", "stream")
+
+    def __init__(self, element: Element, number: int, stream: Stream) -> None:
+        self.element, self.number, self.stream = element, number, stream
+
+
+class _Interleaved(Stream):
+    def __init__(
+        self, dataset: InterleaveDataset, context: Context, source: Stream, nested: _Nested
+    ) -> None:
+        self._dataset, self._context = dataset, context
+        self._source, self._nested = source, nested
+        self._turns: list[_Turn | None] = [None] * dataset.cycle
+        self._place = self._given = self._number = self._open = 0
+        self._is_over = False
+
+    def _begin(self, element: Element, number: int) -> Stream:
+        stream = self._nested.begin(element, number)
+        if self._dataset.parallel:
+            room = max(1, _BLOCKS_AHEAD * self._dataset.block)
+            return Ahead(stream, self._context, room)
+        return stream
+
+    def _fill(self, place: int) -> None:
+        """Begins with a dataset more, if there is one."""
+        element = self._source.next()
+        if element is None:
+            self._is_over = True
+            return
+        self._number += 1
+        stream = self._begin(element, self._number)
+        self._turns[place] = _Turn(element, self._number, stream)
+        self._open += 1
+
+    def _advance(self) -> None:
+        self._given = 0
+        self._place = (self._place + 1) % self._dataset.cycle
+
+    def next(self) -> Element | None:
+        while not self._is_over or self._open:
+            turn = self._turns[self._place]
+            if turn is not None:
+                found = turn.stream.next()
+                if found is not None:
+                    self._given += 1
+                    if self._given == self._dataset.block:
+                        self._advance()
+                    return found
+                turn.stream.close()
+                self._turns[self._place] = None
+                self._open -= 1
+                self._advance()
+            elif not self._is_over:
+                self._fill(self._place)
+            else:
+                self._advance()
+        return None
+
+    def save(self) -> State:
+        turns = [
+            {}
+            if turn is None
+            else {
+                "element": list(turn.element),
+                "number": turn.number,
+                "stream": turn.stream.save(),
+            }
+            for turn in self._turns
+        ]
+        return {
+            "source": self._source.save(),
+            "turns": turns,
+            "place": self._place,
+            "given": self._given,
+            "number": self._number,
+            "over": int(self._is_over),
+        }
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+        self._place, self._given = state["place"], state["given"]
+        self._number, self._is_over = state["number"], bool(state["over"])
+        self._open = 0
+        for place, saved in enumerate(state["turns"]):
+            self._turns[place] = None
+            if saved:
+                element, number = tuple(saved["element"]), saved["number"]
+                stream = self._begin(element, number)
+                stream.restore(saved["stream"])
+                self._turns[place] = _Turn(element, number, stream)
+                self._open += 1
+
+    def close(self) -> None:
+        self._source.close()
+        for turn in self._turns:
+            if turn is not None:
+                turn.stream.close()

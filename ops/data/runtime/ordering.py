@@ -1,0 +1,529 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that give the elements of others as they are: some of them, again, or side by side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....engine import errors
+from ....engine.types.dtypes import DType
+from ....engine.types.shape import TensorShape
+from .dataset import (
+    INFINITE,
+    UNKNOWN,
+    Block,
+    BlockStream,
+    Dataset,
+    Element,
+    Rows,
+    State,
+    Stream,
+)
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class UnaryDataset(Dataset):
+    """A dataset of elements of another one, of its types and shapes unless others are given."""
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType] | None = None,
+        shapes: Sequence[TensorShape] | None = None,
+    ) -> None:
+        super().__init__(types or source.types, shapes or source.shapes)
+        self.source = source
+
+    @property
+    def inputs(self) -> Sequence[Dataset]:
+        return (self.source,)
+
+    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
+        made = copy.copy(self)
+        (made.source,) = inputs
+        return made
+
+    def source_stream(self, context: Context, path: str) -> Stream:
+        """A stream of what this dataset reads."""
+        return self.source.stream(context, f"{path}::{self.kind}")
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
+class PassingDataset(UnaryDataset):
+    """The same elements: what only says how they are to be read."""
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return self.source_stream(context, path)
+
+    def rows(self, context: Context) -> Rows | None:
+        return self.source.rows(context)
+
+
+class RepeatDataset(UnaryDataset):
+    """The elements again and again."""
+
+    kind = "Repeat"
+
+    def __init__(self, source: Dataset, count: int) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Repeated(self, context, path)
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        if self.count < 0:
+            return 0 if count == 0 else INFINITE
+        if self.count == 0:
+            return 0
+        return count * self.count if count >= 0 else count
+
+
+class _Repeated(Stream):
+    def __init__(self, dataset: RepeatDataset, context: Context, path: str) -> None:
+        self._dataset, self._context, self._path = dataset, context, path
+        self._left = dataset.count
+        self._source = self._begin() if self._left else None
+        self._is_first = True
+        self.has_blocks = self._source is not None and self._source.has_blocks
+
+    def _begin(self) -> Stream:
+        return self._dataset.source_stream(self._context, self._path)
+
+    def _again(self) -> bool:
+        """Begins once more; whether there is anything to begin with."""
+        assert self._source is not None
+        self._source.close()
+        if self._left > 0:
+            self._left -= 1
+        # An endless repetition of nothing ends.
+        if self._left == 0 or (self._left < 0 and self._is_first):
+            self._source, self._left = None, 0
+            return False
+        self._context.check()
+        self._source, self._is_first = self._begin(), True
+        return True
+
+    def next(self) -> Element | None:
+        while self._source is not None:
+            element = self._source.next()
+            if element is not None:
+                self._is_first = False
+                return element
+            self._again()
+        return None
+
+    def next_block(self, count: int) -> Block | None:
+        while self._source is not None:
+            block = self._source.next_block(count)
+            if block is not None:
+                self._is_first = False
+                return block
+            self._again()
+        return None
+
+    def save(self) -> State:
+        state: State = {"left": self._left, "is_first": int(self._is_first)}
+        if self._source is not None:
+            state["source"] = self._source.save()
+        return state
+
+    def restore(self, state: State) -> None:
+        self._left, self._is_first = state["left"], bool(state["is_first"])
+        if "source" not in state:
+            self._source = None
+        elif self._source is not None:
+            self._source.restore(state["source"])
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+
+class TakeDataset(UnaryDataset):
+    """The first elements."""
+
+    kind = "Take"
+
+    def __init__(self, source: Dataset, count: int) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Taken(self.source_stream(context, path), self.count)
+
+    def rows(self, context: Context) -> Rows | None:
+        rows = self.source.rows(context)
+        if rows is None or self.count < 0:
+            return rows
+        return _Part(rows, 0, min(self.count, rows.count))
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        if count == UNKNOWN or self.count < 0:
+            return count
+        return self.count if count == INFINITE else min(count, self.count)
+
+
+class _Part(Rows):
+    """Every `step`-th of some rows."""
+
+    def __init__(self, rows: Rows, start: int, count: int, step: int = 1) -> None:
+        super().__init__(count)
+        self._rows, self._start, self._step = rows, start, step
+
+    def take(self, numbers: np.ndarray) -> Block:
+        return self._rows.take(self._start + self._step * numbers)
+
+
+class _Taken(Stream):
+    def __init__(self, source: Stream, count: int) -> None:
+        self._source, self._left = source, count
+        self.has_blocks = source.has_blocks
+
+    def next(self) -> Element | None:
+        if self._left == 0:
+            return None
+        self._left -= 1
+        return self._source.next()
+
+    def next_block(self, count: int) -> Block | None:
+        if self._left == 0:
+            return None
+        block = self._source.next_block(count if self._left < 0 else min(count, self._left))
+        if block is not None and self._left > 0:
+            self._left -= len(block[0])
+        return block
+
+    def save(self) -> State:
+        return {"left": self._left, "source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._left = state["left"]
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class SkipDataset(UnaryDataset):
+    """All but the first elements."""
+
+    kind = "Skip"
+
+    def __init__(self, source: Dataset, count: int) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Skipping(self.source_stream(context, path), self.count)
+
+    def rows(self, context: Context) -> Rows | None:
+        rows = self.source.rows(context)
+        if rows is None:
+            return None
+        left = max(rows.count - self.count, 0) if self.count >= 0 else 0
+        return _Part(rows, rows.count - left, left)
+
+    def cardinality(self) -> int:
+        if self.count < 0:
+            return 0
+        count = self.source.cardinality()
+        return max(count - self.count, 0) if count >= 0 else count
+
+
+class _Skipping(Stream):
+    def __init__(self, source: Stream, count: int) -> None:
+        self._source, self._left = source, count
+        self.has_blocks = source.has_blocks
+
+    def _has_skipped(self) -> bool:
+        """Skips what is to be skipped; whether anything can be left."""
+        if self._left > 0:
+            self._left -= self._source.skip(self._left)
+            if self._left > 0:
+                self._left = -1
+        return self._left == 0
+
+    def next(self) -> Element | None:
+        return self._source.next() if self._has_skipped() else None
+
+    def next_block(self, count: int) -> Block | None:
+        return self._source.next_block(count) if self._has_skipped() else None
+
+    def save(self) -> State:
+        return {"left": self._left, "source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._left = state["left"]
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class ShardDataset(UnaryDataset):
+    """Every n-th element."""
+
+    kind = "Shard"
+
+    def __init__(self, source: Dataset, shards: int, index: int, requires: bool = False) -> None:
+        super().__init__(source)
+        self.shards, self.index, self.requires = shards, index, requires
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Sharded(self, self.source_stream(context, path))
+
+    def rows(self, context: Context) -> Rows | None:
+        rows = None if self.requires else self.source.rows(context)
+        if rows is None:
+            return None
+        count = max(0, -((self.index - rows.count) // self.shards))
+        return _Part(rows, self.index, count, self.shards)
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        return count if count < 0 else max(0, -((self.index - count) // self.shards))
+
+
+class _Sharded(Stream):
+    def __init__(self, dataset: ShardDataset, source: Stream) -> None:
+        self._dataset, self._source = dataset, source
+        self._next = 0
+
+    def next(self) -> Element | None:
+        shards, index = self._dataset.shards, self._dataset.index
+        before = (index - self._next) % shards
+        done = self._source.skip(before)
+        self._next += done
+        element = self._source.next() if done == before else None
+        if element is None:
+            if self._dataset.requires and self._next < shards:
+                raise errors.invalid(
+                    f"There aren't enough elements in this dataset for each shard to have at least "
+                    f"one element (# elems = {self._next}, # shards = {shards}). If you are using "
+                    "datasets with distribution strategy, consider setting the auto sharding "
+                    "policy to either DATA or OFF using the `experimental_distribute."
+                    "auto_shard_policy` option of `tf.data.Options()`."
+                )
+            return None
+        self._next += 1
+        if self._dataset.requires and self._next <= shards:
+            self._look_on(shards)
+        return element
+
+    def _look_on(self, shards: int) -> None:
+        """Holds that the other shards get an element, too."""
+        done = self._source.skip(shards - self._next)
+        self._next += done
+        if self._next < shards:
+            raise errors.invalid(
+                f"There aren't enough elements in this dataset for each shard to have at least one "
+                f"element (# elems = {self._next}, # shards = {shards})."
+            )
+
+    def save(self) -> State:
+        return {"next": self._next, "source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._next = state["next"]
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+class ConcatenateDataset(Dataset):
+    """The elements of one dataset, then those of another."""
+
+    kind = "Concatenate"
+
+    def __init__(
+        self,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        first: Dataset,
+        second: Dataset,
+    ) -> None:
+        super().__init__(types, shapes)
+        self.parts = first, second
+
+    @property
+    def inputs(self) -> Sequence[Dataset]:
+        return self.parts
+
+    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
+        made = copy.copy(self)
+        made.parts = tuple(inputs)  # type: ignore[assignment]
+        return made
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Concatenated(self, context, path)
+
+    def cardinality(self) -> int:
+        counts = [part.cardinality() for part in self.parts]
+        for special in (INFINITE, UNKNOWN):
+            if special in counts:
+                return special
+        return sum(counts)
+
+
+class _Concatenated(Stream):
+    def __init__(self, dataset: ConcatenateDataset, context: Context, path: str) -> None:
+        self._dataset, self._context, self._path = dataset, context, path
+        self._number = 0
+        self._source: Stream | None = self._begin()
+
+    def _begin(self) -> Stream:
+        part = self._dataset.parts[self._number]
+        return part.stream(self._context, f"{self._path}::Concatenate[{self._number}]")
+
+    def next(self) -> Element | None:
+        while self._source is not None:
+            element = self._source.next()
+            if element is not None:
+                return element
+            self._source.close()
+            self._number += 1
+            self._source = self._begin() if self._number < 2 else None
+        return None
+
+    def save(self) -> State:
+        source = {} if self._source is None else self._source.save()
+        return {"number": self._number, "source": source}
+
+    def restore(self, state: State) -> None:
+        self._number = state["number"]
+        self._source = self._begin() if self._number < 2 else None
+        if self._source is not None:
+            self._source.restore(state["source"])
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+
+
+class ZipDataset(Dataset):
+    """Elements of several datasets side by side, as long as all have one."""
+
+    kind = "Zip"
+
+    def __init__(
+        self,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        parts: Sequence[Dataset],
+    ) -> None:
+        super().__init__(types, shapes)
+        self.parts = parts
+
+    @property
+    def inputs(self) -> Sequence[Dataset]:
+        return self.parts
+
+    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
+        made = copy.copy(self)
+        made.parts = tuple(inputs)  # type: ignore[assignment]
+        return made
+
+    def stream(self, context: Context, path: str) -> Stream:
+        streams = [part.stream(context, f"{path}::Zip[{i}]") for i, part in enumerate(self.parts)]
+        if all(stream.has_blocks for stream in streams):
+            return _ZippedBlocks(streams)
+        return _Zipped(streams)
+
+    def rows(self, context: Context) -> Rows | None:
+        found = [part.rows(context) for part in self.parts]
+        rows = [part for part in found if part is not None]
+        return _ZippedRows(rows) if len(rows) == len(found) else None
+
+    def cardinality(self) -> int:
+        counts = [part.cardinality() for part in self.parts]
+        if UNKNOWN in counts:
+            return UNKNOWN
+        return min((count for count in counts if count != INFINITE), default=INFINITE)
+
+
+class _ZippedRows(Rows):
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        super().__init__(min(part.count for part in parts))
+        self._parts = parts
+
+    def take(self, numbers: np.ndarray) -> Block:
+        return [column for part in self._parts for column in part.take(numbers)]
+
+
+class _Zipped(Stream):
+    def __init__(self, parts: Sequence[Stream]) -> None:
+        self._parts = parts
+        self._is_over = False
+
+    def next(self) -> Element | None:
+        if self._is_over:
+            return None
+        found: list[np.ndarray] = []
+        for part in self._parts:
+            element = part.next()
+            if element is None:
+                self._is_over = True
+                return None
+            found += element
+        return tuple(found)
+
+    def save(self) -> State:
+        return {"over": int(self._is_over), "parts": [part.save() for part in self._parts]}
+
+    def restore(self, state: State) -> None:
+        self._is_over = bool(state["over"])
+        for part, saved in zip(self._parts, state["parts"], strict=True):
+            part.restore(saved)
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
+
+
+class _ZippedBlocks(BlockStream):
+    def __init__(self, parts: Sequence[Stream]) -> None:
+        super().__init__()
+        self._parts = parts
+        # What a part gave more than the others.
+        self._held: list[Block | None] = [None] * len(parts)
+
+    def read_block(self, count: int) -> Block | None:
+        for i, part in enumerate(self._parts):
+            if self._held[i] is None:
+                self._held[i] = part.next_block(count)
+        blocks = [block for block in self._held if block is not None]
+        if len(blocks) < len(self._parts):
+            return None
+        rows = min(count, *(len(block[0]) for block in blocks))
+        self._held = [
+            [column[rows:] for column in block] if len(block[0]) > rows else None
+            for block in blocks
+        ]
+        return [column[:rows] for block in blocks for column in block]
+
+    def save(self) -> State:
+        held = [[np.array(column) for column in block or ()] for block in self._held]
+        parts = [part.save() for part in self._parts]
+        return {"held": held, "parts": parts, **self.save_ahead()}
+
+    def restore(self, state: State) -> None:
+        self.restore_ahead(state)
+        self._held = [list(block) or None for block in state["held"]]
+        for part, saved in zip(self._parts, state["parts"], strict=True):
+            part.restore(saved)
+
+    def close(self) -> None:
+        for part in self._parts:
+            part.close()
