@@ -125,6 +125,11 @@ ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func
 ops.flow.tensor_array: TensorArray
 ops.image.boxes: image.crop_and_resize image.non_max_suppression
+ops.image.codec_ops: image.decode_and_crop_jpeg image.decode_bmp image.decode_gif image.decode_jpeg
+  image.decode_png image.encode_jpeg image.encode_png image.extract_jpeg_shape
+  io.decode_and_crop_jpeg io.decode_bmp io.decode_gif io.decode_jpeg io.decode_png io.encode_jpeg
+  io.encode_png io.extract_jpeg_shape
+ops.image.codec_public: image.decode_image image.is_jpeg io.decode_image io.is_jpeg
 ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
 ops.linalg.contract: einsum linalg.einsum linalg.tensordot tensordot
 ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv linalg.qr
@@ -422,6 +427,8 @@ ops.flow.tensor_list_reading: TensorListConcat TensorListConcatV2 TensorListElem
   TensorListGather TensorListGetItem TensorListLength TensorListStack
 ops.image.boxes: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage NonMaxSuppression
   NonMaxSuppressionV2 NonMaxSuppressionV3
+ops.image.codec_ops: DecodeAndCropJpeg DecodeBmp DecodeGif DecodeJpeg DecodePng EncodeJpeg
+  EncodeJpegVariableQuality EncodePng ExtractJpegShape
 ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
 ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
 ops.linalg.einsum: Einsum

@@ -928,8 +928,24 @@ def DebugGradientIdentity(
     input: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def DecodeAndCropJpeg(
+    contents: TensorLike,
+    crop_window: TensorLike,
+    channels: int | None = ...,
+    ratio: int | None = ...,
+    fancy_upscaling: bool | None = ...,
+    try_recover_truncated: bool | None = ...,
+    acceptable_fraction: float | None = ...,
+    dct_method: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def DecodeBase64(
     input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeBmp(
+    contents: TensorLike,
+    channels: int | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def DecodeCSV(
@@ -946,8 +962,22 @@ def DecodeCompressed(
     compression_type: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def DecodeGif(
+    contents: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def DecodeJSONExample(
     json_examples: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodeJpeg(
+    contents: TensorLike,
+    channels: int | None = ...,
+    ratio: int | None = ...,
+    fancy_upscaling: bool | None = ...,
+    try_recover_truncated: bool | None = ...,
+    acceptable_fraction: float | None = ...,
+    dct_method: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def DecodePaddedRaw(
@@ -955,6 +985,12 @@ def DecodePaddedRaw(
     fixed_length: TensorLike,
     out_type: DTypeLike,
     little_endian: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def DecodePng(
+    contents: TensorLike,
+    channels: int | None = ...,
+    dtype: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def DecodeRaw(
@@ -1169,6 +1205,29 @@ def EncodeBase64(
     pad: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def EncodeJpeg(
+    image: TensorLike,
+    format: bytes | str | None = ...,
+    quality: int | None = ...,
+    progressive: bool | None = ...,
+    optimize_size: bool | None = ...,
+    chroma_downsampling: bool | None = ...,
+    density_unit: bytes | str | None = ...,
+    x_density: int | None = ...,
+    y_density: int | None = ...,
+    xmp_metadata: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def EncodeJpegVariableQuality(
+    images: TensorLike,
+    quality: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def EncodePng(
+    image: TensorLike,
+    compression: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def EnsureShape(
     input: TensorLike,
     shape: ShapeLike,
@@ -1240,6 +1299,11 @@ def ExtractImagePatches(
     strides: Sequence[int],
     rates: Sequence[int],
     padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExtractJpegShape(
+    contents: TensorLike,
+    output_type: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def FFT(

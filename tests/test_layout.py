@@ -197,7 +197,7 @@ FAMILIES: dict[str, set[str]] = {
     "data": {"flow", "random", "state"},
     "distributions": {"math", "nn"},
     "flow": {"array", "checks", "state"},
-    "image": set(),
+    "image": {"strings"},
     "linalg": set(),
     "lookup": {"array", "state", "strings"},
     "math": {"array"},
@@ -209,7 +209,7 @@ FAMILIES: dict[str, set[str]] = {
     "sparse": {"math", "state"},
     "state": {"array", "random"},
     "strings": {"sparse"},
-    "summaries": {"state", "strings"},
+    "summaries": {"image", "state", "strings"},
 }
 
 

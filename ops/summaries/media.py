@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, shape_text
+from ..image.png_encoding import encode
 from .summary_ops import FOR_PEOPLE, only_tag, serialized
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Pictures
 
-_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+_DEPTHS = (1, 3, 4)
 # Pictures whose values are all below that are black (kernels/summary_image_op.cc, kZeroThreshold).
 _LEAST = 1e-6
 
@@ -45,24 +45,11 @@ def _bytes_of(pixels: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
     return np.where(is_finite[:, None], scaled, bad_color[: pixels.shape[1]])
 
 
-def png(pixels: np.ndarray) -> bytes:
-    """uint8 [height, width, depth] as a PNG file."""
-    from PIL import Image
-
-    depth = pixels.shape[2]
-    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 0] if depth == 1 else pixels))
-    if image.mode != _MODES[depth]:
-        raise errors.internal("PNG encoding failed")
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    return stream.getvalue()
-
-
 def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     text, bad_color = only_tag(tag, "Tags must be a scalar"), c.attr("bad_color")
-    if tensor.ndim != 4 or tensor.shape[3] not in _MODES:
+    if tensor.ndim != 4 or tensor.shape[3] not in _DEPTHS:
         raise errors.invalid(
             f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(tensor.shape)}"
         )
@@ -82,7 +69,7 @@ def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.
             picture = _bytes_of(picture.reshape(-1, depth), bad_color).reshape(picture.shape)
         message.value.add(tag=place).image.MergeFrom(
             Summary.Image(
-                height=height, width=width, colorspace=depth, encoded_image_string=png(picture)
+                height=height, width=width, colorspace=depth, encoded_image_string=encode(picture)
             )
         )
     return serialized(message)
