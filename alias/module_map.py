@@ -137,6 +137,7 @@ HOMES = {
         "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
         "string_ops": ".ops.checks.logging tf tf.strings raw",
         "summary_ops": "tf.summary",
+        "summary_ops_v2": ".train.summaries.recording .train.summaries.graph_writers",
         "template": "tf .ops.state.template",
         "tensor_array_grad": ".ops.flow.tensor_array_nodes",
         "tensor_array_ops": "tf .ops.flow.tensor_array",
@@ -186,6 +187,7 @@ HOMES = {
     "summary": {
         "summary": "tf.summary",
         "summary_iterator": "tf.train",
+        "plugin_asset": ".train.summaries.plugin_asset",
         "writer.event_file_writer": ".io.events",
         "writer.writer": ".train.summaries.summary_io tf.summary",
         "writer.writer_cache": ".train.summaries.summary_io tf.summary",
@@ -292,6 +294,7 @@ HOMES["training"]["tracking.graph_view"] = ".train.objects.object_graph"
 HOMES["training"]["tracking.python_state"] = ".train.objects.python_state"
 HOMES["training"]["tracking.tracking"] = ".train.objects.tracking"
 HOMES["training"]["tracking.util"] = ".train.objects.checkpoint .train.objects.load_status tf.train"
+HOMES["training"]["tensorboard_logging"] = ".train.summaries.event_logging"
 HOMES["training"]["checkpoint_ops"] = ".train.checkpoints.checkpoint_ops"
 HOMES["training"]["training_ops"] = "raw"
 HOMES["training"]["server_lib"] = ".train.distributed.server .train.distributed.cluster tf.train"
@@ -301,7 +304,8 @@ HOMES["ops"].update(
     for family in (
         "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
-        "checkpoint set sparse spectral state stateless_random string dataset experimental_dataset"
+        "checkpoint set sparse spectral state stateless_random string summary dataset "
+        "experimental_dataset"
     ).split()
 )
 
@@ -309,6 +313,7 @@ HOMES["ops"].update(
 OTHERS = {
     "examples.tutorials.mnist.input_data": ".io.mnist",
     "contrib.learn.python.learn.datasets.base": ".io.mnist",
+    "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoints.checkpoint_utils",
     "contrib.framework.python.ops.variables": ".train.variables.global_step tf.train tf",
@@ -394,6 +399,7 @@ RENAMED = {
         "variable": "Variable",
         "_DEFAULT_USE_RESOURCE": ".ops.state.variable_store:default_use_resource",
     },
+    "summary.writer.writer": {"_PLUGINS_DIR": ".train.summaries.plugin_asset:FOLDER"},
     "ops.nn_ops": {
         "softmax_v2": "nn.softmax",
         "log_softmax_v2": "nn.log_softmax",

@@ -1,67 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Event files, which TensorBoard reads: records of Event messages, written by a thread."""
+"""Event files, which TensorBoard reads: records of Event messages.
+
+`EventFileWriter` has a thread write them, so that no step waits for a disk; `DirectEventWriter`
+writes in the thread that calls it, as the operations of graphs do.
+"""
 
 from __future__ import annotations
 
 import os
-import queue
-import socket
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from ..engine import errors
 from ..engine.compat import as_str_any
+from ..engine.interface.log import get_logger
 from . import protos
+from .event_file import ENOUGH, MOST, EventsWriter
+from .event_queue import EventQueue
 from .files import is_directory, recursive_create_dir
-from .record import TFRecordWriter, tf_record_iterator
-
-# TensorBoard tells by it how to read the file (core/util/events_writer.cc).
-_VERSION = "brain.Event:2"
+from .record import tf_record_iterator
 
 
-class EventsWriter:
-    """Writes events to "<prefix>.out.tfevents.<seconds>.<host><suffix>", made at the first one."""
-
-    def __init__(self, prefix: str, suffix: str = "") -> None:
-        self._prefix, self._suffix = prefix, suffix
-        self._writer: TFRecordWriter | None = None
-
-    def _open(self) -> TFRecordWriter:
-        if self._writer is None:
-            now = int(time.time())
-            # TensorBoard looks for "tfevents" in names and sorts files by the time in them.
-            name = f"{self._prefix}.out.tfevents.{now:010d}.{socket.gethostname()}{self._suffix}"
-            self._writer = TFRecordWriter(name)
-            first = protos.Event(wall_time=now, file_version=_VERSION)
-            self._writer.write(first.SerializeToString())
-            self._writer.flush()
-        return self._writer
-
-    def open(self) -> None:
-        """Makes the file."""
-        self._open()
-
-    def write(self, event: Any) -> None:
-        """Appends an event."""
-        self._open().write(event.SerializeToString())
-
-    def flush(self) -> None:
-        """Hands what was written to the operating system."""
-        if self._writer is not None:
-            self._writer.flush()
-
-    def close(self) -> None:
-        """Closes the file; the next event begins another."""
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
+def _prefix(logdir: str) -> str:
+    """The beginning of the names of event files in a folder, which is made if it is missing."""
+    if logdir and not is_directory(logdir):
+        recursive_create_dir(logdir)
+    return os.path.join(logdir, "events")
 
 
 class EventFileWriter:
-    """Takes events from any thread and writes them to a file in a folder, in one of its own.
+    """Takes events from any thread and has a thread of its own write them to a file in a folder.
 
-    Callers wait when `max_queue` events are not written yet.
+    Nobody waits for the disk, unless very much waits to be written: see `event_queue`.
     """
 
     def __init__(
@@ -71,12 +44,10 @@ class EventFileWriter:
         flush_secs: float = 120,
         filename_suffix: str | None = None,
     ) -> None:
+        del max_queue  # What may wait is counted in bytes.
         self._logdir = as_str_any(logdir)
-        if self._logdir and not is_directory(self._logdir):
-            recursive_create_dir(self._logdir)
-        self._event_queue: queue.Queue[Any] = queue.Queue(max_queue)
         suffix = as_str_any(filename_suffix) if filename_suffix else ""
-        self._ev_writer = EventsWriter(os.path.join(self._logdir, "events"), suffix)
+        self._ev_writer = EventsWriter(_prefix(self._logdir), suffix)
         if suffix:
             self._ev_writer.open()
         self._flush_secs = flush_secs
@@ -90,48 +61,104 @@ class EventFileWriter:
     def reopen(self) -> None:
         """Takes events again after `close`, into another file."""
         if self._closed:
-            self._worker = threading.Thread(target=self._write_all, daemon=True)
-            self._worker.start()
+            self._event_queue = EventQueue(self._ev_writer, self._flush_secs)
             self._closed = False
 
-    def _write_all(self) -> None:
-        """The thread's work, until it is given None."""
-        next_flush = 0.0
-        while True:
-            event = self._event_queue.get()
-            try:
-                if event is None:
-                    return
-                self._ev_writer.write(event)
-                now = time.time()
-                if now > next_flush:
-                    self._ev_writer.flush()
-                    next_flush = now + self._flush_secs
-            finally:
-                self._event_queue.task_done()
-
-    def add_event(self, event: object) -> None:
+    def add_event(self, event: Any) -> None:
         """Has an event written."""
         if not self._closed:
-            self._event_queue.put(event)
+            self._event_queue.put(event.SerializeToString())
 
     def flush(self) -> None:
-        """Waits until all events so far are written."""
-        # Once for each event that was put there, the writer has said that it is done with it.
-        self._event_queue.join()
-        self._ev_writer.flush()
+        """Waits until all events so far are written.
+
+        Raises:
+            OpError: they cannot be written; they are kept for the next try.
+        """
+        if not self._closed:
+            self._event_queue.flush()
+
+    def close(self) -> None:
+        """Writes what is left and closes the file.
+
+        Raises:
+            OpError: it cannot be written.
+        """
+        if not self._closed:
+            self._closed = True
+            self._event_queue.close()
+
+
+class DirectEventWriter:
+    """Writes events to a file in a folder in the calling thread, once more than `max_queue` wait.
+
+    What operations of graphs write goes this way, as in TensorFlow: an error is the run's.
+    """
+
+    def __init__(self, logdir: str, max_queue: int, flush_secs: float, suffix: str) -> None:
+        self._writer = EventsWriter(_prefix(logdir), suffix)
+        self._writer.open()
+        self._max_queue, self._flush_secs = max_queue, flush_secs
+        self._last_flush = time.monotonic()
+        self._lock = threading.Lock()
+        # When its session is gone, or the process ends.
+        self._close = weakref.finalize(self, _close_quietly, self._writer)
+
+    def add_event(self, event: Any) -> None:
+        """Has an event written."""
+        with self._lock:
+            self._writer.append(event.SerializeToString())
+            is_late = time.monotonic() - self._last_flush > self._flush_secs
+            if is_late or self._writer.count > self._max_queue or self._writer.held > ENOUGH:
+                self._flush()
+
+    def _flush(self) -> None:
+        self._last_flush = time.monotonic()
+        try:
+            self._writer.flush()
+        except errors.OpError:
+            if self._writer.held > MOST:
+                self._writer.discard()
+            raise
+
+    def flush(self) -> None:
+        """Writes all events so far."""
+        with self._lock:
+            self._flush()
 
     def close(self) -> None:
         """Writes what is left and closes the file."""
-        if not self._closed:
-            self._event_queue.put(None)
-        self.flush()
-        self._worker.join()
-        self._ev_writer.close()
-        self._closed = True
+        with self._lock:
+            self._close.detach()
+            self._writer.close()
+
+
+def _close_quietly(writer: EventsWriter) -> None:
+    try:
+        writer.close()
+    except errors.OpError as error:
+        get_logger().error("The last events were not written: %s", error.message)
 
 
 def summary_iterator(path: str) -> Iterator[Any]:
-    """The Event messages of a file (tf.train.summary_iterator)."""
-    for record in tf_record_iterator(path):
-        yield protos.Event.FromString(record)
+    """The Event messages of a file (tf.train.summary_iterator).
+
+    Args:
+        path: of an event file.
+
+    Returns:
+        An iterator of tf.Event.
+
+    Raises:
+        DataLossError: a record is damaged, cut or no Event.
+    """
+    from google.protobuf.message import DecodeError
+
+    for number, record in enumerate(tf_record_iterator(path)):
+        try:
+            event = protos.Event.FromString(record)
+        except DecodeError:
+            raise errors.data_loss(
+                f"record {number} of {path} is no Event: this is no event file, or a damaged one"
+            ) from None
+        yield event

@@ -6,6 +6,7 @@ A record is its length (8 bytes), the length's checksum (4), the data and the da
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
 from collections.abc import Iterator
@@ -22,6 +23,23 @@ _FOOTER = struct.Struct("<I")
 # The size of TensorFlow's buffers (core/lib/io/zlib_compression_options.h).
 _CHUNK = 256 * 1024
 _LARGEST = 1 << 63
+
+
+def framed(record: bytes) -> tuple[bytes, bytes, bytes]:
+    """A record as it stands in a file: what comes before it, the record and what comes behind."""
+    length = len(record)
+    header = _header(length) if length < _SMALL else _made_header(length)
+    return header, record, _FOOTER.pack(crc.masked(record))
+
+
+def _made_header(length: int) -> bytes:
+    packed = struct.pack("<Q", length)
+    return packed + _FOOTER.pack(crc.masked(packed))
+
+
+# Events and examples of a program have few lengths, and a checksum takes longer than a look-up.
+_SMALL = 1 << 12
+_header = functools.lru_cache(_SMALL)(_made_header)
 
 
 class TFRecordCompressionType:
@@ -161,9 +179,7 @@ class TFRecordWriter:
         file = self._open()
         if isinstance(record, str):
             raise TypeError("expected bytes, str found")
-        length = struct.pack("<Q", len(record))
-        header = length + _FOOTER.pack(crc.masked(length))
-        for part in (header, record, _FOOTER.pack(crc.masked(record))):
+        for part in framed(record):
             file.write(part if self._compressed is None else self._compressed.add(part))
 
     def flush(self) -> None:

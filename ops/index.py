@@ -572,4 +572,6 @@ ops.summaries.media: AudioSummary AudioSummaryV2 ImageSummary
 ops.summaries.summary_ops: HistogramSummary MergeSummary ScalarSummary TensorSummary TensorSummaryV2
 ops.summaries.writers: CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent
   SummaryWriter
+ops.summaries.written: WriteAudioSummary WriteGraphSummary WriteHistogramSummary WriteImageSummary
+  WriteRawProtoSummary WriteScalarSummary WriteSummary
 """

@@ -100,6 +100,23 @@ lazy("train.objects.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable"
 lazy("train.objects.module:Module", "Module")
 for _name in ("FileWriter", "FileWriterCache"):
     lazy(f"train.summaries.summary_io:{_name}", f"summary.{_name}")
+for _name in ("all_v2_summary_ops", "initialize"):
+    lazy(f"train.summaries.recording:{_name}", f"summary.{_name}")
+for _module, _names in {
+    "graph_writers": (
+        "SummaryWriter create_db_writer create_file_writer create_summary_file_writer flush"
+    ),
+    "recording": (
+        "always_record_summaries audio eval_dir generic graph histogram image import_event "
+        "initialize never_record_summaries record_summaries_every_n_global_steps scalar "
+        "should_record_summaries summary_writer_initializer_op"
+    ),
+}.items():
+    for _name in _names.split():
+        lazy(f"train.summaries.{_module}:{_name}", f"contrib.summary.{_name}")
+lazy("train.summaries.recording:all_v2_summary_ops", "contrib.summary.all_summary_ops")
+_PROJECTOR = "contrib.tensorboard.plugins.projector"
+lazy("train.summaries.projector:visualize_embeddings", f"{_PROJECTOR}.visualize_embeddings")
 
 
 def _queue_runner_def() -> Any:

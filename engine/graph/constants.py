@@ -7,7 +7,7 @@ known decides which nodes the public functions make.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,11 +36,13 @@ class _NotKnown(Exception):
 class _Folder:
     """Folds one tensor, within a budget."""
 
-    __slots__ = ("done", "left")
+    __slots__ = ("done", "left", "opaque")
 
-    def __init__(self) -> None:
+    def __init__(self, opaque: Collection[str] | None = None) -> None:
         self.left = _BUDGET
         self.done: dict[int, list[Any]] = {}
+        # Not only arithmetic of shapes is folded, but all ops but those of these types.
+        self.opaque = opaque
 
     def value(self, tensor: Tensor) -> np.ndarray:
         known = tensor.__dict__.get("_folded")
@@ -50,15 +52,22 @@ class _Folder:
         if op._id not in self.done:
             self.done[op._id] = self._run(op)
         value = np.asarray(self.done[op._id][tensor.value_index])
-        tensor._folded = value  # type: ignore[attr-defined]
+        if self.opaque is None:
+            tensor._folded = value  # type: ignore[attr-defined]
         return value
+
+    def _is_foldable(self, op: Operation) -> bool:
+        definition = op.definition
+        if definition.stateful or definition.touches or definition.kernel is None:
+            return False
+        if self.opaque is None:
+            return definition.sizes
+        return not definition.control_flow_role and op.type not in self.opaque
 
     def _run(self, op: Operation) -> list[Any]:
         definition = op.definition
         self.left -= 1
-        pure = not definition.stateful and not definition.touches
-        foldable = pure and definition.sizes and definition.kernel is not None
-        if not foldable or self.left < 0:
+        if not self._is_foldable(op) or self.left < 0:
             raise _NotKnown
         if definition.folding.from_shapes is not None:
             shapes = [tensor.shape for tensor in op._inputs_val]
@@ -97,6 +106,15 @@ def evaluate(tensor: Tensor) -> np.ndarray | None:
     if value is None or (value.dtype.kind == "O" and not is_text):
         return None
     return value
+
+
+def evaluate_all(tensor: Tensor, opaque: Collection[str]) -> Any:
+    """The value of a tensor that depends on constants only, through any op but such types."""
+    try:
+        return _Folder(opaque).value(tensor)
+    # As in `_fold`.
+    except Exception:
+        return None
 
 
 def evaluate_shape(tensor: Tensor, look: Look = evaluate) -> TensorShape:

@@ -28,6 +28,7 @@ _PUBLIC = {
     "": "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto LogMessage "
     "MetaGraphDef NameAttrList NodeDef OptimizerOptions RunMetadata RunOptions SessionLog Summary "
     "SummaryMetadata TensorInfo",
+    "contrib.tensorboard.plugins.projector.": "EmbeddingInfo ProjectorConfig SpriteMetadata",
     "profiler.": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto",
     "summary.": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
     "train.": "BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
-from ...engine.graph.constants import constant_value
+from ...engine.graph.constants import constant_value, evaluate_all
 from ...engine.graph.graph import control_dependencies
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
@@ -342,6 +342,9 @@ def switch_case(
 
 # Conditions known when the graph is built
 
+# Whoever runs the graph may give their values.
+_FED = ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")
+
 
 @export("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: TensorLike) -> bool | None:
@@ -350,6 +353,8 @@ def smart_constant_value(pred: TensorLike) -> bool | None:
         return bool(pred)
     if isinstance(pred, Tensor):
         value = constant_value(pred)
+        if value is None:
+            value = evaluate_all(pred, opaque=_FED)
         return None if value is None else bool(value)
     raise TypeError(
         "`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: " + str(type(pred))

@@ -48,7 +48,17 @@ def _bytes_of(pixels: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
 def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
-    text, bad_color = only_tag(tag, "Tags must be a scalar"), c.attr("bad_color")
+    text, message = only_tag(tag, "Tags must be a scalar"), Summary()
+    add_pictures(message, text, tensor, c.attr("max_images"), c.attr("bad_color"))
+    return serialized(message)
+
+
+def add_pictures(
+    message: Any, tag: str, tensor: np.ndarray, most: int, bad_color: np.ndarray
+) -> None:
+    """Puts the first pictures of a batch into a Summary."""
+    from ...io.protos import Summary
+
     if tensor.ndim != 4 or tensor.shape[3] not in _DEPTHS:
         raise errors.invalid(
             f"Tensor must be 4-D with last dim 1, 3, or 4, not {shape_text(tensor.shape)}"
@@ -63,8 +73,7 @@ def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.
             f"expected depth <= bad_color.size, got depth = {depth}, "
             f"bad_color.size = {bad_color.size}"
         )
-    message = Summary()
-    for place, picture in _tagged(c.attr("max_images"), f"{text}/image", tensor):
+    for place, picture in _tagged(most, f"{tag}/image", tensor):
         if picture.dtype != np.uint8:
             picture = _bytes_of(picture.reshape(-1, depth), bad_color).reshape(picture.shape)
         message.value.add(tag=place).image.MergeFrom(
@@ -72,7 +81,6 @@ def _image_summary(c: KernelContext, tag: np.ndarray, tensor: np.ndarray) -> np.
                 height=height, width=width, colorspace=depth, encoded_image_string=encode(picture)
             )
         )
-    return serialized(message)
 
 
 def _tagged(most: int, tag: str, items: np.ndarray) -> Any:
@@ -124,15 +132,22 @@ def _audio_summary(
 ) -> np.ndarray:
     from ...io.protos import Summary
 
-    text = only_tag(tag, "Tag must be a scalar")
+    text, message = only_tag(tag, "Tag must be a scalar"), Summary()
+    rate = np.float32(c.attr("sample_rate") if sample_rate is None else sample_rate.item())
+    add_sounds(message, text, tensor, c.attr("max_outputs"), rate)
+    return serialized(message)
+
+
+def add_sounds(message: Any, tag: str, tensor: np.ndarray, most: int, rate: np.float32) -> None:
+    """Puts the first sounds of a batch into a Summary."""
+    from ...io.protos import Summary
+
     if tensor.ndim not in (2, 3):
         raise errors.invalid(f"Tensor must be 3-D or 2-D, got: {shape_text(tensor.shape)}")
-    rate = np.float32(c.attr("sample_rate") if sample_rate is None else sample_rate.item())
     if not rate > 0:
         raise errors.invalid("sample_rate must be > 0")
-    message = Summary()
     sounds = tensor[:, :, None] if tensor.ndim == 2 else tensor
-    for place, sound in _tagged(c.attr("max_outputs"), f"{text}/audio", sounds):
+    for place, sound in _tagged(most, f"{tag}/audio", sounds):
         message.value.add(tag=place).audio.MergeFrom(
             Summary.Audio(
                 sample_rate=float(rate),
@@ -142,7 +157,6 @@ def _audio_summary(
                 encoded_audio_string=_wav(sound, max(1, int(np.rint(rate)))),
             )
         )
-    return serialized(message)
 
 
 define(

@@ -63,8 +63,14 @@ def _bucket_limits() -> np.ndarray:
     return np.array([*(-x for x in reversed(limits)), 0.0, *limits])
 
 
-def _fill_histogram(message: Any, values: np.ndarray) -> None:
-    """Counts finite float64 values; empty buckets in a row become one."""
+def fill_histogram(message: Any, values: np.ndarray, name: str) -> None:
+    """Counts values; empty buckets in a row become one.  `name` is for who gave nan or infinity."""
+    values = values.reshape(-1).astype(np.float64)
+    wrong = values[~np.isfinite(values)]
+    if wrong.size:
+        # Like TensorFlow, which goes by the first that is not finite.
+        kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
+        raise errors.invalid(f"{kind} in summary histogram for: {name}")
     limits = _bucket_limits()
     places = np.minimum(np.searchsorted(limits, values, side="right"), limits.size - 1)
     counts = np.bincount(places, minlength=limits.size)
@@ -88,18 +94,13 @@ def _histogram_summary(c: KernelContext, tag: np.ndarray, values: np.ndarray) ->
     from ...io.protos import Summary
 
     text = only_tag(tag, "tags must be scalar")
-    flat = values.reshape(-1).astype(np.float64)
-    wrong = flat[~np.isfinite(flat)]
-    if wrong.size:
-        # Like TensorFlow, which goes by the first that is not finite.
-        kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
-        raise errors.invalid(f"{kind} in summary histogram for: {c.name}")
     message = Summary()
-    _fill_histogram(message.value.add(tag=text).histo, flat)
+    fill_histogram(message.value.add(tag=text).histo, values, c.name)
     return serialized(message)
 
 
-def _tensor_proto(c: KernelContext, tensor: np.ndarray) -> Any:
+def content_proto(c: KernelContext, tensor: np.ndarray) -> Any:
+    """The TensorProto of a tensor of the type `T` of an operation."""
     from ...engine.types.dtypes import string
     from ...io.tensor_proto import tensor_proto
 
@@ -111,7 +112,7 @@ def _tensor_summary(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     from ...io.protos import Summary
 
     message = Summary()
-    message.value.add(node_name=c.name, tensor=_tensor_proto(c, tensor))
+    message.value.add(node_name=c.name, tensor=content_proto(c, tensor))
     return serialized(message)
 
 
@@ -122,7 +123,7 @@ def _tensor_summary_v2(
 
     message = Summary()
     value = message.value.add(tag=only_tag(tag, "tag must be scalar"))
-    value.tensor.CopyFrom(_tensor_proto(c, tensor))
+    value.tensor.CopyFrom(content_proto(c, tensor))
     value.metadata.SetInParent()
     value.metadata.ParseFromString(metadata.item())
     return serialized(message)

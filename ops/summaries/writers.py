@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.compat import as_str_any
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, Touch, writes
 from ...engine.types.shape import TensorShape
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _STATE = NoGradient("writes files")
-_WAYS: dict[str, Any] = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
-_OPENED = (Touch("files", writes=True),)
+# What definitions of operations that write have in common.
+WAYS: dict[str, Any] = {"gradient": _STATE, "stateful": True, "test": {"needs": "a folder"}}
+OPENED = (Touch("files", writes=True),)
 
 
-class _Writer:
+class Writer:
     """A place for a writer, empty before it is made and after it is closed."""
 
     def __init__(self) -> None:
@@ -36,23 +38,24 @@ class _Writer:
 
 def _create(
     c: KernelContext,
-    writer: _Writer,
+    writer: Writer,
     logdir: np.ndarray,
     max_queue: np.ndarray,
     flush_millis: np.ndarray,
     suffix: np.ndarray,
 ) -> None:
-    from ...io.events import EventFileWriter
+    from ...io.events import DirectEventWriter
 
     for name, value in (("max_queue", max_queue), ("flush_millis", flush_millis)):
         if value.ndim:
             raise errors.invalid(f"{name} must be a scalar")
     if writer.events is None:
         seconds = flush_millis.item() / 1000
-        writer.events = EventFileWriter(logdir.item(), max_queue.item(), seconds, suffix.item())
+        folder, end = (as_str_any(text.item()) for text in (logdir, suffix))
+        writer.events = DirectEventWriter(folder, max_queue.item(), seconds, end)
 
 
-def _import(c: KernelContext, writer: _Writer, event: np.ndarray) -> None:
+def _import(c: KernelContext, writer: Writer, event: np.ndarray) -> None:
     from google.protobuf.message import DecodeError
 
     from ...io.protos import Event
@@ -64,11 +67,11 @@ def _import(c: KernelContext, writer: _Writer, event: np.ndarray) -> None:
     writer.opened().add_event(message)
 
 
-def _flush(c: KernelContext, writer: _Writer) -> None:
+def _flush(c: KernelContext, writer: Writer) -> None:
     writer.opened().flush()
 
 
-def _close(c: KernelContext, writer: _Writer) -> None:
+def _close(c: KernelContext, writer: Writer) -> None:
     writer.opened().close()
     writer.events = None
 
@@ -78,10 +81,10 @@ define(
     "-> writer: resource",
     "shared_name: string = ''; container: string = ''",
     shape=lambda c: TensorShape([]),
-    kernel=lambda c: kept(c, "summary writer", lambda name: _Writer()),
+    kernel=lambda c: kept(c, "summary writer", lambda name: Writer()),
     touches=(),
     doc="A handle to a writer of summaries.",
-    **_WAYS,
+    **WAYS,
 )
 define(
     "CreateSummaryFileWriter",
@@ -90,29 +93,29 @@ define(
     kernel=_create,
     touches=writes("logdir"),
     doc="Has the writer write to a file in a folder; does nothing if it writes already.",
-    **_WAYS,
+    **WAYS,
 )
 define(
     "ImportEvent",
     "writer: resource, event: string ->",
     kernel=_import,
-    touches=_OPENED,
+    touches=OPENED,
     doc="Writes a serialized Event.",
-    **_WAYS,
+    **WAYS,
 )
 define(
     "FlushSummaryWriter",
     "writer: resource ->",
     kernel=_flush,
-    touches=_OPENED,
+    touches=OPENED,
     doc="Waits until everything is written.",
-    **_WAYS,
+    **WAYS,
 )
 define(
     "CloseSummaryWriter",
     "writer: resource ->",
     kernel=_close,
-    touches=_OPENED,
+    touches=OPENED,
     doc="Writes what is left and closes the file.",
-    **_WAYS,
+    **WAYS,
 )

@@ -5,4 +5,7 @@ Imports `engine`, `ops` and `io`.
 """
 
 # Imported when one of their names is asked for (see train/public.py), or by tools.
-ON_DEMAND = ("session_events", "summary_io")
+ON_DEMAND = (
+    *("event_logging", "graph_writers", "plugin_asset", "projector", "recording"),
+    *("session_events", "summary_io"),
+)

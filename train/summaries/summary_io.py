@@ -14,6 +14,7 @@ from ...engine.interface.log import get_logger
 from ...io import protos
 from ...io.events import EventFileWriter
 from ...io.meta_graph import create_meta_graph_def
+from .plugin_asset import write_plugin_assets
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -43,12 +44,27 @@ class SummaryToEventTransformer:
         """
         # What a session gives for a summary is a serialized message.
         if isinstance(summary, bytes):
-            summary = protos.Summary.FromString(summary)
+            event = protos.Event()
+            event.summary.ParseFromString(summary)
+            summary = event.summary
+            self._strip(summary)
+        else:
+            if not isinstance(summary, protos.Summary):
+                # TensorBoard has a class of its own for the same message.
+                summary = protos.Summary.FromString(summary.SerializeToString())
+            self._strip(summary)
+            event = protos.Event(summary=summary)
+        self._add_event(event, global_step)
+
+    def _strip(self, summary: Any) -> None:
+        """Leaves what describes a tag out where it was given before."""
+        seen = self._seen_summary_tags
         for value in summary.value:
-            if value.tag in self._seen_summary_tags:
+            tag = value.tag
+            if tag not in seen:
+                seen.add(tag)
+            elif value.HasField("metadata"):
                 value.ClearField("metadata")
-            self._seen_summary_tags.add(value.tag)
-        self._add_event(protos.Event(summary=summary), global_step)
 
     def add_session_log(self, session_log: object, global_step: TensorLike | None = None) -> None:
         """Adds a SessionLog: the start or end of a session, or a checkpoint."""
@@ -72,6 +88,7 @@ class SummaryToEventTransformer:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         given = graph_def if graph is None else graph
         if isinstance(given, Graph):
+            write_plugin_assets(given, self.event_writer.get_logdir())
             if graph is None:
                 get_logger().warning(
                     "When passing a `Graph` object, please use the `graph` named argument instead "
@@ -182,8 +199,9 @@ class FileWriter(SummaryToEventTransformer):
             )
 
     def _add_event(self, event: object, step: object) -> None:
-        self._warn_if_event_writer_is_closed()
-        super()._add_event(event, step)
+        if self._closed:
+            self._warn_if_event_writer_is_closed()
+        SummaryToEventTransformer._add_event(self, event, step)
 
     def add_event(self, event: Any) -> None:
         """Adds an Event as it is."""
