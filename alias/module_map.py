@@ -312,7 +312,8 @@ HOMES["ops"].update(
 # Modules elsewhere below `tensorflow`.
 OTHERS = {
     "examples.tutorials.mnist.input_data": ".io.mnist",
-    "contrib.learn.python.learn.datasets.base": ".io.mnist",
+    "examples.tutorials.mnist.mnist": ".train.mnist",
+    "contrib.learn.python.learn.datasets.base": ".io.csv_datasets",
     "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoints.checkpoint_utils",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 # 0x0803 and 0x0801: unsigned bytes (8) in three dimensions or one, after the IDX format.
 _IMAGES_MAGIC = 2051
 _LABELS_MAGIC = 2049
+_PIECE = 1 << 20
 
 
 class Datasets(NamedTuple):
@@ -149,7 +151,7 @@ def _extract(f: IO[bytes], magic: int, what: str, sizes: int) -> tuple[np.ndarra
     import gzip
     import zlib
 
-    from .files import read_at_most
+    from .progress import bar
 
     print("Extracting", f.name)
     try:
@@ -159,7 +161,9 @@ def _extract(f: IO[bytes], magic: int, what: str, sizes: int) -> tuple[np.ndarra
             if found != magic:
                 raise ValueError(f"Invalid magic number {found} in MNIST {what} file: {f.name}")
             wanted = math.prod(header)
-            content = read_at_most(stream, wanted)  # type: ignore[arg-type]
+            with bar(os.path.basename(f.name), wanted) as advance:
+                content = _read(stream, wanted, advance)
+            stream.read(1)  # The checksum comes behind the last byte.
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise _damaged(f, what, f"{error}") from None
     if len(header) < sizes or len(content) < wanted:
@@ -222,22 +226,47 @@ def load_mnist(train_dir: str = "MNIST-data") -> Datasets:
     return read_data_sets(train_dir)
 
 
+def _read(stream: Any, size: int | None, advance: Callable[[int], None]) -> bytes:
+    """The next bytes, all if `size` is None, piece by piece: the size may be damaged."""
+    pieces, left = [], math.inf if size is None else size
+    while left and (piece := stream.read(min(_PIECE, left))):
+        pieces.append(piece)
+        left -= len(piece)
+        advance(len(piece))
+    return b"".join(pieces)
+
+
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     """The path of a file in a folder, downloaded to it if it is not there."""
-    path = os.path.join(work_directory, filename)
+    return downloaded(os.path.join(work_directory, filename), source_url + filename)
+
+
+def downloaded(path: str, url: str) -> str:
+    """The path, once a file is there: downloaded if it was not.
+
+    Raises:
+        OSError: it cannot be read from the address, or not to its end.
+    """
     if os.path.exists(path):
         return path
+    import http.client
     import urllib.request
 
     from .graph_def import write_atomically
+    from .progress import bar
 
+    filename = os.path.basename(path)
     try:
-        with urllib.request.urlopen(source_url + filename) as response:
-            content = response.read()
-    except OSError as error:
+        with urllib.request.urlopen(url) as response:
+            length = response.headers.get("Content-Length")
+            size = int(length) if length and length.isdigit() else None
+            with bar(filename, size) as advance:
+                content = _read(response, None, advance)
+            if size is not None and len(content) != size:
+                raise OSError(f"it ended after {len(content)} of {size} bytes")
+    except (OSError, http.client.HTTPException) as error:
         raise OSError(
-            f"{path} does not exist and {source_url}{filename} cannot be read ({error}); put the "
-            "four MNIST files there yourself"
+            f"{path} does not exist and {url} cannot be read ({error}); put the file there yourself"
         ) from error
     write_atomically(path, content)
     print("Successfully downloaded", filename, len(content), "bytes.")

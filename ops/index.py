@@ -40,6 +40,8 @@ AT_ONCE = (
 NAMES = """
 engine.gradients.autodiff: UnconnectedGradients gradients hessians
 engine.gradients.autodiff_registry: NoGradient NotDifferentiable RegisterGradient no_gradient
+io.csv_datasets: contrib.learn.datasets.base.load_csv_with_header
+  contrib.learn.datasets.base.load_csv_without_header
 io.graph_def: io.write_graph train.write_graph
 io.graph_import: graph_util.import_graph_def import_graph_def
 io.graph_util: graph_util.convert_variables_to_constants graph_util.extract_sub_graph

@@ -7,4 +7,4 @@ programs see as such.  Imports `engine`, `ops` and `io`.
 """
 
 # Imported when one of their names is asked for (see public.py), or by tools.
-ON_DEMAND = ("inputs", "layers", "objects", "rnn", "sessions", "summaries", "tools")
+ON_DEMAND = ("inputs", "layers", "mnist", "objects", "rnn", "sessions", "summaries", "tools")

@@ -115,6 +115,10 @@ for _module, _names in {
     for _name in _names.split():
         lazy(f"train.summaries.{_module}:{_name}", f"contrib.summary.{_name}")
 lazy("train.summaries.recording:all_v2_summary_ops", "contrib.summary.all_summary_ops")
+_MNIST = "examples.tutorials.mnist"
+for _name in "IMAGE_PIXELS IMAGE_SIZE NUM_CLASSES evaluation inference loss training".split():
+    lazy(f"train.mnist:{_name}", f"{_MNIST}.mnist.{_name}")
+lazy("io.mnist:read_data_sets", f"{_MNIST}.input_data.read_data_sets")
 _PROJECTOR = "contrib.tensorboard.plugins.projector"
 lazy("train.summaries.projector:visualize_embeddings", f"{_PROJECTOR}.visualize_embeddings")
 

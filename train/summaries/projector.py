@@ -28,7 +28,8 @@ def visualize_embeddings(summary_writer: Any, config: Any) -> None:
         >>> embedding = config.embeddings.add(tensor_name="words", metadata_path="words.tsv")
         >>> with tf.summary.FileWriter("./logs") as writer:
         ...     visualize_embeddings(writer, config)
-        >>> print(open("./logs/projector_config.pbtxt").read(), end="")
+        >>> with open("./logs/projector_config.pbtxt") as file:
+        ...     print(file.read(), end="")
         embeddings {
           tensor_name: "words"
           metadata_path: "words.tsv"
