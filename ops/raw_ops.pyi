@@ -5776,9 +5776,61 @@ def WindowDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def WriteAudioSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
 def WriteFile(
     filename: TensorLike,
     contents: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteGraphSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteHistogramSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    values: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteImageSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    tensor: TensorLike,
+    bad_color: TensorLike,
+    max_images: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteRawProtoSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteScalarSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tag: TensorLike,
+    value: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def WriteSummary(
+    writer: TensorLike,
+    step: TensorLike,
+    tensor: TensorLike,
+    tag: TensorLike,
+    summary_metadata: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
 def Xdivy(

@@ -249,7 +249,7 @@ define(
 
 @export("math.in_top_k", "nn.in_top_k")
 def in_top_k(
-    predictions: TensorLike, targets: Sequence[int], k: int, name: str | None = None
+    predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None
 ) -> Any:
     """Whether the score of the right class is among the k greatest, or equal to them.
 
