@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -248,9 +247,7 @@ define(
 
 
 @export("math.in_top_k", "nn.in_top_k")
-def in_top_k(
-    predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None
-) -> Any:
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | None = None) -> Any:
     """Whether the score of the right class is among the k greatest, or equal to them.
 
     Args:
