@@ -13,33 +13,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import IO, Any
 
-# The beginning of what such a process runs: `part` imports a module of the package, `requests` are
-# the lines of its input, `replies` its output, into which nothing else is written.
-_BEGINNING = """
-import importlib, json, os, signal, struct, sys, time, types
-from importlib.machinery import PathFinder
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
-root, folders, homes = json.loads(requests.readline())
+from . import isolated_entry
 
-class Homes:
-    def find_spec(self, name, path=None, target=None):
-        return PathFinder.find_spec(name, homes[name], target) if name in homes else None
-
-    def find_distributions(self, context):
-        where = types.SimpleNamespace(name=context.name, path=homes.get(context.name, []))
-        return PathFinder.find_distributions(where)
-
-sys.meta_path.insert(0, Homes())
-sys.modules[root] = types.ModuleType(root)
-sys.modules[root].__path__ = folders
-part = lambda name: importlib.import_module(f"{root}.{name}")
-"""
+# What such a process runs: a function of a module of this package, called with the stream that it
+# reads lines of JSON from, and the one that it replies to, into which nothing else is written.
+Task = Callable[[IO[bytes], IO[bytes]], None]
 # Packages that they import; what of them this process has not imported, they do without.
 _PACKAGES = ("numpy", "llvmlite", "numba", "scipy", "ml_dtypes")
 # What they need of the environment: where the system finds libraries and temporary files, and what
@@ -56,18 +39,18 @@ def is_supported() -> bool:
     return is_python and not getattr(sys, "frozen", False)
 
 
-def start(program: str) -> subprocess.Popen[bytes]:
-    """A process that runs a program, which reads lines of JSON from `requests`."""
-    process = subprocess.Popen(_command(program), stdout=subprocess.PIPE, **_surroundings())
+def start(task: Task) -> subprocess.Popen[bytes]:
+    """A process that runs a function."""
+    process = subprocess.Popen(_command(task), stdout=subprocess.PIPE, **_surroundings())
     send(process, _package())
     return process
 
 
-def leave(program: str, *request: Any) -> None:
+def leave(task: Task, *request: Any) -> None:
     """Starts a process that goes on by itself: it has no terminal and no pipe of this one, is in
     no group with it, and is nobody's child.  It finds `request` as a line of JSON."""
     process = subprocess.Popen(
-        _command(_PARTING, program),
+        _command(task, is_left=True),
         stdout=subprocess.DEVNULL,
         start_new_session=True,
         **_surroundings(),
@@ -80,18 +63,19 @@ def leave(program: str, *request: Any) -> None:
     process.wait()  # for the first of two, which ends at once
 
 
-# The process that was started ends; its child goes on.
-_PARTING = """
-import os
-if os.fork():
-    os._exit(0)
-"""
+def _command(task: Task, is_left: bool = False) -> list[str]:
+    call = f"call({task.__module__!r}, {task.__name__!r}, {is_left})\n"
+    return [os.path.abspath(sys.executable), "-I", "-S", "-c", _beginning() + call]
 
 
-def _command(*programs: str) -> list[str]:
-    *before, program = programs
-    text = "".join((*before, _BEGINNING, program))
-    return [os.path.abspath(sys.executable), "-I", "-S", "-c", text]
+@cache
+def _beginning() -> str:
+    """The text of jit/isolated_entry.py, wherever the package lies."""
+    spec = isolated_entry.__spec__
+    text = spec.loader.get_source(spec.name) if spec else None  # type: ignore[union-attr]
+    if text is None:
+        raise RuntimeError(f"the source of {isolated_entry.__name__} is not there")
+    return str(text)
 
 
 def _surroundings() -> dict[str, Any]:

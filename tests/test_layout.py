@@ -137,7 +137,7 @@ ROOMS = {
         *("types", "graph", "node_notes", "documentation", "gradients", "session", "interface"),
     ),
     "jit": (
-        *("target", "threads", "debug", "isolated"),
+        *("target", "threads", "debug", "isolated_entry", "isolated"),
         *("kernel", "program", "library", "trace", "passes"),
         *("cache", "codegen", "schedule", "runtime", "report"),
     ),

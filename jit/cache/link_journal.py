@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from .. import isolated
 
@@ -32,12 +33,6 @@ _NAME = re.compile(r"\d+-[0-9a-f]{32}")
 _ABANDONED_SECONDS = 3600
 # Far more than it takes to start a process and link one kernel: what is not done by then hangs.
 _PATIENCE = 60.0
-_TRIAL = """
-code, symbol = json.loads(requests.readline())
-part("jit.codegen.compile").load_object(bytes.fromhex(code), symbol)
-replies.write(b"linked")
-replies.flush()
-"""
 
 
 @contextmanager
@@ -122,12 +117,22 @@ def _has_died(name: str) -> bool:
     return False
 
 
+def _try(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """Links an object file, in a process of its own, and says so if it comes to that."""
+    from ..codegen.compile import load_object
+
+    code, symbol = json.loads(requests.readline())
+    load_object(bytes.fromhex(code), symbol)
+    replies.write(b"linked")
+    replies.flush()
+
+
 def is_harmless(code: bytes, symbol: str) -> bool:
     """Whether a process of its own links an object file and lives."""
     if not isolated.is_supported():
         return False
     try:
-        with isolated.start(_TRIAL) as process:
+        with isolated.start(_try) as process:
             try:
                 request = json.dumps([code.hex(), symbol]).encode() + b"\n"
                 return process.communicate(request, _PATIENCE)[0] == b"linked"

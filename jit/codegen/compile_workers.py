@@ -11,6 +11,7 @@ it need not wait for Numba to be imported, and may never have to.
 
 from __future__ import annotations
 
+import json
 import struct
 import subprocess
 import threading
@@ -19,9 +20,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO
 
 from ...engine import settings, stopping
-from .. import isolated, threads
+from .. import isolated, target, threads
 
 # About what a line of a generated and of a hand-written source takes to compile, and what a helper
 # must have to do to be worth its start (all in seconds).
@@ -31,19 +33,6 @@ _MOST_HELPERS = 7
 # A helper that takes so long for one kernel is given up.
 _PATIENCE = 60.0
 
-# What a helper runs.  Of this package it imports the compiler alone, not the ops.
-_PROGRAM = """
-llvm, settings, target = map(part, ("jit.codegen.llvm", "engine.settings", "jit.target"))
-for line in requests:
-    source, symbol, is_library, wanted = json.loads(line)
-    start = time.perf_counter()
-    with settings.override(target=wanted):
-        names = part("jit.library.library_kernel").namespace() if is_library else None
-        text = llvm.lowered(source, symbol, target.current(), names)
-        code = llvm.object_code(text, target.current())
-    replies.write(struct.pack("<dQ", time.perf_counter() - start, len(code)) + code)
-    replies.flush()
-"""
 _REPLY = struct.Struct("<dQ")  # seconds, and the bytes of the object file that follows
 
 
@@ -54,6 +43,22 @@ class Job:
     source: str
     symbol: str
     is_library: bool
+
+
+def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """What a helper runs.  Of this package it imports the compiler alone, not the ops."""
+    from ..library.library_kernel import namespace
+    from . import llvm
+
+    for line in requests:
+        source, symbol, is_library, wanted = json.loads(line)
+        start = time.perf_counter()
+        with settings.override(target=wanted):
+            names = namespace() if is_library else None
+            aim = target.current()
+            code = llvm.object_code(llvm.lowered(source, symbol, aim, names), aim)
+        replies.write(_REPLY.pack(time.perf_counter() - start, len(code)) + code)
+        replies.flush()
 
 
 # A job, its object file, and the seconds that it took.
@@ -149,7 +154,7 @@ class _Helper:
             raise
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = isolated.start(_PROGRAM)
+        process = isolated.start(serve)
         self._process = process
         if self._ended:  # before there was a process to stop
             process.kill()

@@ -15,6 +15,7 @@ from .plain_vocabulary import (
     region,
     uint8,
 )
+from .step_table import HELD, ITEM_BYTES, MEMORY, NEEDED
 
 ADDS: bool = GIVEN  # a second write to an element adds to the first
 
@@ -87,28 +88,28 @@ def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
 
 
 def clear(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: a record of where items are, how many, how many fit, bytes of one, how many must."""
+    """Args: a record (jit/library/step_table.py)."""
     record = pointer(region(args[0], "int64"))
-    record[1] = 0
-    record[4] = 1
+    record[HELD] = 0
+    record[NEEDED] = 1
 
 
 def push(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: value; bytes; record.  There is room."""
     record = pointer(region(args[2], "int64"))
-    target = region(record[0] + record[1] * args[1], "uint8")
+    target = region(record[MEMORY] + record[HELD] * args[1], "uint8")
     copy(target, as_bytes(args[0]), args[1])
-    record[1] = record[1] + 1
-    record[4] = record[1] + 1
+    record[HELD] = record[HELD] + 1
+    record[NEEDED] = record[HELD] + 1
 
 
 def pop(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: result; bytes; record."""
     record = pointer(region(args[2], "int64"))
-    if record[1] > 0:
-        record[1] = record[1] - 1
-        record[4] = record[1] + 1
-        source = region(record[0] + record[1] * args[1], "uint8")
+    if record[HELD] > 0:
+        record[HELD] = record[HELD] - 1
+        record[NEEDED] = record[HELD] + 1
+        source = region(record[MEMORY] + record[HELD] * args[1], "uint8")
         copy(as_bytes(args[0]), source, args[1])
 
 
@@ -118,15 +119,15 @@ def pop(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
 def forget(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: record.  All elements are new."""
     record = pointer(region(args[0], "int64"))
-    for index in range(record[1]):
-        pointer(region(record[0] + index * record[3], "int64"))[0] = 0
-    record[1] = 0
-    record[4] = 0
+    for index in range(record[HELD]):
+        pointer(region(record[MEMORY] + index * record[ITEM_BYTES], "int64"))[0] = 0
+    record[HELD] = 0
+    record[NEEDED] = 0
 
 
 def reach(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: index; record.  There must be room for the element."""
-    pointer(region(args[1], "int64"))[4] = int64(pointer(args[0])[0]) + 1
+    pointer(region(args[1], "int64"))[NEEDED] = int64(pointer(args[0])[0]) + 1
 
 
 def append(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -135,26 +136,26 @@ def append(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
     index = int64(pointer(args[0])[0])
     bad = 1
     if index >= 0:
-        mark = pointer(region(record[0] + index * record[3], "int64"))
+        mark = pointer(region(record[MEMORY] + index * record[ITEM_BYTES], "int64"))
         bad = 0 if mark[0] == 0 else 1
         mark[0] = 1
-        target = region(record[0] + index * record[3] + 8, "uint8")
+        target = region(record[MEMORY] + index * record[ITEM_BYTES] + 8, "uint8")
         copy(target, as_bytes(args[1]), args[3])
-        record[1] = max(record[1], index + 1)
+        record[HELD] = max(record[HELD], index + 1)
     pointer(args[2])[0] = uint8(bad)
 
 
 def count(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: result; record.  How many elements there are."""
-    pointer(args[0])[0] = pointer(region(args[1], "int64"))[1]
+    pointer(args[0])[0] = pointer(region(args[1], "int64"))[HELD]
 
 
 def settle(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: memory, marks; bytes; record.  Moves elements to an array that grows no more."""
     record = pointer(region(args[3], "int64"))
-    for index in range(record[1]):
-        if pointer(region(record[0] + index * record[3], "int64"))[0] != 0:
-            source = region(record[0] + index * record[3] + 8, "uint8")
+    for index in range(record[HELD]):
+        if pointer(region(record[MEMORY] + index * record[ITEM_BYTES], "int64"))[0] != 0:
+            source = region(record[MEMORY] + index * record[ITEM_BYTES] + 8, "uint8")
             copy(as_bytes(args[0]) + index * args[2], source, args[2])
             pointer(args[1])[index] = uint8(1)
 
@@ -162,4 +163,4 @@ def settle(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
 def items(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: result; bytes of an item; record.  All items of a stack."""
     record = pointer(region(args[2], "int64"))
-    copy(as_bytes(args[0]), region(record[0], "uint8"), record[1] * args[1])
+    copy(as_bytes(args[0]), region(record[MEMORY], "uint8"), record[HELD] * args[1])

@@ -11,7 +11,9 @@ unordered numbers they give the first.  Imports NumPy and the IR's dtypes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import threading
+import time
+from collections.abc import Callable, MutableSequence, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,7 +53,7 @@ class Address:
 class Arguments:
     """A kernel's argument block: addresses of buffers of these dtypes, then numbers."""
 
-    def __init__(self, words: Sequence[int] | Address, dtypes: Sequence[str]) -> None:
+    def __init__(self, words: MutableSequence[int] | Address, dtypes: Sequence[str]) -> None:
         self.words, self.dtypes = words, dtypes
 
     def __getitem__(self, index: int) -> Any:
@@ -59,6 +61,10 @@ class Arguments:
         words = self.words
         word = int(Pointer(words)[index] if isinstance(words, Address) else words[index])
         return Address(word, self.dtypes[index]) if index < len(self.dtypes) else word
+
+    def __setitem__(self, index: int, value: int) -> None:
+        words = Pointer(self.words) if isinstance(self.words, Address) else self.words
+        words[index] = value
 
 
 class Pointer:
@@ -106,6 +112,62 @@ def call_kernel(address: int, args: int, r0: int, r1: int, c0: int, c1: int, wor
     """Calls the machine code at an address with the arguments of a kernel."""
     block = Address(args, "int64")
     KERNELS[address](Arguments(block, ()), r0, r1, c0, c1, worker)
+
+
+# What changes a word that threads share; in compiled code one instruction does.
+_CHANGING = threading.Lock()
+
+
+def atomic_load(address: int) -> int:
+    """The word at an address."""
+    return int(Pointer(Address(address, "int64"))[0])
+
+
+def atomic_store(address: int, value: int) -> None:
+    """Puts a word at an address."""
+    atomic_swap(address, value)
+
+
+def atomic_add(address: int, value: int) -> int:
+    """Adds to the word at an address; returns what was there before."""
+    with _CHANGING:
+        before = atomic_load(address)
+        Pointer(Address(address, "int64"))[0] = before + value
+        return before
+
+
+def atomic_swap(address: int, value: int) -> int:
+    """Puts a word at an address; returns what was there before."""
+    with _CHANGING:
+        before = atomic_load(address)
+        Pointer(Address(address, "int64"))[0] = value
+        return before
+
+
+def take_if_zero(address: int) -> int:
+    """Changes the word at an address from 0 to 1; 1 when it did, 0 when the word was not 0."""
+    with _CHANGING:
+        is_free = atomic_load(address) == 0
+        if is_free:
+            Pointer(Address(address, "int64"))[0] = 1
+        return int(is_free)
+
+
+def pause() -> None:
+    """Tells the processor that the thread spins."""
+    time.sleep(0)
+
+
+def clock() -> int:
+    """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
+    return time.monotonic_ns() >> 22 << 22
+
+
+def futex(number: int, address: int, operation: int, value: int) -> int:
+    """Linux's futex system call (its number differs between processors) without a time limit."""
+    word, last = ctypes.c_void_p(address), ctypes.c_long(0)
+    call = ctypes.c_long(number), word, ctypes.c_long(operation), ctypes.c_long(value)
+    return int(ctypes.CDLL(None).syscall(*call, last, last, last))
 
 
 def as_bytes(address: Address) -> Address:

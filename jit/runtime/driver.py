@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks the steps of a plan: calls every kernel on its tiles, in order, small ones serially.
 
-A plan's steps are the rows of an int64 table with the columns COLUMNS:
+A plan's steps are the rows of an int64 table (jit/library/step_table.py):
 
     program = driver.Program(table)     # copies the table (`program.table`)
     program.run()
@@ -34,16 +34,24 @@ import numpy as np
 from .. import threads
 from ..codegen import clock, compile
 from ..library.library_kernel import LibraryKernel
+from ..library.step_table import (
+    ADDRESS,
+    AT_ROW,
+    COLUMN_TILE,
+    COLUMNS,
+    PAUSED,
+    PLACE,
+    ROW,
+    ROW_TILE,
+    ROWS,
+)
 from . import thread_pool
 
-COLUMNS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
+_HEADS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
 Table = np.ndarray[Any, np.dtype[np.int64]]
 
 # More threads than there are.
 _MANY = 1 << 30
-
-# A place lies behind every table: a step, a tile of it, and whether the walk paused there.
-_PLACE = 3
 
 # Called with minus the number of steps it goes on at the place behind the table.
 # The clock is looked at behind a step or tile if another follows, so a plan of one small step never
@@ -167,7 +175,7 @@ def serial_walker() -> Callable[[int, int], int]:
 
 def has_tiles(table: Table) -> bool:
     """Whether any step of a table is cut into more than one tile."""
-    cut = (table[:, 2] > table[:, 3]) | (table[:, 4] > table[:, 5])
+    cut = (table[:, ROWS] > table[:, ROW_TILE]) | (table[:, COLUMNS] > table[:, COLUMN_TILE])
     return bool(cut.any())
 
 
@@ -182,8 +190,8 @@ class Program:
 
     def __init__(self, table: Table, threads: int | None = None, most: int = _MANY) -> None:
         self._threads, self._most = threads, most
-        if table.ndim != 2 or table.shape[1] != len(COLUMNS) or table.dtype != np.int64:
-            raise ValueError(f"a table of steps is int64 with columns {', '.join(COLUMNS)}")
+        if table.ndim != 2 or table.shape[1] != ROW or table.dtype != np.int64:
+            raise ValueError(f"a table of steps is int64 with columns {', '.join(_HEADS)}")
         self.table, self._place = _with_place(table)
         self._address = self.table.ctypes.data
         # Bound once: in a plan of a few small steps the call itself is most of the time.
@@ -219,18 +227,18 @@ class Program:
             if not goes_on:
                 self._place[:] = 0
             run_parallel(self.table, self._place)
-        return self._place.item(2)
+        return self._place.item(PAUSED)
 
 
 def _with_place(rows: Table) -> tuple[Table, Table]:
     """A copy of rows, and the place behind them."""
-    words = np.concatenate([rows.ravel(), np.zeros(_PLACE, np.int64)])
-    return words[:-_PLACE].reshape(rows.shape), words[-_PLACE:]
+    words = np.concatenate([rows.ravel(), np.zeros(PLACE, np.int64)])
+    return words[:-PLACE].reshape(rows.shape), words[-PLACE:]
 
 
 def has_control(table: Table) -> bool:
     """Whether any row of a table jumps or stops."""
-    return bool((table[:, 0] == 0).any())
+    return bool((table[:, ADDRESS] == 0).any())
 
 
 class Flow:
@@ -256,12 +264,12 @@ class Flow:
             thread_pool.current().flow(self._walk, address, self.rows, workers, row)
         else:
             self._walk(address, self.rows, 0, 0, address, row)
-        return self._place.item(0)
+        return self._place.item(AT_ROW)
 
     @property
     def is_paused(self) -> bool:
         """Whether the walk only came by to let Python look whether it may go on."""
-        return bool(self._place[2])
+        return bool(self._place[PAUSED])
 
 
 def kernels() -> tuple[LibraryKernel, ...]:

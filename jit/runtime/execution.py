@@ -17,6 +17,7 @@ from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
 from ..kernel.reference import numpy_dtype
+from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from ..schedule.aligned import aligned_copy, aligned_empty
@@ -35,6 +36,8 @@ _STAGED_BYTES = 2048
 # Results of at least so many bytes are computed in memory of their own, for the caller to keep;
 # smaller ones are copied, which takes less time than to place them.
 _OWN_BYTES = 1 << 16
+# What of a stack's record a run takes over that goes on for another.
+_MOVED = [MEMORY, HELD, FIT, NEEDED]
 
 
 class Moved(Exception):
@@ -80,11 +83,12 @@ class Run:
                 self.staged.append((number, memory))
             else:
                 self.pointed.append((number, places))
-        # Of stacks: where items are, how many, how many fit, bytes of one; and the memory.
+        # Of stacks: the record, and the memory.
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
         for place, stack, number in template.stacks:
             if stack not in self.stacks:
-                record = np.array([0, 0, 0, binding.numbers[number], 1], np.int64)
+                record = np.zeros(RECORD, np.int64)
+                record[ITEM_BYTES], record[NEEDED] = binding.numbers[number], 1
                 self.stacks[stack] = [record, np.empty(0, np.uint8)]
             self.args[place] = self.stacks[stack][0].ctypes.data
         self.cells = [[cell, None, places] for cell, places in template.cells]
@@ -214,7 +218,7 @@ class Run:
             self.args[position : position + words] = before.args[position : position + words]
         for stack, (record, memory) in before.stacks.items():
             mine = self.stacks[stack]
-            mine[0][[0, 1, 2, 4]] = record[[0, 1, 2, 4]]
+            mine[0][_MOVED] = record[_MOVED]
             mine[1] = memory
         self.hosted.update(before.hosted)
 

@@ -35,9 +35,10 @@ import numpy as np
 
 from ..codegen.compile import parts_of
 from ..kernel import ir, sizes, verify_kernel
+from ..library.step_table import AGAIN, FIT, HOST, ITEM_BYTES, MEMORY, NEEDED, RECORD, ROOM, SKIP
 from ..program.tensor_ir import Read, Register, Value, home
 from ..schedule import ir_printer
-from ..schedule.bind import AGAIN, HOST, ROOM, SKIP, Binding
+from ..schedule.bind import Binding
 from ..schedule.steps import CallStep, KernelStep, Step, byte_size, has_row
 from . import driver
 
@@ -50,7 +51,7 @@ _ALIGN = 64
 TURNS = 100  # of a loop, after which Python looks whether it may go on
 _NO_ACCESS = 0  # PROT_NONE
 _SCRATCH = "scratch memory"
-_RECORD_BYTES = 40  # of a stack: see `grow` in jit/schedule/frame.py
+_RECORD_BYTES = 8 * RECORD
 
 
 class Unguarded(AssertionError):
@@ -214,7 +215,7 @@ class Guarded(driver.Flow):
         address = int(bytes_at(args, 8).view(np.int64)[0])
         if kind == ROOM:
             record = bytes_at(address, _RECORD_BYTES).view(np.int64)
-            return None if record[4] > record[2] else row + 1
+            return None if record[NEEDED] > record[FIT] else row + 1
         flag = int(bytes_at(address, 1)[0])
         if kind == SKIP:
             return row + 1 if flag == wanted else target
@@ -280,7 +281,7 @@ class Guarded(driver.Flow):
             if problem:
                 raise self._error(step, problem)
             if self._stack(step) is not None:
-                _record(copies)[0] = buffers[-1].address
+                _record(copies)[MEMORY] = buffers[-1].address
             return [copy.contents.copy() for copy in copies]
 
     def _aim(self, step: KernelStep | CallStep, block: np.ndarray, copies: list[Copy]) -> None:
@@ -294,7 +295,7 @@ class Guarded(driver.Flow):
             block[-2 - parts] = next(c.address for c in copies if c.buffer.name == _SCRATCH)
         if self._stack(step) is not None:
             block[self._stack(step)] = copies[-2].address
-            _record(copies)[0] = copies[-1].address
+            _record(copies)[MEMORY] = copies[-1].address
 
     # What a step accesses
 
@@ -342,9 +343,9 @@ class Guarded(driver.Flow):
         place = self._stack(step)
         if place is not None:
             record = bytes_at(int(block[place]), _RECORD_BYTES).view(np.int64)
-            room = int(record[2] * record[3])
+            room = int(record[FIT] * record[ITEM_BYTES])
             buffers.append(Buffer("its stack's record", int(block[place]), _RECORD_BYTES, True))
-            buffers.append(Buffer("its stack", int(record[0]), room, True))
+            buffers.append(Buffer("its stack", int(record[MEMORY]), room, True))
         return buffers
 
     def _error(self, step: KernelStep | CallStep, problem: str) -> Unguarded:

@@ -8,12 +8,14 @@ the library and the compiler.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from ...engine import settings
 from .. import isolated, threads
@@ -33,12 +35,6 @@ _LOCK = ".warming"
 _PAUSE, _LOOK, _MOST = 5.0, 10.0, 600.0
 # The share of a core that must be free.
 _FREE = 0.5
-# What the process in the background runs.
-_PROGRAM = """
-folder, wanted = json.loads(requests.readline())
-with part("engine.settings").override(cache=folder, target=wanted):
-    part("jit.runtime.warming").work_aside()
-"""
 
 
 def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
@@ -97,7 +93,7 @@ def begin() -> None:
     if _may_begin():
         # Where no process can be started, the program goes on as it would have.
         with suppress(OSError):
-            isolated.leave(_PROGRAM, str(store.folder()), settings.get("target"))
+            isolated.leave(_aside, str(store.folder()), settings.get("target"))
 
 
 def _may_begin() -> bool:
@@ -113,6 +109,13 @@ def _may_begin() -> bool:
         return False
     # A package with machine code for this processor has all of it.
     return not compiler.is_shipped()
+
+
+def _aside(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """What the process in the background runs."""
+    folder, wanted = json.loads(requests.readline())
+    with settings.override(cache=folder, target=wanted):
+        work_aside()
 
 
 def work_aside() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..kernel import sizes
 from ..kernel.sizes import AnySize
+from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from .aligned import aligned_copy
@@ -54,8 +55,6 @@ _MOST_COMPARED = 1024
 
 # What Python does among rows that jump.
 Stop = HostStep | Fail | Grow | Draw | Learn
-
-ROW = 6  # numbers per step in the driver's table
 
 
 class Places:
@@ -117,10 +116,6 @@ class StepNumbers:
     col_tile: int | None
     cost: float
     cut_columns: bool
-
-
-# What the row of a control step says; see jit/runtime/thread_pool.py.
-SKIP, AGAIN, STOP, HOST, ROOM = range(5)
 
 
 @dataclass(slots=True)

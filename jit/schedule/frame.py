@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kernel.reference import numpy_dtype
+from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED
 from ..program.tensor_ir import Value
 from .aligned import aligned_empty
 
@@ -24,18 +25,15 @@ _LEAST_ITEMS = 32
 
 
 def grow(entry: list[np.ndarray]) -> None:
-    """Doubles a stack's memory, which is zero where nothing has been.
-
-    Its record: address, items, room, bytes of one, items that there must be room for.
-    """
+    """Doubles a stack's memory, which is zero where nothing has been."""
     record, old = entry
-    _, count, room, item, wanted = (int(n) for n in record)
+    count, item = int(record[HELD]), int(record[ITEM_BYTES])
     # Doubled: however many are pushed, each is copied about once.
-    room = max(2 * room, _LEAST_ITEMS, wanted)
+    room = max(2 * int(record[FIT]), _LEAST_ITEMS, int(record[NEEDED]))
     memory = aligned_empty((room * item,), np.uint8)
     memory[: count * item] = old[: count * item]
     memory[count * item :] = 0
-    record[0], record[2] = memory.ctypes.data, room
+    record[MEMORY], record[FIT] = memory.ctypes.data, room
     entry[1] = memory
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from numbaflow.engine import settings
-from numbaflow.jit import target, threads
+from numbaflow.jit import isolated, target, threads
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import compile_workers, llvm
 from numbaflow.jit.kernel import ir
@@ -121,7 +121,8 @@ def test_helpers_that_die_leave_their_work_to_others(
 
 
 def test_helpers_that_hang_are_given_up(eager: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_workers, "_PROGRAM", "import time; time.sleep(1000)")
+    hanging = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    monkeypatch.setattr(isolated, "_command", lambda task: hanging)
     monkeypatch.setattr(compile_workers, "_PATIENCE", 0.5)
     made = {job.symbol for job, _, _ in compile_workers.compile_all(jobs(), compile_one)}
     assert made == {job.symbol for job in jobs()}

@@ -3,17 +3,29 @@
 
 from __future__ import annotations
 
+import platform
+import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from numbaflow.jit import library
-from numbaflow.jit.library import arrays_kernels, conv_filter, conv_grad_pooled, max_pool_argmax
+from numbaflow.jit.library import (
+    arrays_kernels,
+    conv_filter,
+    conv_grad_pooled,
+    max_pool_argmax,
+    plain_vocabulary,
+    walk_kernels,
+)
 from numbaflow.jit.library.geometry import axes
 from numbaflow.jit.library.matmul import Factor, Product
+from numbaflow.jit.library.step_table import AGAIN, HOST, PLACE, SKIP, STOP
 from numbaflow.jit.library.template import specialise
+from numbaflow.jit.runtime import thread_pool
 from numbaflow.ops.random import philox
 
 from .eager import EagerBuilder
@@ -288,3 +300,86 @@ def test_arrays_that_grow() -> None:
         run(arrays_kernels.settle, [memory, marks], 12, place)
         assert total == 3 and marks.tolist() == [1, 0, 1]
         np.testing.assert_array_equal(memory, [draw(3), np.zeros(3), draw(3) + 2])
+
+
+class Walked:
+    """A walker of the library in plain Python, over kernels that note what they are called for."""
+
+    def __init__(self, rows: list[list[int]], slice_of: int = 1 << 60) -> None:
+        self.calls: list[tuple[int, ...]] = []
+        self.number = 1 + len(plain_vocabulary.KERNELS)
+        plain_vocabulary.KERNELS[self.number] = lambda args, *tile: self.calls.append(tile)
+        self.rows = len(rows)
+        self.table = np.array([*(n for row in rows for n in row), *[0] * PLACE], np.int64)
+        self.table[: 6 * self.rows : 6] *= self.number
+        self.state = np.zeros(walk_kernels.STATE_BYTES // 8, np.int64)
+        futexes = thread_pool._FUTEX_NUMBERS
+        self.facts = dict(SHARED=True, FUTEX=futexes.get(platform.machine(), 0), SLICE=slice_of)
+
+    def run(self, entry: Any, workers: int, first: int) -> list[int]:
+        """Walks; the place behind the table."""
+        names = {**vars(plain_vocabulary)}
+        exec(specialise(entry.__name__, entry, **self.facts).text, names)
+        start = self.table.ctypes.data
+        args = plain_vocabulary.Arguments(plain_vocabulary.Address(start, "int64"), ())
+        names["kernel"](args, self.rows, self.state.ctypes.data, workers, start, first)
+        return self.table[-PLACE:].tolist()
+
+
+def tiles_of(rows: int, row_tile: int, columns: int, column_tile: int) -> list[tuple[int, ...]]:
+    """The tiles of a step, in order."""
+    return [
+        (r, min(r + row_tile, rows), c, min(c + column_tile, columns))
+        for r in range(0, rows, row_tile)
+        for c in range(0, columns, column_tile)
+    ]
+
+
+def test_a_walk_does_all_tiles_in_order_and_pauses_between_them() -> None:
+    made = Walked([[1, 0, 5, 2, 7, 3], [1, 0, 0, 1, 1, 1], [1, 0, 1, 1, 4, 4]], slice_of=-1)
+    assert made.run(walk_kernels.walk, 0, 0) == [0, 1, 1]
+    pauses = 1
+    while made.run(walk_kernels.walk, 0, -1)[-1]:
+        pauses += 1
+    assert [call[:4] for call in made.calls] == [*tiles_of(5, 2, 7, 3), (0, 1, 0, 4)]
+    assert pauses == len(made.calls)
+
+
+@pytest.mark.skipif(not thread_pool.is_supported(), reason="no thread pool on this system")
+def test_threads_share_the_tiles_of_a_walk() -> None:
+    made = Walked([[1, 0, 40, 2, 60, 3], [1, 0, 9, 2, 7, 3]])
+    workers = [threading.Thread(target=partial(made.run, walk_kernels.work, 0, n)) for n in (1, 2)]
+    for worker in workers:
+        worker.start()
+    made.run(walk_kernels.walk, 2, 0)
+    made.state[walk_kernels.ENDED // 8] = 1
+    word = made.state.ctypes.data + walk_kernels.GEN
+    while any(worker.is_alive() for worker in workers):
+        plain_vocabulary.atomic_add(word, 1)
+        plain_vocabulary.futex(made.facts["FUTEX"], word, walk_kernels.WAKE, walk_kernels.ALL)
+    want = [*tiles_of(40, 2, 60, 3), *tiles_of(9, 2, 7, 3)]
+    done = [call[:4] for call in made.calls]
+    # Each once, and all of a step before the next begins.
+    assert sorted(done[:400]) == sorted(want[:400]) and sorted(done[400:]) == sorted(want[400:])
+    assert made.state[walk_kernels.LOCK // 8] == 0
+
+
+def test_a_walk_with_jumps_goes_where_flags_say() -> None:
+    flags = np.array([1, 0], np.uint8)
+    where = np.array([flags.ctypes.data, flags.ctypes.data + 1], np.int64)
+    one, other = where.ctypes.data, where.ctypes.data + 8
+    rows = [
+        [1, 0, 1, 1, 1, 1],
+        [0, one, SKIP, 5, 1, 0],  # to the end once the first flag is gone
+        [0, other, STOP, 0, 1, 0],
+        [0, 0, HOST, 0, 1, 0],
+        [0, 0, AGAIN, 0, 1, 0],
+        [1, 0, 4, 2, 2, 2],
+    ]
+    made = Walked(rows)
+    assert made.run(walk_kernels.walk_with_jumps, 0, 0) == [3, 0, 0]  # the host
+    flags[:] = 1, 1
+    assert made.run(walk_kernels.walk_with_jumps, 0, 4) == [2, 0, 0]  # through row 0 to the stop
+    flags[:] = 0, 0
+    assert made.run(walk_kernels.walk_with_jumps, 0, 4) == [6, 0, 0]
+    assert [call[:4] for call in made.calls] == [(0, 1, 0, 1)] * 3 + tiles_of(4, 2, 2, 2)
