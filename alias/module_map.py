@@ -317,6 +317,7 @@ OTHERS = {
     "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
     "contrib.framework.python.framework.checkpoint_utils": ".train.checkpoints.checkpoint_utils",
+    "contrib.framework.python.ops.audio_ops": "raw",
     "contrib.framework.python.ops.variables": ".train.variables.global_step tf.train tf",
     "python.compat.compat": ".alias.helpers",
     "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",

@@ -87,6 +87,7 @@ ops.array.sparse: sparse.mask sparse.placeholder sparse_mask sparse_placeholder
 ops.array.stack: parallel_stack stack unstack
 ops.array.unique: dynamic_partition dynamic_stitch repeat searchsorted setdiff1d unique
   unique_with_counts unravel_index
+ops.audio.audio_ops: audio.decode_wav audio.encode_wav
 ops.checks.asserts: Assert assert_equal assert_greater assert_greater_equal assert_less
   assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
   assert_none_equal assert_positive assert_proper_iterable debugging.Assert debugging.assert_equal
@@ -390,6 +391,7 @@ ops.array.slice: Slice
 ops.array.stack: Pack ParallelConcat Unpack
 ops.array.unique: DynamicPartition DynamicStitch ListDiff LowerBound ParallelDynamicStitch Unique
   UniqueV2 UniqueWithCounts UniqueWithCountsV2 UnravelIndex UpperBound
+ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
 ops.control: ControlTrigger NoOp

@@ -403,6 +403,13 @@ def Atanh(
     x: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def AudioSpectrogram(
+    input: TensorLike,
+    window_size: int,
+    stride: int,
+    magnitude_squared: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def AudioSummary(
     tag: TensorLike,
     tensor: TensorLike,
@@ -999,6 +1006,16 @@ def DecodeRaw(
     little_endian: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _DecodeWav(NamedTuple):
+    audio: Tensor
+    sample_rate: Tensor
+
+def DecodeWav(
+    contents: TensorLike,
+    desired_channels: int | None = ...,
+    desired_samples: int | None = ...,
+    name: str | None = ...,
+) -> _DecodeWav: ...
 def DeleteIterator(
     handle: TensorLike,
     deleter: TensorLike,
@@ -1226,6 +1243,11 @@ def EncodeJpegVariableQuality(
 def EncodePng(
     image: TensorLike,
     compression: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def EncodeWav(
+    audio: TensorLike,
+    sample_rate: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def EnsureShape(
@@ -2481,6 +2503,15 @@ def MergeV2Checkpoints(
     delete_old_dirs: bool | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def Mfcc(
+    spectrogram: TensorLike,
+    sample_rate: TensorLike,
+    upper_frequency_limit: float | None = ...,
+    lower_frequency_limit: float | None = ...,
+    filterbank_channel_count: int | None = ...,
+    dct_coefficient_count: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def Min(
     input: TensorLike,
     axis: TensorLike,

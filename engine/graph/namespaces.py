@@ -119,7 +119,11 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         elif full in api.NAMES or full in api.LATER:
             value = api.NAMES[full]
         else:
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+            text = f"module {module.__name__!r} has no attribute {name!r}"
+            # Few of TensorFlow's many contributions are here, and nobody can guess which.
+            shown = [known for known in names() if not known.startswith("_")]
+            is_contribution = prefix == "contrib." and name.isidentifier() and name[0] != "_"
+            raise AttributeError(f"{text}; it has {', '.join(shown)}" if is_contribution else text)
         _publish_new(root)
         module.__dict__[name] = value
         _introduce(value, root.__name__, module.__name__, name)

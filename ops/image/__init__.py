@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images: resizing, and boxes in them.
+"""Images: resizing, boxes in them, and their files: JPEG, PNG, GIF and BMP.
 
-Imports what every family may import: `engine`, and the modules of `ops` itself.
+Imports what every family may import, and strings as arrays from `strings`.
 """

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.types.shape import TensorShape, shape_text
+from ..audio import wav
 from ..image.png_encoding import encode
 from .summary_ops import FOR_PEOPLE, only_tag, serialized
 
@@ -104,29 +104,6 @@ define(
 # Sounds
 
 
-def _wav(frames: np.ndarray, rate: int) -> bytes:
-    """float32 [frames, channels] in -1..1 as a WAV file of 16 bits per sample."""
-    channels = frames.shape[1]
-    if not 0 < channels <= 0xFFFF:
-        raise errors.invalid(f"num_channels must be in (0, 2^16), got: {channels}")
-    if rate > 0xFFFFFFFF:
-        raise errors.invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
-    if not frames.size:
-        raise errors.invalid("num_frames must be positive.")
-    # The file's header has 44 bytes, and its length 32 bits.
-    if 44 + frames.size * 2 > 0xFFFFFFFF:
-        raise errors.invalid("Provided channels and frames cannot be encoded as a WAV.")
-    with np.errstate(over="ignore"):
-        scaled = (frames * np.float32(1 << 15)).astype(np.float64)
-    # Halves away from zero, as C rounds; nan becomes 0.
-    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
-    samples = np.nan_to_num(np.clip(rounded, -(1 << 15), (1 << 15) - 1)).astype("<i2").tobytes()
-    fields = (16, 1, channels, rate, rate * 2 * channels & 0xFFFFFFFF, 2 * channels, 16)
-    form = b"fmt " + struct.pack("<IHHIIHH", *fields)
-    body = b"WAVE" + form + b"data" + struct.pack("<I", len(samples)) + samples
-    return b"RIFF" + struct.pack("<I", len(body)) + body
-
-
 def _audio_summary(
     c: KernelContext, tag: np.ndarray, tensor: np.ndarray, sample_rate: np.ndarray | None = None
 ) -> np.ndarray:
@@ -154,7 +131,7 @@ def add_sounds(message: Any, tag: str, tensor: np.ndarray, most: int, rate: np.f
                 num_channels=sound.shape[1],
                 length_frames=sound.shape[0],
                 content_type="audio/wav",
-                encoded_audio_string=_wav(sound, max(1, int(np.rint(rate)))),
+                encoded_audio_string=wav.encode(sound, max(1, int(np.rint(rate)))),
             )
         )
 
