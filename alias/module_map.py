@@ -79,8 +79,11 @@ HOMES = {
         "gradients_util": ".engine.gradients.autodiff .engine.gradients.autodiff_sums",
         "histogram_ops": "tf",
         "image_grad": "",
-        "image_ops": "tf.image",
-        "image_ops_impl": "tf.image",
+        **dict.fromkeys(
+            ("image_ops", "image_ops_impl"),
+            ".ops.image.resize_images .ops.image.draw .ops.image.distort .ops.image.glimpse "
+            ".ops.image.quality tf.image raw",
+        ),
         "init_ops": ".ops.state.init .ops.state.init_orthogonal tf.initializers tf",
         "inplace_ops": "tf",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",

@@ -89,7 +89,7 @@ def _always(op: Operation) -> bool:
 
 FOLDING = {
     "Shape": Folding(_shapes, _input_shape, _always),
-    "ShapeN": Folding(_shapes, _input_shape),
+    "ShapeN": Folding(None, _input_shape),
     "Size": Folding(_counts, None, _always),
     "Rank": Folding(_ranks, None, _always),
     "Pack": Folding(None, _packed, lambda op: op._attrs["axis"] == 0, _partly_packed),

@@ -40,8 +40,6 @@ AT_ONCE = (
 NAMES = """
 engine.gradients.autodiff: UnconnectedGradients gradients hessians
 engine.gradients.autodiff_registry: NoGradient NotDifferentiable RegisterGradient no_gradient
-io.csv_datasets: contrib.learn.datasets.base.load_csv_with_header
-  contrib.learn.datasets.base.load_csv_without_header
 io.graph_def: io.write_graph train.write_graph
 io.graph_import: graph_util.import_graph_def import_graph_def
 io.graph_util: graph_util.convert_variables_to_constants graph_util.extract_sub_graph
@@ -105,18 +103,6 @@ ops.checks.shape: assert_integer assert_rank assert_rank_at_least assert_rank_in
   debugging.assert_rank_at_least debugging.assert_rank_in debugging.assert_same_float_dtype
   debugging.assert_scalar debugging.assert_shapes debugging.assert_type
 ops.control: group no_op tuple
-ops.data.dataset: data.experimental.AUTOTUNE
-ops.data.dataset_spec: data.DatasetSpec data.experimental.DatasetStructure
-ops.data.dataset_v1: data.Dataset data.experimental.from_variant data.experimental.get_structure
-  data.experimental.to_variant data.get_output_classes data.get_output_shapes data.get_output_types
-  data.make_initializable_iterator data.make_one_shot_iterator
-ops.data.iterators: data.Iterator data.experimental.get_next_as_optional
-ops.data.optional: OptionalSpec data.experimental.Optional data.experimental.OptionalStructure
-ops.data.options: data.Options data.experimental.DistributeOptions
-  data.experimental.MapVectorizationOptions data.experimental.OptimizationOptions
-  data.experimental.StatsOptions data.experimental.ThreadingOptions
-ops.data.readers: data.FixedLengthRecordDataset data.TFRecordDataset data.TextLineDataset
-ops.data.structure: data.experimental.SparseTensorStructure data.experimental.TensorStructure
 ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
   config.experimental.list_physical_devices
 ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
@@ -127,13 +113,31 @@ ops.flow.loop: while_loop
 ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func
 ops.flow.tensor_array: TensorArray
-ops.image.boxes: image.crop_and_resize image.non_max_suppression
-ops.image.codec_ops: image.decode_and_crop_jpeg image.decode_bmp image.decode_gif image.decode_jpeg
-  image.decode_png image.encode_jpeg image.encode_png image.extract_jpeg_shape
-  io.decode_and_crop_jpeg io.decode_bmp io.decode_gif io.decode_jpeg io.decode_png io.encode_jpeg
-  io.encode_png io.extract_jpeg_shape
-ops.image.codec_public: image.decode_image image.is_jpeg io.decode_image io.is_jpeg
+ops.image.adjust: image.adjust_brightness image.adjust_contrast image.adjust_gamma image.adjust_hue
+  image.adjust_jpeg_quality image.adjust_saturation image.per_image_standardization
+  image.random_brightness image.random_contrast image.random_hue image.random_jpeg_quality
+  image.random_saturation
+ops.image.bounds: image.central_crop image.crop_to_bounding_box image.pad_to_bounding_box
+  image.resize_image_with_crop_or_pad image.resize_with_crop_or_pad
+ops.image.boxes: image.crop_and_resize
+ops.image.color: image.hsv_to_rgb image.rgb_to_hsv
+ops.image.color_spaces: image.grayscale_to_rgb image.rgb_to_grayscale image.rgb_to_yiq
+  image.rgb_to_yuv image.yiq_to_rgb image.yuv_to_rgb
+ops.image.convert: image.convert_image_dtype
+ops.image.distort: image.sample_distorted_bounding_box
+ops.image.draw: image.draw_bounding_boxes
+ops.image.edges: image.image_gradients image.sobel_edges image.total_variation
+ops.image.flip: image.flip_left_right image.flip_up_down image.random_flip_left_right
+  image.random_flip_up_down image.rot90 image.transpose image.transpose_image
+ops.image.glimpse: image.extract_glimpse
+ops.image.quality: image.psnr image.ssim image.ssim_multiscale
 ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
+ops.image.resize_images: image.ResizeMethod image.resize image.resize_image_with_pad
+  image.resize_images
+ops.image.resize_nodes: image.resize_area image.resize_bicubic
+ops.image.suppress_nodes: image.combined_non_max_suppression image.non_max_suppression
+  image.non_max_suppression_overlaps image.non_max_suppression_padded
+  image.non_max_suppression_with_scores
 ops.linalg.contract: einsum linalg.einsum linalg.tensordot tensordot
 ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv linalg.qr
   linalg.svd qr self_adjoint_eig self_adjoint_eigvals svd
@@ -395,24 +399,6 @@ ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
 ops.control: ControlTrigger NoOp
-ops.data.nodes.files: FixedLengthRecordDataset FixedLengthRecordDatasetV2 TFRecordDataset
-  TextLineDataset
-ops.data.nodes.functions: DatasetToSingleElement ExperimentalDatasetToSingleElement FilterDataset
-  FlatMapDataset InterleaveDataset MapDataset ParallelInterleaveDatasetV2 ParallelMapDataset
-  ReduceDataset
-ops.data.nodes.iterators: AnonymousIterator AnonymousIteratorV2 AnonymousMemoryCache
-  AnonymousRandomSeedGenerator DatasetCardinality DeleteIterator DeleteMemoryCache
-  DeleteRandomSeedGenerator DeserializeIterator ExperimentalDatasetCardinality Iterator
-  IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext IteratorGetNextAsOptional
-  IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator OneShotIterator
-  OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone SerializeIterator
-ops.data.nodes.sources: GeneratorDataset RangeDataset SparseTensorSliceDataset TensorDataset
-  TensorSliceDataset
-ops.data.nodes.transformations: BatchDataset BatchDatasetV2 CacheDataset CacheDatasetV2
-  ConcatenateDataset ExperimentalUnbatchDataset MaxIntraOpParallelismDataset ModelDataset
-  OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 PrefetchDataset PrivateThreadPoolDataset
-  RepeatDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset ShuffleDatasetV2 SkipDataset
-  TakeDataset UnbatchDataset WindowDataset ZipDataset
 ops.flow.function_calls: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
   StatelessWhile SymbolicGradient While
 ops.flow.nodes: Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
@@ -429,11 +415,16 @@ ops.flow.tensor_list_making: EmptyTensorList TensorListFromTensor TensorListRese
   TensorListScatter TensorListScatterV2 TensorListSplit
 ops.flow.tensor_list_reading: TensorListConcat TensorListConcatV2 TensorListElementShape
   TensorListGather TensorListGetItem TensorListLength TensorListStack
-ops.image.boxes: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage NonMaxSuppression
-  NonMaxSuppressionV2 NonMaxSuppressionV3
-ops.image.codec_ops: DecodeAndCropJpeg DecodeBmp DecodeGif DecodeJpeg DecodePng EncodeJpeg
-  EncodeJpegVariableQuality EncodePng ExtractJpegShape
+ops.image.boxes: CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage
+ops.image.color: AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+ops.image.distort: SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+ops.image.draw: DrawBoundingBoxes DrawBoundingBoxesV2
+ops.image.glimpse: ExtractGlimpse
 ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
+ops.image.resize_nodes: ResizeArea ResizeBicubic ResizeBicubicGrad ScaleAndTranslate
+  ScaleAndTranslateGrad
+ops.image.suppress_nodes: CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2
+  NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
 ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
 ops.linalg.einsum: Einsum
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
@@ -576,6 +567,4 @@ ops.summaries.media: AudioSummary AudioSummaryV2 ImageSummary
 ops.summaries.summary_ops: HistogramSummary MergeSummary ScalarSummary TensorSummary TensorSummaryV2
 ops.summaries.writers: CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent
   SummaryWriter
-ops.summaries.written: WriteAudioSummary WriteGraphSummary WriteHistogramSummary WriteImageSummary
-  WriteRawProtoSummary WriteScalarSummary WriteSummary
 """

@@ -76,6 +76,21 @@ def AddV2(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def AdjustContrastv2(
+    images: TensorLike,
+    contrast_factor: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AdjustHue(
+    images: TensorLike,
+    delta: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AdjustSaturation(
+    images: TensorLike,
+    scale: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def All(
     input: TensorLike,
     axis: TensorLike,
@@ -701,6 +716,23 @@ def CloseSummaryWriter(
     writer: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+class _CombinedNonMaxSuppression(NamedTuple):
+    nmsed_boxes: Tensor
+    nmsed_scores: Tensor
+    nmsed_classes: Tensor
+    valid_detections: Tensor
+
+def CombinedNonMaxSuppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_per_class: bool | None = ...,
+    clip_boxes: bool | None = ...,
+    name: str | None = ...,
+) -> _CombinedNonMaxSuppression: ...
 def Complex(
     real: TensorLike,
     imag: TensorLike,
@@ -1179,6 +1211,17 @@ def DivNoNan(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def DrawBoundingBoxes(
+    images: TensorLike,
+    boxes: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DrawBoundingBoxesV2(
+    images: TensorLike,
+    boxes: TensorLike,
+    colors: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def DynamicPartition(
     data: TensorLike,
     partitions: TensorLike,
@@ -1313,6 +1356,16 @@ def ExperimentalUnbatchDataset(
 ) -> Tensor: ...
 def Expm1(
     x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExtractGlimpse(
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool | None = ...,
+    normalized: bool | None = ...,
+    uniform_noise: bool | None = ...,
+    noise: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ExtractImagePatches(
@@ -1695,6 +1748,10 @@ def GreaterEqual(
 ) -> Tensor: ...
 def GuaranteeConst(
     input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def HSVToRGB(
+    images: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def HashTable(
@@ -2661,6 +2718,42 @@ def NonMaxSuppressionV3(
     score_threshold: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _NonMaxSuppressionV4(NamedTuple):
+    selected_indices: Tensor
+    valid_outputs: Tensor
+
+def NonMaxSuppressionV4(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    pad_to_max_output_size: bool | None = ...,
+    name: str | None = ...,
+) -> _NonMaxSuppressionV4: ...
+class _NonMaxSuppressionV5(NamedTuple):
+    selected_indices: Tensor
+    selected_scores: Tensor
+    valid_outputs: Tensor
+
+def NonMaxSuppressionV5(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike,
+    score_threshold: TensorLike,
+    soft_nms_sigma: TensorLike,
+    pad_to_max_output_size: bool | None = ...,
+    name: str | None = ...,
+) -> _NonMaxSuppressionV5: ...
+def NonMaxSuppressionWithOverlaps(
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike,
+    score_threshold: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def NotEqual(
     x: TensorLike,
     y: TensorLike,
@@ -3185,6 +3278,10 @@ def RFFT(
     fft_length: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def RGBToHSV(
+    images: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def RandomGamma(
     shape: TensorLike,
     alpha: TensorLike,
@@ -3486,6 +3583,26 @@ def RepeatDataset(
 def Reshape(
     tensor: TensorLike,
     shape: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeArea(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeBicubic(
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ResizeBicubicGrad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ResizeBilinear(
@@ -4054,6 +4171,40 @@ def RsqrtGrad(
     dy: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _SampleDistortedBoundingBox(NamedTuple):
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+def SampleDistortedBoundingBox(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    min_object_covered: float | None = ...,
+    aspect_ratio_range: Sequence[float] | None = ...,
+    area_range: Sequence[float] | None = ...,
+    max_attempts: int | None = ...,
+    use_image_if_no_bounding_boxes: bool | None = ...,
+    name: str | None = ...,
+) -> _SampleDistortedBoundingBox: ...
+class _SampleDistortedBoundingBoxV2(NamedTuple):
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+def SampleDistortedBoundingBoxV2(
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
+    min_object_covered: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    aspect_ratio_range: Sequence[float] | None = ...,
+    area_range: Sequence[float] | None = ...,
+    max_attempts: int | None = ...,
+    use_image_if_no_bounding_boxes: bool | None = ...,
+    name: str | None = ...,
+) -> _SampleDistortedBoundingBoxV2: ...
 def Save(
     filename: TensorLike,
     tensor_names: TensorLike,
@@ -4077,6 +4228,24 @@ def SaveV2(
 def ScalarSummary(
     tags: TensorLike,
     values: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScaleAndTranslate(
+    images: TensorLike,
+    size: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: bytes | str | None = ...,
+    antialias: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ScaleAndTranslateGrad(
+    grads: TensorLike,
+    original_image: TensorLike,
+    scale: TensorLike,
+    translation: TensorLike,
+    kernel_type: bytes | str | None = ...,
+    antialias: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ScatterAdd(

@@ -198,7 +198,7 @@ FAMILIES: dict[str, set[str]] = {
     "data": {"flow", "random", "state"},
     "distributions": {"math", "nn"},
     "flow": {"array", "checks", "state"},
-    "image": {"strings"},
+    "image": {"math", "nn", "random", "strings"},
     "linalg": set(),
     "lookup": {"array", "state", "strings"},
     "math": {"array"},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # The work that one question may cost, in operations looked at.
 _BUDGET = 200
+_MOST_NUMBERS = 64
 # Tells the value of a tensor, or that it is not known.
 Look = Callable[[Tensor], Any]
 
@@ -61,7 +62,7 @@ class _Folder:
         if definition.stateful or definition.touches or definition.kernel is None:
             return False
         if self.opaque is None:
-            return definition.sizes
+            return definition.sizes or not definition.control_flow_role
         return not definition.control_flow_role and op.type not in self.opaque
 
     def _run(self, op: Operation) -> list[Any]:
@@ -76,6 +77,10 @@ class _Folder:
                 raise _NotKnown
             return list(found)
         flat = [self.value(tensor) for tensor in op._inputs_val]
+        # What is no arithmetic of shapes is computed for a few numbers only.
+        is_plain = self.opaque is None and not definition.sizes
+        if is_plain and sum(part.size for part in flat) > _MOST_NUMBERS:
+            raise _NotKnown
         inputs = group(definition.inputs, op._attrs, flat)
         result = definition.kernel(KernelContext(op), *inputs)  # type: ignore[misc]
         return list(result) if len(op.outputs) > 1 else [_single(result)]

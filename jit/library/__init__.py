@@ -5,7 +5,7 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
-from .image import box_gradient, cut, cut_gradient, resized, resized_gradient
+from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
@@ -17,11 +17,13 @@ from .random import (
     shuffled,
 )
 from .ranking import largest
+from .resampling import resampled
 from .rows import coordinates, inverted, running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
+from .suppression import suppressed
 
 __all__ = [
     "LibraryKernel",
@@ -43,10 +45,12 @@ __all__ = [
     "matmul",
     "max_pool",
     "max_pool_gradient",
+    "outlined",
     "philox_integers",
     "philox_normal",
     "philox_truncated_normal",
     "philox_uniform",
+    "resampled",
     "resized",
     "resized_gradient",
     "running",
@@ -55,6 +59,7 @@ __all__ = [
     "shuffled",
     "sorted_segments",
     "sparse_product",
+    "suppressed",
     "transpose_matrices",
     "update_rows",
 ]

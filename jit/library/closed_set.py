@@ -17,9 +17,11 @@ from . import (
     max_pool_argmax,
     random,
     ranking,
+    resampling,
     rows,
     search,
     segments,
+    suppression,
     tiles,
 )
 from .library_kernel import LibraryKernel
@@ -35,9 +37,11 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     max_pool_argmax.closed,
     products,
     random.closed,
+    resampling.closed,
     rows.closed,
     search.closed,
     segments.closed,
+    suppression.closed,
     tiles.closed,
 )
 # The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.

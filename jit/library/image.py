@@ -103,6 +103,20 @@ def cut_gradient(
     return out
 
 
+def outlined(b: Any, images: Any, boxes: Any, colors: Any) -> Any:
+    """Images with the outlines of boxes, [images, number, 4], in colours by turns."""
+    (out,) = b.call(
+        _outlined_kernel(), [images, boxes, colors], [(tuple(images.shape), "float32")],
+        [*images.shape[1:], boxes.shape[1], *colors.shape], images.shape[0],
+        operations=product(images.shape),
+    )  # fmt: skip
+    return out
+
+
+def _outlined_kernel() -> LibraryKernel:
+    return specialise("outlined", image_kernels.outlined, NEAREST=False)
+
+
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """All kernels, which are of single precision only."""
     del dtypes
@@ -113,6 +127,7 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             (image_kernels.resized_gradient, _RESIZED),
         ):
             yield specialise(entry.__name__, entry, NEAREST=is_nearest).over(kinds)
+    yield _outlined_kernel().over(("float32",) * 4)
     for entry, kinds in (
         (image_kernels.resized, _RESIZED),
         (image_kernels.box_gradient, ("float32", "float32", "float32", "int32", "float32")),

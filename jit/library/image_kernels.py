@@ -11,6 +11,7 @@ from .plain_vocabulary import (
     Address,
     Arguments,
     Scalar,
+    copy,
     float32,
     float64,
     helper,
@@ -243,3 +244,43 @@ def box_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
         result[4 * r + 1] = float32(first_x)
         result[4 * r + 2] = float32(last_y)
         result[4 * r + 3] = float32(last_x)
+
+
+@helper
+def draw_line(pixel: Address, color: Address, step: int, count: int, depth: int) -> None:
+    """Gives some pixels, `step` elements from each other, a colour."""
+    source = pointer(color)
+    for i in range(count):
+        target = pointer(pixel + i * step)
+        for c in range(depth):
+            target[c] = source[c]
+
+
+def outlined(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: images, boxes, colours, result; height, width, channels, boxes of an image, colours,
+    numbers of a colour.  Rows are images.
+    """
+    height, width, depth, count, colors, span = (
+        args[4], args[5], args[6], args[7], args[8], args[9],
+    )  # fmt: skip
+    for r in range(r0, r1):
+        image = args[3] + r * height * width * depth
+        copy(image, args[0] + r * height * width * depth, height * width * depth)
+        for n in range(count):
+            box = pointer(args[1] + 4 * (r * count + n))
+            color = args[2] + (n % colors) * span
+            top, left = int64(box[0] * float32(height - 1)), int64(box[1] * float32(width - 1))
+            bottom, right = int64(box[2] * float32(height - 1)), int64(box[3] * float32(width - 1))
+            is_seen = top < height and bottom >= 0 and left < width and right >= 0
+            if is_seen and top <= bottom and left <= right:
+                y, x = max(top, 0), max(left, 0)
+                tall, wide = min(bottom, height - 1) - y + 1, min(right, width - 1) - x + 1
+                line = width * depth
+                if top >= 0:
+                    draw_line(image + top * line + x * depth, color, depth, wide, depth)
+                if bottom < height:
+                    draw_line(image + bottom * line + x * depth, color, depth, wide, depth)
+                if left >= 0:
+                    draw_line(image + y * line + left * depth, color, line, tall, depth)
+                if right < width:
+                    draw_line(image + y * line + right * depth, color, line, tall, depth)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes in images, [y1, x1, y2, x2]: picking among those that overlap, and cutting them out."""
+"""Cutting boxes out of images, [y1, x1, y2, x2] in shares of height and width."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.graph.build import define
-from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
-from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
@@ -30,125 +28,6 @@ if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
-
-_THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
-_BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
-
-
-# Suppression
-
-
-def _overlaps(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """How much of what a box and each other one cover they share; corners come in any order."""
-    low, high = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
-    lows = np.minimum(others[:, :2], others[:, 2:])
-    highs = np.maximum(others[:, :2], others[:, 2:])
-    area, areas = np.prod(high - low), np.prod(highs - lows, axis=1)
-    sides = np.maximum(np.minimum(high, highs) - np.maximum(low, lows), 0)
-    shared = np.prod(sides, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = shared / (area + areas - shared)
-    return np.where((area <= 0) | (areas <= 0), np.zeros_like(share), share)
-
-
-def _suppress(
-    boxes: np.ndarray, scores: np.ndarray, count: int, overlap: float, score: float
-) -> np.ndarray:
-    if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise errors.invalid(f"boxes must be 2-D with 4 columns{list(boxes.shape)}")
-    if scores.shape != boxes.shape[:1]:
-        raise errors.invalid("scores has incompatible shape")
-    if count < 0:
-        raise errors.invalid("output size must be non-negative")
-    if not 0 <= overlap <= 1:
-        raise errors.invalid("iou_threshold must be in [0, 1]")
-    kept: list[int] = []
-    for i in np.argsort(-scores, kind="stable"):
-        if len(kept) == count or not scores[i] > score:
-            break
-        # Equal to the threshold is enough in 1.15 (non_max_suppression_op.cc).
-        if not (_overlaps(boxes[i], boxes[kept]) >= overlap).any():
-            kept.append(int(i))
-    return np.array(kept, np.int32)
-
-
-def _suppressed_shape(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked(c.inputs[0], 2)
-    shape_inference.ranked(c.inputs[1], 1)
-    for shape in c.inputs[2:]:
-        shape_inference.ranked(shape, 0)
-    return TensorShape([None])
-
-
-_SUPPRESSED: dict[str, Any] = {
-    "shape": _suppressed_shape,
-    "gradient": NoGradient("indices have no gradient"),
-    "dynamic_shape": True,
-}
-_SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
-define(
-    "NonMaxSuppression",
-    "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
-    "iou_threshold: float = 0.5",
-    kernel=lambda c, boxes, scores, count: _suppress(
-        boxes, scores, int(count), c.attr("iou_threshold"), -np.inf
-    ),
-    doc="Indices of the boxes that are left, best first, without those that overlap better ones.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3)]]},
-    **_SUPPRESSED,
-)
-define(
-    "NonMaxSuppressionV2",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> "
-    "selected_indices: int32",
-    _THRESHOLDS,
-    kernel=lambda c, boxes, scores, count, overlap: _suppress(
-        boxes, scores, int(count), float(overlap), -np.inf
-    ),
-    doc="NonMaxSuppression whose threshold is a tensor.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
-    **_SUPPRESSED,
-)
-define(
-    "NonMaxSuppressionV3",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
-    "score_threshold: T_threshold -> selected_indices: int32",
-    _THRESHOLDS,
-    kernel=lambda c, boxes, scores, count, overlap, score: _suppress(
-        boxes, scores, int(count), float(overlap), float(score)
-    ),
-    doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5), np.float32(0.4)]]},
-    **_SUPPRESSED,
-)
-
-
-@export("image.non_max_suppression")
-def non_max_suppression(
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
-    name: str | None = None,
-) -> Tensor:
-    """Indices of boxes, best first, without those that overlap better ones (`tf.image`).
-
-    Args:
-      boxes: A float tensor, [number, 4], of two opposite corners (y, x) each.
-      scores: A float tensor, [number].
-      max_output_size: An int32, how many boxes to keep at most.
-      iou_threshold: From which share of their common area on two boxes overlap.
-      score_threshold: Boxes that score no more are left out.
-      name: A scope for the nodes.
-
-    Returns:
-      An int32 vector.
-    """
-    with name_scope(name, "non_max_suppression"):
-        overlap = convert_to_tensor(iou_threshold, name="iou_threshold")
-        score = convert_to_tensor(score_threshold, name="score_threshold")
-        return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, overlap, score)
 
 
 # Cutting out

@@ -39,7 +39,7 @@ _SAMPLES = {
 }
 
 
-def _resized_shape(c: ShapeContext) -> TensorShape:
+def resized_shape(c: ShapeContext) -> TensorShape:
     n, _, _, depth = shape_inference.ranked(c.inputs[0], 4)
     shape_inference.ranked(c.inputs[1], 1)
     size = c.value(1)
@@ -49,14 +49,18 @@ def _resized_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([n, height, width, depth])
 
 
-def _check(image: Sequence[int], size: Any, attr: Callable[..., Any]) -> tuple[int, int]:
+def check_sizes(
+    image: Sequence[Any], size: Any, attr: Callable[..., Any], name: str = "shape_t"
+) -> tuple[int, int]:
     """The wanted height and width; InvalidArgumentError for what cannot be resized."""
     if attr("half_pixel_centers") and attr("align_corners"):
         raise errors.invalid("If half_pixel_centers is True, align_corners must be False.")
     if len(image) != 4:
         raise errors.invalid(f"input must be 4-dimensional{list(image)}")
+    if np.ndim(size) != 1:
+        raise errors.invalid(f"{name} must be 1-dimensional{list(np.shape(size))}")
     if len(size) != 2:
-        raise errors.invalid(f"shape_t must have two elements[{len(size)}]")
+        raise errors.invalid(f"{name} must have two elements[{len(size)}]")
     if int(size[0]) <= 0 or int(size[1]) <= 0:
         raise errors.invalid("output dimensions must be positive")
     if image[3] == 0:
@@ -66,7 +70,7 @@ def _check(image: Sequence[int], size: Any, attr: Callable[..., Any]) -> tuple[i
     return int(size[0]), int(size[1])
 
 
-def _positions(size: int, resized: int, attr: Callable[..., Any], center: float) -> np.ndarray:
+def positions(size: int, resized: int, attr: Callable[..., Any], center: float) -> np.ndarray:
     """Where each row (or column) of the resized image lies in the image."""
     one = np.float32(1)
     if attr("align_corners") and resized > 1:
@@ -85,7 +89,7 @@ def _between(
     size: int, resized: int, attr: Callable[..., Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each row: the two rows that it lies between, and how near to the second one."""
-    places = _positions(size, resized, attr, 0.5)
+    places = positions(size, resized, attr, 0.5)
     low = np.floor(places)
     near = places - low
     first = np.clip(low, 0, size - 1).astype(np.int64)
@@ -94,7 +98,7 @@ def _between(
 
 def _nearest(size: int, resized: int, attr: Callable[..., Any]) -> np.ndarray:
     """For each row of the resized image: the row of the image that it shows."""
-    places = _positions(size, resized, attr, 0.0)
+    places = positions(size, resized, attr, 0.0)
     # TensorFlow rounds halves up here and rounds down elsewhere.
     if attr("align_corners"):
         places = places + np.float32(0.5)
@@ -114,7 +118,7 @@ _INPUTS = (vector(1, "shape_t must be 1-dimensional{shape}"),)
 
 
 def _bilinear(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
-    height, width = _check(images.shape, size, c.attr)
+    height, width = check_sizes(images.shape, size, c.attr)
     top, bottom, y = _between(images.shape[1], height, c.attr)
     left, right, x = _between(images.shape[2], width, c.attr)
     x, y = x[:, None], y[:, None, None]
@@ -122,7 +126,7 @@ def _bilinear(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndar
     return _mix(upper[:, :, left], upper[:, :, right], lower[:, :, left], lower[:, :, right], x, y)
 
 
-def _static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | None:
+def static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | None:
     """The wanted height and width, where these and the image's are plain numbers."""
     known = b.known(size)
     sizes = [*image.shape[1:3], *(() if known is None else known)]
@@ -134,10 +138,10 @@ def _static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | No
 def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     from ...jit import library
 
-    wanted = _static_sizes(b, images, size)
+    wanted = static_sizes(b, images, size)
     if wanted is None:
         return NotImplemented
-    _check(images.shape, wanted, op.attr)
+    check_sizes(images.shape, wanted, op.attr)
     images = b.cast(images, "float32")
     top, bottom, y = _between(images.shape[1], wanted[0], op.attr)
     left, right, x = _between(images.shape[2], wanted[1], op.attr)
@@ -150,7 +154,7 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
 
 
 def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
-    height, width = _check(image.shape, grads.shape[1:3], c.attr)
+    height, width = check_sizes(image.shape, grads.shape[1:3], c.attr)
     top, bottom, y = _between(image.shape[1], height, c.attr)
     left, right, x = _between(image.shape[2], width, c.attr)
     one = np.float32(1)
@@ -201,7 +205,7 @@ _resize_bilinear = define(
     "ResizeBilinear",
     "images: T, size: int32 -> resized_images: float32",
     f"T: {{{_INTEGERS}, bfloat16, half, float32, float64}}; {_OPTIONS}",
-    shape=_resized_shape,
+    shape=resized_shape,
     kernel=ranked(_bilinear, *_INPUTS),
     lower=_lower_bilinear,
     gradient=_grad_of_bilinear,
@@ -225,17 +229,17 @@ _resize_bilinear = define(
 
 
 def _nearest_neighbor(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
-    height, width = _check(images.shape, size, c.attr)
+    height, width = check_sizes(images.shape, size, c.attr)
     rows = _nearest(images.shape[1], height, c.attr)
     columns = _nearest(images.shape[2], width, c.attr)
     return images[:, rows][:, :, columns]
 
 
 def _lower_nearest(b: Builder, op: OpView, images: Any, size: Value) -> Any:
-    wanted = _static_sizes(b, images, size)
+    wanted = static_sizes(b, images, size)
     if wanted is None:
         return NotImplemented
-    _check(images.shape, wanted, op.attr)
+    check_sizes(images.shape, wanted, op.attr)
     for axis, resized in ((1, wanted[0]), (2, wanted[1])):
         places = _nearest(images.shape[axis], resized, op.attr)
         images = b.gather(images, b.constant(places, "int64"), axis)
@@ -259,7 +263,7 @@ def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.n
 def _lower_nearest_grad(b: Builder, op: OpView, grads: Value, size: Value) -> Any:
     from ...jit import library
 
-    wanted = _static_sizes(b, grads, size)
+    wanted = static_sizes(b, grads, size)
     if wanted is None or not all(wanted):
         return NotImplemented
     places = []
@@ -283,7 +287,7 @@ define(
     "ResizeNearestNeighborGrad",
     "grads: T, size: int32 -> output: T",
     f"T: {{uint8, int8, int32, half, float32, float64}}; {_OPTIONS}",
-    shape=_resized_shape,
+    shape=resized_shape,
     kernel=_nearest_grad,
     lower=_lower_nearest_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
@@ -299,7 +303,7 @@ _resize_nearest_neighbor = define(
     "ResizeNearestNeighbor",
     "images: T, size: int32 -> resized_images: T",
     f"T: {{{_INTEGERS}, half, float32, float64}}; {_OPTIONS}",
-    shape=_resized_shape,
+    shape=resized_shape,
     kernel=ranked(_nearest_neighbor, *_INPUTS),
     lower=_lower_nearest,
     gradient=_grad_of_nearest,

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images resampled by weighted sums of rows and columns, line by line of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..kernel.sizes import AnySize, maximum
+from . import resampling_kernels
+from .library_kernel import LibraryKernel
+from .template import specialise
+
+_WORK = 1 << 14  # elements per tile
+_DEPTHS = (1, 3)
+# What images hold is read as it is.
+READ = ("float32", "uint8")
+
+
+def resampled(
+    b: Any, images: Any, rows: Sequence[Any], columns: Sequence[Any], tall: AnySize, wide: AnySize,
+    across_first: bool = False, factor: Any = None,
+) -> Any:  # fmt: skip
+    """Images of tall x wide lines, each a weighted sum of others.
+
+    rows: counts and places, int64, and weights, float32: of each line of the result, flat;
+    likewise columns.  across_first: what the sums along lines are multiplied by and added up to
+    is multiplied by `factor`, a vector of one.  NotImplemented but for images of `READ`.
+    """
+    if images.dtype not in READ:
+        return NotImplemented
+    batch, height, width, depth = images.shape
+    known = depth if depth in _DEPTHS else 0
+    kernel = specialise(
+        "resampled", resampling_kernels.resampled, ACROSS_FIRST=across_first, DEPTH=known
+    )
+    factor = b.constant([1.0], "float32") if factor is None else factor
+    most = [spans[1].shape[0] // maximum(spans[0].shape[0], 1) for spans in (rows, columns)]
+    line = (wide if across_first else width) * depth
+    (out,) = b.call(
+        kernel, [images, *rows, *columns, factor], [((batch, tall, wide, depth), "float32")],
+        [height, width, tall, wide, depth, *most], batch * tall,
+        maximum(_WORK // maximum(most[0] * width * depth, 1), 1), scratch=4 * line,
+        operations=2 * batch * tall * depth * (most[0] * width + most[1] * wide),
+    )  # fmt: skip
+    return out
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """All kernels: for images of single precision and of bytes."""
+    del dtypes
+    spans = ("int64", "int64", "float32")
+    for across_first in (False, True):
+        for depth in (0, *_DEPTHS):
+            kernel = specialise(
+                "resampled", resampling_kernels.resampled, ACROSS_FIRST=across_first, DEPTH=depth
+            )
+            for dtype in READ:
+                yield kernel.over((dtype, *spans, *spans, "float32", "float32"))

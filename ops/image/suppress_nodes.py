@@ -1,0 +1,567 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops and functions that pick boxes by score: non-maximum suppression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.api import export
+from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import name_scope
+from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
+from ..public import raw
+from .suppress import Boxes, combined, require_boxes, require_scalars, require_scores, select
+
+if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
+_THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
+_PADS = "pad_to_max_output_size: bool = false"
+_NO_GRADIENT = NoGradient("indices have no gradient")
+_BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
+_SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
+_LOWEST = float(np.finfo(np.float32).min)
+
+
+def _checked_ranks(c: ShapeContext) -> None:
+    boxes = shape_inference.ranked(c.inputs[0], 2)
+    scores = shape_inference.ranked(c.inputs[1], 1)
+    for shape in c.inputs[2:]:
+        shape_inference.ranked(shape, 0)
+    shape_inference.merge_dim(boxes[0], scores[0])
+    shape_inference.merge_dim(boxes[1], 4)
+
+
+def _selected_shape(c: ShapeContext) -> TensorShape:
+    _checked_ranks(c)
+    return TensorShape([None])
+
+
+def _scalar_size(c: ShapeContext, i: int) -> int | None:
+    value = c.value(i)
+    if value is None:
+        return None
+    if int(value) < 0:
+        raise ValueError(
+            f"Dimension size, given by scalar input {i}, must be non-negative but is {int(value)}"
+        )
+    return int(value)
+
+
+def _padded_shapes(lists: int) -> Any:
+    def shape(c: ShapeContext) -> list[TensorShape]:
+        _checked_ranks(c)
+        size = _scalar_size(c, 2) if c.attr("pad_to_max_output_size") else None
+        return [*(TensorShape([size]) for _ in range(lists)), TensorShape([])]
+
+    return shape
+
+
+def _suppressed(
+    c: KernelContext, boxes: np.ndarray, scores: np.ndarray, size: np.ndarray,
+    overlap: Any = None, least: Any = None, sigma: Any = None,
+) -> tuple[np.ndarray, np.ndarray, np.int32]:  # fmt: skip
+    """Indices, scores, and how many there are without padding."""
+    given = {"iou_threshold": overlap, "score_threshold": least, "soft_nms_sigma": sigma}
+    values = {name: np.asarray(value) for name, value in given.items() if value is not None}
+    require_scalars({"max_output_size": np.asarray(size), **values})
+    share = c.attr("iou_threshold") if overlap is None else overlap
+    if sigma is not None and not sigma >= 0:
+        raise errors.invalid("soft_nms_sigma_val must be >= 0")
+    require_boxes(boxes, scores, float(np.asarray(share)))
+    lowest = float(np.finfo(scores.dtype).min)
+    return _picked(
+        scores, Boxes(boxes).overlaps, int(size), share, lowest if least is None else least,
+        0 if sigma is None else sigma, _is_padded(c),
+    )  # fmt: skip
+
+
+def _picked(
+    scores: np.ndarray, similar: Any, size: int, share: Any, least: Any, sigma: Any = 0,
+    is_padded: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.int32]:  # fmt: skip
+    if size < 0 and is_padded:
+        raise errors.invalid("output size must be non-negative")
+    indices, kept = select(scores, similar, size, share, least, sigma)
+    count = len(indices)
+    room = size if is_padded else count
+    chosen, values = np.zeros(room, np.int32), np.zeros(room, scores.dtype)
+    chosen[:count], values[:count] = indices, kept
+    return chosen, values, np.int32(count)
+
+
+def _lower_suppressed(
+    b: Builder, op: OpView, boxes: Value, scores: Value, size: Value,
+    overlap: Value | None = None, least: Value | None = None, sigma: Value | None = None,
+) -> Any:  # fmt: skip
+    if boxes.dtype != "float32" or any(
+        value is not None and value.dtype != "float32" for value in (overlap, least, sigma)
+    ):
+        return NotImplemented
+    if sigma is not None and (b.known(sigma) is None or float(b.known(sigma)) != 0):
+        return NotImplemented  # Scores change on the way: by NumPy's exponential function.
+    if overlap is None:
+        overlap = b.constant(op.attr("iou_threshold"), "float32")
+    if least is None:
+        least = b.constant(_LOWEST, "float32")
+    b.require(boxes.ndim == 2 and b.equal(boxes.shape[1], 4))
+    return _lower_picked(b, boxes, scores, size, overlap, least, True, _is_padded(op))
+
+
+def _is_padded(op: Any) -> bool:
+    return op.type in ("NonMaxSuppressionV4", "NonMaxSuppressionV5") and bool(
+        op.attr("pad_to_max_output_size")
+    )
+
+
+def _lower_picked(
+    b: Builder, boxes: Value, scores: Value, size: Value, overlap: Value, least: Value,
+    is_share: bool, is_padded: bool,
+) -> Any:  # fmt: skip
+    from ...jit import library
+
+    known = b.known(size)
+    if known is None or known.dtype == object or known.ndim or int(known) < 0:
+        return NotImplemented
+    b.require(scores.ndim == 1 and b.equal(scores.shape[0], boxes.shape[0]))
+    b.require(overlap.ndim == 0 and least.ndim == 0)
+    if is_share:
+        outside = b.map(_is_no_share, overlap)
+        b.require_not(outside, lambda: errors.invalid("iou_threshold must be in [0, 1]"))
+    found = library.suppressed(b, boxes, scores, overlap, least, int(known), is_share)
+    indices, kept, count = found
+    if is_padded:
+        return indices, kept, count
+    number = b.measure(count)
+    return b.slice(indices, [0], [number]), b.slice(kept, [0], [number]), count
+
+
+def _is_no_share(share: Any) -> Any:
+    from ...jit.kernel import scalar as k
+
+    return k.logical_not(k.logical_and(k.ge(share, 0.0), k.le(share, 1.0)))
+
+
+def _first(function: Any) -> Any:
+    def indices(*args: Any) -> Any:
+        found = function(*args)
+        return found if found is NotImplemented else found[0]
+
+    return indices
+
+
+def _without_scores(function: Any) -> Any:
+    def indices_and_count(*args: Any) -> Any:
+        found = function(*args)
+        return found if found is NotImplemented else (found[0], found[2])
+
+    return indices_and_count
+
+
+_SUPPRESSED: dict[str, Any] = {
+    "shape": _selected_shape,
+    "kernel": _first(_suppressed),
+    "lower": _first(_lower_suppressed),
+    "gradient": _NO_GRADIENT,
+    "dynamic_shape": True,
+}
+define(
+    "NonMaxSuppression",
+    "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
+    "iou_threshold: float = 0.5",
+    doc="Indices of the boxes that are left, best first, without those that overlap better ones.",
+    test={"values": [[_BOXES, _SCORES, np.int32(3)]]},
+    **_SUPPRESSED,
+)
+define(
+    "NonMaxSuppressionV2",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> "
+    "selected_indices: int32",
+    _THRESHOLDS,
+    doc="NonMaxSuppression whose threshold is a tensor.",
+    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
+    **_SUPPRESSED,
+)
+_V3 = [_BOXES, _SCORES, np.int32(3), np.float32(0.5), np.float32(0.4)]
+define(
+    "NonMaxSuppressionV3",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
+    "score_threshold: T_threshold -> selected_indices: int32",
+    _THRESHOLDS,
+    doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
+    test={"values": [_V3]},
+    **_SUPPRESSED,
+)
+define(
+    "NonMaxSuppressionV4",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
+    "score_threshold: T_threshold -> selected_indices: int32, valid_outputs: int32",
+    f"{_THRESHOLDS}; {_PADS}",
+    shape=_padded_shapes(1),
+    kernel=_without_scores(_suppressed),
+    lower=_without_scores(_lower_suppressed),
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="NonMaxSuppressionV3, padded with zeros if that is asked for, and how many there are.",
+    test={"values": [_V3], "attrs": [{}, {"pad_to_max_output_size": True}]},
+)
+define(
+    "NonMaxSuppressionV5",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, "
+    "soft_nms_sigma: T -> selected_indices: int32, selected_scores: T, valid_outputs: int32",
+    f"T: {{half, float32}} = float32; {_PADS}",
+    shape=_padded_shapes(2),
+    kernel=_suppressed,
+    lower=_lower_suppressed,
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="NonMaxSuppressionV4 with scores, which boxes lower that overlap less than to be dropped.",
+    test={
+        "values": [[*_V3, np.float32(0)], [*_V3[:4], np.float32(0.1), np.float32(0.5)]],
+        "attrs": [{}, {"pad_to_max_output_size": True}],
+    },
+)
+
+
+def _overlapping(
+    c: KernelContext, overlaps: np.ndarray, scores: np.ndarray, size: np.ndarray,
+    overlap: np.ndarray, least: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    require_scalars(
+        {"max_output_size": size, "overlap_threshold": overlap, "score_threshold": least}
+    )
+    if overlaps.ndim != 2:
+        raise errors.invalid(f"overlaps must be 2-D{shape_text(overlaps.shape)}")
+    if overlaps.shape[0] != overlaps.shape[1]:
+        raise errors.invalid(f"overlaps must be square{shape_text(overlaps.shape)}")
+    require_scores(scores, len(overlaps))
+
+    def similar(index: int, others: Any) -> np.ndarray:
+        return overlaps[index, others]
+
+    return _picked(scores, similar, int(size), overlap, least)[0]
+
+
+def _lower_overlapping(
+    b: Builder, op: OpView, overlaps: Value, scores: Value, size: Value, overlap: Value,
+    least: Value,
+) -> Any:  # fmt: skip
+    b.require(overlaps.ndim == 2 and b.equal(overlaps.shape[0], overlaps.shape[1]))
+    found = _lower_picked(b, overlaps, scores, size, overlap, least, False, False)
+    return found if found is NotImplemented else found[0]
+
+
+def _overlaps_shape(c: ShapeContext) -> TensorShape:
+    overlaps = shape_inference.ranked(c.inputs[0], 2)
+    scores = shape_inference.ranked(c.inputs[1], 1)
+    for shape in c.inputs[2:]:
+        shape_inference.ranked(shape, 0)
+    shape_inference.merge_dim(overlaps[0], scores[0])
+    shape_inference.merge_dim(overlaps[0], overlaps[1])
+    return TensorShape([None])
+
+
+define(
+    "NonMaxSuppressionWithOverlaps",
+    "overlaps: float32, scores: float32, max_output_size: int32, overlap_threshold: float32, "
+    "score_threshold: float32 -> selected_indices: int32",
+    shape=_overlaps_shape,
+    kernel=_overlapping,
+    lower=_lower_overlapping,
+    gradient=_NO_GRADIENT,
+    dynamic_shape=True,
+    doc="NonMaxSuppressionV3 of things whose overlaps are given.",
+    test={
+        "values": [
+            [np.eye(4, dtype=np.float32)[[1, 0, 2, 3]] + 0.1, *_V3[1:]],
+        ]
+    },
+)
+
+
+# All classes of a batch of images.
+
+
+def _combined_shape(c: ShapeContext) -> list[TensorShape]:
+    boxes, scores = shape_inference.ranked(c.inputs[0], 4), shape_inference.ranked(c.inputs[1], 3)
+    for shape in c.inputs[2:]:
+        shape_inference.ranked(shape, 0)
+    count = shape_inference.merge_dim(boxes[0], scores[0])
+    shape_inference.merge_dim(boxes[1], scores[1])
+    shape_inference.merge_dim(boxes[3], 4)
+    kinds = scores[2]
+    if boxes[2] is not None and kinds is not None and boxes[2] not in (1, kinds):
+        raise ValueError(
+            "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+        )
+    total = _scalar_size(c, 3)
+    if total is not None and total <= 0:
+        raise ValueError("max_total_size should be > 0 ")
+    if c.attr("pad_per_class"):
+        per_class = _scalar_size(c, 2)
+        if per_class is not None and per_class <= 0:
+            raise ValueError(
+                "max_output_size_per_class must be > 0 if pad_per_class is set to true "
+            )
+        if total is None or per_class is None or kinds is None:
+            total = None
+        else:
+            total = min(total, per_class * kinds)
+    count = boxes[0] if count is None else count
+    return [
+        TensorShape([count, total, 4]),
+        TensorShape([count, total]),
+        TensorShape([count, total]),
+        TensorShape([count]),
+    ]
+
+
+def _combined(
+    c: KernelContext, boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray,
+    total: np.ndarray, overlap: np.ndarray, least: np.ndarray,
+) -> tuple[np.ndarray, ...]:  # fmt: skip
+    _require_combined(boxes, scores, per_class, total, overlap, least)
+    size, each = int(total), int(per_class)
+    if c.attr("pad_per_class"):
+        size = min(size, each * scores.shape[2])
+    count = len(boxes)
+    result = np.zeros((count, size, 4), np.float32)
+    values, kinds = np.zeros((count, size), np.float32), np.zeros((count, size), np.float32)
+    valid = np.zeros(count, np.int32)
+    for i in range(count):
+        found = combined(boxes[i], scores[i], each, float(overlap), float(least))[:size]
+        valid[i] = len(found)
+        for j, (score, kind, box) in enumerate(found):
+            values[i, j], kinds[i, j], result[i, j] = score, kind, box
+    if c.attr("clip_boxes"):
+        result = np.clip(result, np.float32(0), np.float32(1))
+    return result, values, kinds, valid
+
+
+def _require_combined(
+    boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray, total: np.ndarray,
+    overlap: np.ndarray, least: np.ndarray,
+) -> None:  # fmt: skip
+    if len(boxes) != len(scores):
+        raise errors.invalid("boxes and scores must have same batch size")
+    require_scalars({"max_size_per_class": per_class, "max_total_size": total})
+    if int(total) <= 0:
+        raise errors.invalid("max_total_size must be > 0")
+    require_scalars({"iou_threshold": overlap, "score_threshold": least})
+    if not 0 <= overlap <= 1:
+        raise errors.invalid("iou_threshold must be in [0, 1]")
+    if boxes.ndim != 4:
+        raise errors.invalid(f"boxes must be 4-D{shape_text(boxes.shape)}")
+    if scores.ndim != 3:
+        raise errors.invalid(f"scores must be 3-D{shape_text(scores.shape)}")
+    if boxes.shape[2] not in (1, scores.shape[2]):
+        raise errors.invalid("third dimension of boxes must be either 1 or num classes")
+    if boxes.shape[3] != 4:
+        raise errors.invalid("boxes must have 4 columns")
+    if scores.shape[1] != boxes.shape[1]:
+        raise errors.invalid("scores has incompatible shape")
+
+
+define(
+    "CombinedNonMaxSuppression",
+    "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
+    "iou_threshold: float32, score_threshold: float32 -> "
+    "nmsed_boxes: float32, nmsed_scores: float32, nmsed_classes: float32, valid_detections: int32",
+    "pad_per_class: bool = false; clip_boxes: bool = true",
+    shape=_combined_shape,
+    kernel=_combined,
+    gradient=_NO_GRADIENT,
+    doc="The best boxes of each image of a batch, of all classes, padded with zeros.",
+    test={
+        "values": [
+            [
+                np.stack([_BOXES, _BOXES / 2])[:, :, None],
+                np.stack([_SCORES, _SCORES[::-1]] * 2, -1).reshape(2, 4, 2),
+                np.int32(2),
+                np.int32(5),
+                np.float32(0.5),
+                np.float32(0.2),
+            ]
+        ],
+        "attrs": [{}, {"pad_per_class": True}, {"clip_boxes": False}],
+    },
+)
+
+
+# Functions.
+
+
+def _thresholds(overlap: Any, least: Any, name: str = "iou_threshold") -> tuple[Tensor, Tensor]:
+    first = convert_to_tensor(overlap, name=name)
+    return first, convert_to_tensor(least, name="score_threshold")
+
+
+@export("image.non_max_suppression")
+def non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    name: str | None = None,
+) -> Tensor:
+    """Indices of boxes, best first, without those that overlap better ones (`tf.image`).
+
+    Args:
+      boxes: A float tensor, [number, 4], of two opposite corners (y, x) each.
+      scores: A float tensor, [number].
+      max_output_size: An int32, how many boxes to keep at most.
+      iou_threshold: From which share of their common area on two boxes overlap.
+      score_threshold: Boxes that score no more are left out.
+      name: A scope for the nodes.
+
+    Returns:
+      An int32 vector.
+    """
+    with name_scope(name, "non_max_suppression"):
+        overlap, least = _thresholds(iou_threshold, score_threshold)
+        return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, overlap, least)
+
+
+@export("image.non_max_suppression_with_scores")
+def non_max_suppression_with_scores(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    soft_nms_sigma: Any = 0.0,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`tf.image.non_max_suppression` with scores, which overlapping boxes may lower.
+
+    Args:
+        boxes: a float tensor, [number, 4], of two opposite corners (y, x) each.
+        scores: a float tensor, [number].
+        max_output_size: an int32, how many boxes to keep at most.
+        iou_threshold: from which share of their common area on two boxes overlap.
+        score_threshold: boxes that score no more are left out.
+        soft_nms_sigma: how far what overlaps less lowers scores; not at all if it is zero.
+        name: the scope of the operations.
+
+    Returns:
+        (indices, scores), vectors of int32 and of the scores' dtype.
+    """
+    with name_scope(name, "non_max_suppression_with_scores"):
+        overlap, least = _thresholds(iou_threshold, score_threshold)
+        sigma = convert_to_tensor(soft_nms_sigma, name="soft_nms_sigma")
+        indices, kept, _ = raw.NonMaxSuppressionV5(
+            boxes, scores, max_output_size, overlap, least, sigma, pad_to_max_output_size=False
+        )
+        return indices, kept
+
+
+@export("image.non_max_suppression_padded")
+def non_max_suppression_padded(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`tf.image.non_max_suppression`, its result filled up with zeros if that is asked for.
+
+    Args:
+        boxes: a float tensor, [number, 4], of two opposite corners (y, x) each.
+        scores: a float tensor, [number].
+        max_output_size: an int32, how many boxes to keep at most.
+        iou_threshold: from which share of their common area on two boxes overlap.
+        score_threshold: boxes that score no more are left out.
+        pad_to_max_output_size: whether the result has always so many indices.
+        name: the scope of the operations.
+
+    Returns:
+        (indices, how many of them are valid), of int32.
+    """
+    with name_scope(name, "non_max_suppression_padded"):
+        overlap, least = _thresholds(iou_threshold, score_threshold)
+        return raw.NonMaxSuppressionV4(
+            boxes, scores, max_output_size, overlap, least, pad_to_max_output_size
+        )
+
+
+@export("image.non_max_suppression_overlaps")
+def non_max_suppression_with_overlaps(
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    name: str | None = None,
+) -> Tensor:
+    """Indices, best first, without those that overlap better ones as a matrix says.
+
+    Args:
+        overlaps: a float32 tensor, [number, number].
+        scores: a float32 tensor, [number].
+        max_output_size: an int32, how many to keep at most.
+        overlap_threshold: from which overlap on one of two is left out.
+        score_threshold: what scores no more is left out.
+        name: the scope of the operations.
+
+    Returns:
+        An int32 vector.
+    """
+    with name_scope(name, "non_max_suppression_overlaps"):
+        overlap = convert_to_tensor(overlap_threshold, name="overlap_threshold")
+        return raw.NonMaxSuppressionWithOverlaps(
+            overlaps, scores, max_output_size, overlap, score_threshold
+        )
+
+
+@export("image.combined_non_max_suppression")
+def combined_non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> Any:
+    """The best boxes of each image of a batch, picked class by class.
+
+    Args:
+        boxes: a float32 tensor, [batch, number, 1 or classes, 4].
+        scores: a float32 tensor, [batch, number, classes].
+        max_output_size_per_class: an int32, how many boxes of a class to keep at most.
+        max_total_size: an int32, how many boxes of an image.
+        iou_threshold: above which share of their common area two boxes overlap.
+        score_threshold: boxes that score no more are left out.
+        pad_per_class: whether results are no longer than so many boxes of each class.
+        clip_boxes: whether corners are moved into [0, 1].
+        name: the scope of the operations.
+
+    Returns:
+        (boxes, scores, classes, how many of them are valid), the first three of float32 and padded
+        with zeros.
+    """
+    with name_scope(name, "combined_non_max_suppression"):
+        overlap = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
+        least = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
+        return raw.CombinedNonMaxSuppression(
+            *(boxes, scores, max_output_size_per_class, max_total_size, overlap, least),
+            *(pad_per_class, clip_boxes),
+        )
