@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes ops/index.py: which modules publish which names and define which ops.
+"""Writes ops/index.py and op_index.py: which modules publish which names and define which ops.
 
 Run by docs/stubs.py; a test holds it.  A module is imported when one of its names or ops is first
 asked for, unless its import does something that nobody asks for by name, such as registering how
@@ -113,8 +113,8 @@ class _Origins:
         return {module: sorted(keys) for module, keys in sorted(found.items())}
 
 
-def index() -> str:
-    """The text of ops/index.py, in a process that has not imported the package."""
+def index() -> dict[str, str]:
+    """The texts of ops/index.py and op_index.py, in a process without the package."""
     package = importlib.util.find_spec("numbaflow")
     assert package is not None and "numbaflow" not in sys.modules
     # Without what its __init__ does, which reads the index.
@@ -142,17 +142,19 @@ def index() -> str:
         if module not in first and (module in lazily or does_more(module))
     ]
     rows = "".join(f'    "{module}",\n' for module in at_once)
-    return "".join(
-        (
-            _HEAD,
-            "# Imported with the package: lists of names, and what nobody asks for by name.\n",
-            f"AT_ONCE = (\n{rows})\n\n",
-            "# Modules and the public names that each publishes.\n",
-            _table("NAMES", names.by_module(first)),
-            "\n# Modules and the op types that each defines.\n",
-            _table("OPS", ops.by_module(first)),
-        )
+    listed = (
+        _HEAD,
+        "# Imported with the package: lists of names, and what nobody asks for by name.\n",
+        f"AT_ONCE = (\n{rows})\n\n",
+        "# Modules and the public names that each publishes.\n",
+        _table("NAMES", names.by_module(first)),
     )
+    defined = (
+        _HEAD,
+        "# Modules and the op types that each defines.\n",
+        _table("OPS", ops.by_module(first)),
+    )
+    return {"index.py": "".join(listed), "op_index.py": "".join(defined)}
 
 
 def _table(title: str, found: dict[str, list[str]]) -> str:
@@ -170,4 +172,5 @@ def _table(title: str, found: dict[str, list[str]]) -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "ops" / "index.py").write_text(index(), encoding="utf-8")
+    for file, text in index().items():
+        (ROOT / "ops" / file).write_text(text, encoding="utf-8")

@@ -73,6 +73,12 @@ def merge_dim(a: int | None, b: int | None) -> int | None:
     return a
 
 
+def require_dim(dim: int | None, size: int) -> None:
+    """ValueError for a dimension that is known to have another size."""
+    if dim not in (None, size):
+        raise ValueError(f"Dimension must be {size} but is {dim}")
+
+
 def merge(a: TensorShape, b: TensorShape) -> TensorShape:
     """What is known about a shape that is both; ValueError when that cannot be."""
     if a.ndims is None or b.ndims is None:

@@ -2,7 +2,7 @@
 """Turns the table of public names into modules: `tf.nn.relu` becomes an attribute of `tf.nn`.
 
 Most modules that publish names or define ops are imported when the first of those is asked for:
-ops/index.py says which they are.  Names published lazily are, too.
+ops/index.py and op_index.py say which they are.  Names published lazily are, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .build import OpFunction
 def load_definitions(package: str) -> None:
     """Imports what must be there before any name is asked for, and notes where the rest is."""
     index = importlib.import_module(f"{package}.ops.index")
-    for table, note in ((index.NAMES, api.later), (index.OPS, registry.later)):
+    ops = importlib.import_module(f"{package}.ops.op_index")
+    for table, note in ((index.NAMES, api.later), (ops.OPS, registry.later)):
         module = ""
         for word in table.split():
             if word[-1] == ":":

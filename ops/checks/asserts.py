@@ -45,12 +45,20 @@ NUMERIC_TYPES = frozenset(
 # Assert
 
 
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+
+
+def _escaped(text: bytes) -> str:
+    """A text as a C program would state it."""
+    return "".join(_ESCAPES.get(char, char) for char in text.decode(errors="replace"))
+
+
 def _summary(value: np.ndarray, entries: int) -> str:
     """The first entries of an array, as the runtime prints them; -1 means all."""
     flat = np.asarray(value).ravel()
     limit = flat.size if entries < 0 else min(entries, flat.size)
     if flat.dtype == object:
-        texts = [item.decode(errors="replace") for item in flat[:limit]]
+        texts = [_escaped(item) for item in flat[:limit]]
     elif flat.dtype.kind == "f":
         texts = [f"{float(item):.6g}" for item in flat[:limit]]
     else:

@@ -182,9 +182,7 @@ def crop_to_bounding_box(
 
 
 @export("image.resize_image_with_crop_or_pad", "image.resize_with_crop_or_pad")
-def resize_image_with_crop_or_pad(
-    image: Any, target_height: Any, target_width: Any
-) -> Tensor:
+def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
     """An image, or each of a batch, cut around its middle or surrounded by zeros to a size.
 
     Args:

@@ -235,7 +235,7 @@ def _cut_shape(c: ShapeContext) -> TensorShape:
     count = shape_inference.merge_dim(
         shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
     )
-    shape_inference.merge_dim(shape_inference.ranked(c.inputs[3], 1)[0], 2)
+    shape_inference.require_dim(shape_inference.ranked(c.inputs[3], 1)[0], 2)
     size = c.value(3)
     height, width = (None, None) if size is None else (int(size[0]), int(size[1]))
     return TensorShape([count, height, width, depth])

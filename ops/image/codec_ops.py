@@ -173,7 +173,7 @@ def _decoded_shape(c: ShapeContext) -> TensorShape:
 
 def _cropped_shape(c: ShapeContext) -> TensorShape:
     channels = _channels(c)
-    shape_inference.merge_dim(shape_inference.ranked(c.inputs[1], 1)[0], 4)
+    shape_inference.require_dim(shape_inference.ranked(c.inputs[1], 1)[0], 4)
     window = c.value(1)
     size = (None, None) if window is None else (int(window[2]), int(window[3]))
     return TensorShape([*size, channels])

@@ -230,8 +230,8 @@ def _shapes(c: ShapeContext) -> list[TensorShape]:
     boxes = shape_inference.ranked(c.inputs[1], 3)
     for shape in c.inputs[2:]:
         shape_inference.ranked(shape, 0)
-    shape_inference.merge_dim(size[0], 3)
-    shape_inference.merge_dim(boxes[2], 4)
+    shape_inference.require_dim(size[0], 3)
+    shape_inference.require_dim(boxes[2], 4)
     return [TensorShape([3]), TensorShape([3]), TensorShape([1, 1, 4])]
 
 

@@ -134,7 +134,7 @@ def _shape(c: ShapeContext) -> TensorShape:
     if images[3] is not None and images[3] not in (1, 3, 4):
         raise ValueError(_DEPTHS)
     boxes = shape_inference.ranked(c.inputs[1], 3)
-    shape_inference.merge_dim(boxes[2], 4)
+    shape_inference.require_dim(boxes[2], 4)
     return c.inputs[0]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
-def _fitting(img1: Any, img2: Any) -> tuple[Tensor, Tensor, list[Operation]]:
+def _verify_compatible_image_shapes(img1: Any, img2: Any) -> tuple[Tensor, Tensor, list[Operation]]:
     """The shapes of two images, and assertions that the images can be compared."""
     shape1, shape2 = (image.shape.with_rank_at_least(3) for image in (img1, img2))
     shape1[-3:].assert_is_compatible_with(shape2[-3:])
@@ -76,7 +76,7 @@ def psnr(a: Tensor, b: Tensor, max_val: Any, name: str | None = None) -> Tensor:
             np.float32(10 / np.log(10)) * tf.log(error),
             name="psnr",
         )
-        _, _, checks = _fitting(a, b)
+        _, _, checks = _verify_compatible_image_shapes(a, b)
         with control_dependencies(checks):
             return tf.identity(ratio)
 
@@ -167,7 +167,7 @@ def ssim(
         >>> tf.Session().run(tf.image.ssim(image, image, max_val=1.0)).item()
         1.0
     """
-    _, _, checks = _fitting(img1, img2)
+    _, _, checks = _verify_compatible_image_shapes(img1, img2)
     with control_dependencies(checks):
         img1 = tf.identity(img1)
     max_val = convert_image_dtype(tf.cast(max_val, img1.dtype), dtypes.float32)
@@ -214,7 +214,7 @@ def ssim_multiscale(
     with name_scope(None, "MS-SSIM", [img1, img2]):
         img1 = convert_to_tensor(img1, name="img1")
         img2 = convert_to_tensor(img2, name="img2")
-        shape1, shape2, checks = _fitting(img1, img2)
+        shape1, shape2, checks = _verify_compatible_image_shapes(img1, img2)
         with control_dependencies(checks):
             img1 = tf.identity(img1)
         max_val = convert_image_dtype(tf.cast(max_val, img1.dtype), dtypes.float32)

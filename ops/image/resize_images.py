@@ -203,9 +203,7 @@ def resize_images_v2(
     return _resize(images, resizer, size, preserve_aspect_ratio, name, skips_same=False)
 
 
-def _resize_with_pad(
-    image: Any, target_height: Any, target_width: Any, resizer: Resizer
-) -> Tensor:
+def _resize_with_pad(image: Any, target_height: Any, target_width: Any, resizer: Resizer) -> Tensor:
     with name_scope(None, "resize_image_with_pad", [image]):
         image, is_batch = as_batch(convert_to_tensor(image, name="image"))
         checks = image_checks(image)
@@ -215,9 +213,7 @@ def _resize_with_pad(
         _, height, width, _ = sizes_of(image, rank=4)
         sizes, margins = _fitted(height, width, target_height, target_width)
         resized = resizer(image, sizes)
-        padded = pad_to_bounding_box(
-            resized, margins[0], margins[1], target_height, target_width
-        )
+        padded = pad_to_bounding_box(resized, margins[0], margins[1], target_height, target_width)
         if padded.shape.ndims is None:
             raise ValueError("padded contains no shape.")
         sizes_of(padded, rank=4)

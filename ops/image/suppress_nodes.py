@@ -42,7 +42,7 @@ def _checked_ranks(c: ShapeContext) -> None:
     for shape in c.inputs[2:]:
         shape_inference.ranked(shape, 0)
     shape_inference.merge_dim(boxes[0], scores[0])
-    shape_inference.merge_dim(boxes[1], 4)
+    shape_inference.require_dim(boxes[1], 4)
 
 
 def _selected_shape(c: ShapeContext) -> TensorShape:
@@ -78,10 +78,10 @@ def _suppressed(
     given = {"iou_threshold": overlap, "score_threshold": least, "soft_nms_sigma": sigma}
     values = {name: np.asarray(value) for name, value in given.items() if value is not None}
     require_scalars({"max_output_size": np.asarray(size), **values})
-    share = c.attr("iou_threshold") if overlap is None else overlap
+    share: Any = c.attr("iou_threshold") if overlap is None else overlap
     if sigma is not None and not sigma >= 0:
         raise errors.invalid("soft_nms_sigma_val must be >= 0")
-    require_boxes(boxes, scores, float(np.asarray(share)))
+    require_boxes(boxes, scores, float(share))
     lowest = float(np.finfo(scores.dtype).min)
     return _picked(
         scores, Boxes(boxes).overlaps, int(size), share, lowest if least is None else least,
@@ -301,7 +301,7 @@ def _combined_shape(c: ShapeContext) -> list[TensorShape]:
         shape_inference.ranked(shape, 0)
     count = shape_inference.merge_dim(boxes[0], scores[0])
     shape_inference.merge_dim(boxes[1], scores[1])
-    shape_inference.merge_dim(boxes[3], 4)
+    shape_inference.require_dim(boxes[3], 4)
     kinds = scores[2]
     if boxes[2] is not None and kinds is not None and boxes[2] not in (1, kinds):
         raise ValueError(
