@@ -21,6 +21,7 @@ from numbaflow.engine import settings
 from numbaflow.io import crc, events, mnist, protos, snappy, table, tensor_bundle, varint
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import new_checkpoint_reader
+from numbaflow.train.summaries import recording
 
 warnings.simplefilter("ignore")
 tf.logging.set_verbosity(tf.logging.FATAL)
@@ -494,6 +495,51 @@ class Examples(Operations):
         return texts
 
 
+class Lines(Operations):
+    """Lines of CSV files, read with and without quotes, all columns and some."""
+
+    def nodes(self) -> Any:
+        defaults = [[0], [0.5], [""], tf.constant([], tf.int64)]
+        plain = {"use_quote_delim": False, "na_value": "NA", "field_delim": ";"}
+        return [
+            tf.decode_csv(self.texts, defaults),
+            tf.decode_csv(self.texts, defaults, select_cols=[0, 1, 3, 4]),
+            tf.decode_csv(self.texts, defaults, **plain),
+        ]
+
+    def damaged(self, rng: random.Random) -> Any:
+        lines = [b'1,2.5,"a ""b"", c",4', b"1;-2e3;NA;9223372036854775807", b"-1,,x,3,,\r\n"]
+        texts = [rng.choice(lines) for _ in range(rng.choice((1, 5)))]
+        return rng.randrange(3), [
+            damaged(line, rng) if rng.random() < 0.5 else line for line in texts
+        ]
+
+    def read(self, thing: Any) -> None:
+        number, texts = thing
+        with settings.override(jit="never"):
+            self.session.run(self.results[number], {self.texts: np.array(texts, object)})
+
+
+class Summaries(Operations):
+    """Serialized Summary messages, merged and put into an event."""
+
+    def nodes(self) -> Any:
+        writer = tf.contrib.summary.create_file_writer(self.folder)
+        self.session.run(writer.init())
+        with writer.as_default():
+            written = recording.write_raw_pb(self.texts, step=1)
+        return [tf.summary.merge([self.texts]), written]
+
+    def damaged(self, rng: random.Random) -> list[bytes]:
+        summary = tf.Summary()
+        summary.value.add(tag="a", simple_value=0.5)
+        summary.value.add(tag="b").histo.bucket.extend([1.0, 2.0])
+        summary.value.add(tag="c").image.encoded_image_string = b"png"
+        summary.value.add(tag="d").metadata.plugin_data.plugin_name = "text"
+        text = changed(summary, rng).SerializeToString(deterministic=True)
+        return [damaged(text, rng), tf.Summary().SerializeToString()]
+
+
 class SequenceExamples(Operations):
     """Serialized SequenceExamples."""
 
@@ -720,6 +766,7 @@ FORMATS: dict[str, type[Format]] = {
     "functions": Functions,
     "graphs": Graphs,
     "gzip": GzipRecords,
+    "lines": Lines,
     "meta_graphs": MetaGraphs,
     "readers": Readers,
     "records": Records,
@@ -729,6 +776,7 @@ FORMATS: dict[str, type[Format]] = {
     "snappy": Snappy,
     "sparse": Sparse,
     "states": States,
+    "summaries": Summaries,
     "tensors": Tensors,
     "texts": Texts,
     "vocabularies": Vocabularies,

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.process
 
 HERE = pathlib.Path(__file__).parent
 QUICK = (
-    "archives arrays bundle compressed digits events examples first gzip readers records "
-    "sequences snappy sparse states tensors texts vocabularies zlib"
+    "archives arrays bundle compressed digits events examples first gzip lines readers records "
+    "sequences snappy sparse states summaries tensors texts vocabularies zlib"
 ).split()
 # Some milliseconds to a tenth of a second for each.
 GRAPHS = "functions graphs meta_graphs run_graphs saved_models".split()
