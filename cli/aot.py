@@ -368,7 +368,7 @@ def execute(
 ) -> Planned:
     """Runs the fetches twice on zeros, so that parts that depend on data are compiled too.
 
-    Returns what was planned with the kernels counted that this has compiled.
+    Returns what was planned with the plans that this came to, and the kernels that it compiled.
     """
     from ..engine import settings
     from ..engine.session.session import Session
@@ -379,8 +379,10 @@ def execute(
         _make_variables(session, fetches, feeds)
         for _ in range(2):
             session.run(list(fetches), feeds)
+        later = session.explain(list(fetches), feeds).plans
     return replace(
         planned,
+        report=replace(planned.report, plans=later),
         compiled=planned.compiled + compiler.STATS.compiles - before.compiles,
         seconds=planned.seconds + compiler.STATS.seconds - before.seconds,
     )

@@ -102,6 +102,11 @@ def show_plan(
         "--time/--no-time",
         help="Measure each kernel, on zeros; or only estimate what is possible.",
     ),
+    execute: bool = typer.Option(
+        False,
+        "--run",
+        help="Run it on zeros first, to show parts that depend on data.",
+    ),
     brief: bool = typer.Option(False, "--brief", help="Print the table of steps only."),
     source: bool = typer.Option(False, "--source", help="Print the kernels' source too."),
     html: Path | None = typer.Option(
@@ -115,7 +120,10 @@ def show_plan(
     numbaflow plan train.py --fetch train --html plan.html[/dim]
     """
     with _targeting(target) as runs_here:
-        plans = _plans(graph, arguments, fetch, feed, batch, timed and runs_here, runs_here)
+        if execute and not runs_here:
+            fail(f"code for {target} does not run on this processor: leave out --run", 2)
+        timed = timed and runs_here
+        plans = _plans(graph, arguments, fetch, feed, batch, timed, runs_here, execute)
     if html is not None:
         _write_page(html, f"Plan of {graph.name}", plans)
     if as_json:
@@ -147,7 +155,10 @@ def _write_page(file: Path, title: str, plans: list[aot.Planned]) -> None:
 
     text = "\n\n".join(_text(plan.report, False, False) for plan in plans)
     try:
-        file.write_text(page(title, [plan.as_dict() for plan in plans], text), encoding="utf-8")
+        shown = [
+            shown for plan in map(aot.Planned.as_dict, plans) for shown in (plan, *plan["plans"])
+        ]
+        file.write_text(page(title, shown, text), encoding="utf-8")
     except OSError as error:
         fail(f"{file} cannot be written: {error.strerror}")
     typer.echo(f"wrote {file}", err=True)

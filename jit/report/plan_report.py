@@ -109,7 +109,9 @@ class PlanReport:
     kernels has one entry per step, in order; their seconds are measured with variables set aside.
     between_bytes is what all the buffers between steps would take without sharing arena_bytes;
     scratch_bytes is what each thread needs besides.
-    follows says what comes behind a plan that is not all of the run.  machine is what the estimates
+    follows says what comes behind a plan that is not all of the run.  plans are those that runs so
+    far came to behind it, or went on in piece by piece; each begins with the operation `start`.
+    machine is what the estimates
     are based on; None where nothing was measured.  sources are the kernels' texts by their keys.
     """
 
@@ -128,16 +130,18 @@ class PlanReport:
     follows: str
     machine: roofline.Machine | None
     sources: dict[str, str]
+    start: str = ""
+    plans: tuple[PlanReport, ...] = ()
 
     def __str__(self) -> str:
-        return plan_text.table(self)
+        return "\n\n".join([plan_text.table(self), *map(str, self.plans)])
 
     __repr__ = __str__
 
     @property
     def details(self) -> str:
         """Why steps are not fused, and the memory, as text."""
-        return plan_text.details(self)
+        return "\n\n".join([plan_text.details(self), *(plan.details for plan in self.plans)])
 
     @property
     def seconds(self) -> float:
@@ -157,7 +161,11 @@ class PlanReport:
         """The report as one page for a browser, which needs nothing but itself."""
         from .plan_html import page
 
-        return page(title, [self.as_dict()], f"{self}\n\n{self.details}")
+        return page(
+            title,
+            [self.as_dict(), *(plan.as_dict() for plan in self.plans)],
+            f"{self}\n\n{self.details}",
+        )
 
 
 def plan_report(

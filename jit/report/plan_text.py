@@ -102,6 +102,8 @@ def _head(report: PlanReport) -> Iterator[str]:
     )
     if report.machine is not None:
         yield f"machine  {report.machine.text}"
+    if report.start:
+        yield f"starts   with {report.start}"
     if report.guards:
         yield f"serves   sizes with {', '.join(report.guards)}"
     if report.follows:

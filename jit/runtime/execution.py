@@ -214,6 +214,8 @@ class Run:
             memory = self.memory_of(slot)
             count = min(len(memory), len(content))
             memory[:count] = content[:count]
+        if template.size_arrays:  # of the sizes before, among what is held
+            self.frame.fill_sizes(self.binding)
         for position, words, _, _ in template.reserves:
             self.args[position : position + words] = before.args[position : position + words]
         for stack, (record, memory) in before.stacks.items():

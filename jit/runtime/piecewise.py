@@ -55,6 +55,7 @@ class Piecewise:
         Unstructured where operations have no form that is known.
         """
         self.make, self.evaluate, self.given = make, evaluate, list(given)
+        self.runners: list[Any] = []  # of what is compiled, for reports
         makers = [op for op in operations if makes_handles(op)]
         self.cells = {**cells, **{t: c for op in makers for t, c in _made(evaluate, op)}}
         self.operations = [op for op in operations if not makes_handles(op)]
@@ -234,6 +235,7 @@ class _Part:
         self.runner = None
         if any(op.outputs or op.definition.kernel is not None for op in rest):
             self.runner = region.make(rest, self.gives, feeds, cells, around)
+            region.runners.append(self.runner)
 
     def run(self, values: Values) -> None:
         """Runs them."""

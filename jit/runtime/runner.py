@@ -9,7 +9,8 @@ Imports the rest of jit.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from time import perf_counter
 from types import MappingProxyType
@@ -395,11 +396,29 @@ class Runner:
         return self._first.prepare(arrays)
 
     def explain(self, arrays: Sequence[np.ndarray]) -> PlanReport:
-        """The report of the (first) plan that these feeds use; nothing is run for its effects."""
-        from ..report.profile import measured_report
+        """The report of the plan that these feeds use; nothing is run for its effects.
+
+        With it come the plans that runs so far came to behind it.
+        """
+        from ..report.profile import later_report, measured_report
 
         plan, binding = self.prepare(arrays)
-        return measured_report(plan, binding, arrays)
+        report = measured_report(plan, binding, arrays)
+        later = [later_report(*pair) for pair in self.later_plans()]
+        return replace(report, plans=tuple(later)) if later else report
+
+    def later_plans(self) -> Iterator[tuple[Plan, Binding]]:
+        """What runs were compiled to so far, behind their first plan and piece by piece."""
+        for start in sorted({*(start for start, _ in self._segments), *self._programs}):
+            for key in ((start, False), (start, True)):
+                plans = self._segments.get(key)
+                if plans is not None and plans is not self._first:
+                    yield from plans.latest
+            program = self._programs.get(start, (None,))[0]
+            for inner in program.runners if isinstance(program, Piecewise) else ():
+                if isinstance(inner, TieredRunner) and isinstance(inner.runner, Runner):
+                    yield from inner.runner._first.latest
+                    yield from inner.runner.later_plans()
 
     def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
         """Would reference kernels give the same bits (see jit/trace/bit_exact.py)?"""

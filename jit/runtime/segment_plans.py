@@ -22,6 +22,7 @@ from ..kernel.scalar import compiles
 from ..kernel.sizes import Scope, Unanswered
 from ..schedule.bind import Binding, bind
 from ..schedule.frame import Arena
+from ..trace.builder import Misjudged
 from ..trace.tracer import (
     FeedType,
     Segment,
@@ -99,6 +100,8 @@ class SegmentPlans:
                 return plan, run(arrays)
             except StalePlan:
                 self.forget(plan.traced)
+            except Misjudged:
+                self._assume_nothing()
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted
 
@@ -150,6 +153,11 @@ class SegmentPlans:
         key = self._key(arrays)
         return self._ready.get(key) or self._prepare(key, arrays)
 
+    @property
+    def latest(self) -> list[tuple[Plan, Binding]]:
+        """The plan of the newest sizes, with these; none before a run."""
+        return list(self._ready.values())[-1:]
+
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The program for these inputs, made if there is none."""
         with stopping.within(self.segment.evaluate.session):
@@ -162,6 +170,14 @@ class SegmentPlans:
         with self._lock:
             self._ready = {k: r for k, r in self._ready.items() if r[0].traced is not traced}
             self._drop(traced)
+
+    def _assume_nothing(self) -> None:
+        """From here on programs take nothing for granted."""
+        with self._lock:
+            self.segment = replace(self.segment, may_assume=False)
+            self._ready, self._learnt = {}, {}
+            self._traced.clear()
+            self._compiled.clear()
 
     def _drop(self, traced: Traced) -> None:
         self._compiled.pop(traced, None)
@@ -230,8 +246,12 @@ class SegmentPlans:
             if found is not None:
                 return found
         with self._compiling():
-            known.append(trace_segment(self.segment, feeds, scope))
-        return known[-1], symbols
+            traced = trace_segment(self.segment, feeds, scope)
+        if traced.is_rash:
+            self.segment = replace(self.segment, may_assume=False)
+            return self._find(arrays)
+        known.append(traced)
+        return traced, symbols
 
     def _feeds(
         self, scope: Scope, arrays: Sequence[np.ndarray], contents: Sequence[int]

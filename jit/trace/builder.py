@@ -44,7 +44,7 @@ from ..program.tensor_ir import (
     argument,
     literal,
 )
-from .forms import unit_moves
+from .forms import holds_sizes, numpy_dtype, unit_moves
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
@@ -64,6 +64,10 @@ class Unsettled(Exception):
     """A variable is asked for whose shape is known only once the program so far has run."""
 
 
+class Misjudged(Exception):
+    """What a program took for granted does not hold; nothing has happened, and another one can."""
+
+
 class Builder:
     """Appends to one Program.  Values of different builders do not mix."""
 
@@ -76,6 +80,8 @@ class Builder:
         # Is it for a loop's test or body?  And may sizes be known in the middle of a run?
         self.is_inner = False
         self.may_measure = True
+        # May it take something for granted that a run looks at?
+        self.may_assume = True
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
         self._reads: dict[Any, Value] = {}
@@ -93,9 +99,9 @@ class Builder:
 
     def constant(self, array: object, dtype: str | None = None) -> Value:
         """A value with contents known now."""
-        if _holds_sizes(array):
+        if holds_sizes(array):
             return self.known_as(np.array(array, dtype=object), dtype or "int64")
-        array = np.asarray(array, dtype=None if dtype is None else _numpy_dtype(dtype))
+        array = np.asarray(array, dtype=None if dtype is None else numpy_dtype(dtype))
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = (array.dtype.name, array.shape, array.tobytes())
         if key not in self._constants:
@@ -110,7 +116,7 @@ class Builder:
         if array.dtype != object:
             return self.constant(array, dtype)
         if not any(isinstance(item, Size) for item in array.flat):
-            return self.constant(array.astype(_numpy_dtype(dtype)), dtype)
+            return self.constant(array.astype(numpy_dtype(dtype)), dtype)
         return self._sizes(array, dtype)
 
     def _sizes(self, array: np.ndarray, dtype: str) -> Value:
@@ -125,7 +131,7 @@ class Builder:
         count = sizes.product(value.shape[axis] for axis in axes)
         if isinstance(count, Size):
             return self._sizes(np.array(count, dtype=object), dtype)
-        return self.constant(np.array(count, dtype=_numpy_dtype(dtype)))
+        return self.constant(np.array(count, dtype=numpy_dtype(dtype)))
 
     def rollback(self, last: Node | None) -> None:
         """Takes back all nodes behind one that was the last, and what was remembered of them."""
@@ -505,6 +511,16 @@ class Builder:
 
         self.program.check(flag, raised, evidence)
 
+    def assume(self, wrong: Value) -> None:
+        """Takes for granted that a 0-d bool is false; where it is not, another program runs.
+
+        Raises:
+            NotLowered: there must not be another program, as this one has effects.
+        """
+        if not self.may_assume:
+            raise NotLowered("its sizes depend on the data")
+        self.program.check(wrong, Misjudged)
+
     # Shapes.
 
     def require(self, fits: object) -> None:
@@ -556,20 +572,6 @@ class Builder:
         if key not in self._equal:
             self._equal[key] = make()
         return self._equal[key]
-
-
-def _holds_sizes(value: object) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(map(_holds_sizes, value))
-    return isinstance(value, Size) or (isinstance(value, np.ndarray) and value.dtype == object)
-
-
-def _numpy_dtype(name: str) -> np.dtype:
-    if name == "bfloat16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
 
 
 def _size(value: Any) -> AnySize:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..kernel import sizes
-from ..kernel.sizes import same
+from ..kernel.sizes import Size, same
 from ..program.tensor_ir import Axis, Shape
 
 
@@ -16,3 +18,19 @@ def unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:
         return None
     order = iter(places)
     return tuple(Axis(None) if same(size, 1) else Axis(next(order)) for size in old)
+
+
+def holds_sizes(value: object) -> bool:
+    """Is there a symbolic size in what contents are given as?"""
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_sizes, value))
+    return isinstance(value, Size) or (isinstance(value, np.ndarray) and value.dtype == object)
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """The NumPy dtype of a name."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)

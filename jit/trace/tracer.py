@@ -35,13 +35,14 @@ from ..program.tensor_ir import (
     GrowableStack,
     Handle,
     Host,
+    Node,
     Read,
     Register,
     Value,
     Write,
     written_cells,
 )
-from .builder import Builder, NotLowered, Unsettled
+from .builder import Builder, Misjudged, NotLowered, Unsettled
 from .control_flow import trace_region
 from .shape_inference import output_shapes, refusal
 
@@ -84,7 +85,8 @@ class Segment:
 
     inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
     names those that are needed once the program ends in front of operation number `stop`.
-    may_measure: whether a program may learn sizes on its way, and go on.  evaluate: runs an
+    may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
+    rely on something that a run finds to be otherwise.  evaluate: runs an
     operation by its reference kernel.  handles: variables and resources that are
     known already, by tensor.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).
@@ -98,6 +100,7 @@ class Segment:
     handles: Mapping[Any, Any] = field(default_factory=dict)
     regions: Mapping[int, int] = field(default_factory=dict)
     may_measure: bool = True
+    may_assume: bool = True
 
     @cached_property
     def present(self) -> frozenset[Any]:
@@ -184,10 +187,29 @@ class Traced:
     @property
     def is_pure(self) -> bool:
         """Whether nothing outlives a run but its results."""
-        nodes = [node for program in self.program.all() for node in program]
-        written = (cell for node in nodes for cell in written_cells(node))
-        is_clean = all(isinstance(cell, (Register, GrowableStack)) for cell in written)
-        return is_clean and not any(isinstance(node, Host) and node.effects for node in nodes)
+        return not any(_lasts(node) for program in self.program.all() for node in program)
+
+    @property
+    def is_rash(self) -> bool:
+        """Are there effects before a run sees whether what was taken for granted is so?"""
+        for program in self.program.all():
+            guesses = [check for check in program.checks if check.error is Misjudged]
+            if not guesses:
+                continue
+            # A turn of a loop comes behind all that other turns did.
+            if program is not self.program and not self.is_pure:
+                return True
+            last = max(-1.0 if c.behind is None else c.behind.position for c in guesses)
+            if any(_lasts(node) and node.position <= last for node in program):
+                return True
+        return False
+
+
+def _lasts(node: Node) -> bool:
+    """Does a node change something that outlives the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
 
 
 def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> Traced:
@@ -250,6 +272,7 @@ class Tracer:
         self.program = Program()
         self.builder = Builder(self.program, scope)
         self.builder.may_measure = segment.may_measure
+        self.builder.may_assume = segment.may_assume
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -261,7 +284,8 @@ class Tracer:
 
     def inner(self) -> Tracer:
         """A tracer of a program within this one: the test or the body of a loop."""
-        nothing = Segment((), 0, (), lambda stop: (), self.evaluate)
+        assume = self.segment.may_assume
+        nothing = Segment((), 0, (), lambda stop: (), self.evaluate, may_assume=assume)
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
         tracer.builder.is_inner = True

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,19 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.session.state import VariableStorage
+from ...engine.types.indices import not_inside
 from ...engine.types.shape import TensorShape, shape_text
-from .indexing import MASKS, resolved, taken
+from ...jit.kernel.sizes import same
+from . import moving_slices
+from .indexing import MASKS
+from .moving_slices import moving_ranges
+from .slice_ranges import resolved, taken
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
 
@@ -34,12 +43,45 @@ def _assign(
         if 0 in out:
             return cell  # Nothing is assigned: TensorFlow takes values of any shape.
         if list(value.shape) != out:
-            raise errors.unimplemented(
-                f"sliced l-value shape {shape_text(out)} does not match r-value shape "
-                f"{shape_text(value.shape)}. Automatic broadcasting not yet implemented."
-            )
+            raise _not_as_sliced(out, value.shape)
         array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
     return cell
+
+
+def _not_as_sliced(out: Sequence[int], given: Sequence[int]) -> BaseException:
+    return errors.unimplemented(
+        f"sliced l-value shape {shape_text(out)} does not match r-value shape "
+        f"{shape_text(given)}. Automatic broadcasting not yet implemented."
+    )
+
+
+def _lowered(b: Builder, op: OpView, cell: Value, *given: Value) -> Any:
+    """The variable afterwards; rows of it are replaced in place."""
+    from ...jit import library
+
+    begin, end, strides, value = given
+    steps = b.known(strides)
+    if steps is None:
+        return NotImplemented
+    whole = b.read(cell).shape
+    fill = moving_slices.Filling(value.shape, _not_as_sliced)
+    ranges, out = moving_ranges(b, op.attr, whole, (begin, end, steps), fill)
+    if any(same(size, 0) for size in out):
+        return cell
+    b.require_shape(value, out)
+    flat, depth = moving_slices.rows(b, ranges, whole)
+    if flat is None:
+        return b.write(cell, b.reshape(value, whole))
+    updates = b.reshape(value, (*flat.shape, *whole[depth:]))
+    after = library.update_rows(
+        *(b, [cell], flat, lambda old, new: (new,), [updates], not_inside), depth
+    )
+    return after if after is NotImplemented else after[0]
+
+
+def _lowered_resource(b: Builder, op: OpView, cell: Value, *given: Value) -> Any:
+    after = _lowered(b, op, cell, *given)
+    return after if after is NotImplemented else ()
 
 
 def _assign_resource(c: KernelContext, cell: VariableStorage, *rest: Any) -> None:
@@ -52,6 +94,7 @@ define(
     "T: type; Index: index; " + MASKS,
     shape=lambda c: TensorShape(c.inputs[0]),
     kernel=_assign,
+    lower=_lowered,
     gradient=_UPDATE,
     doc="Writes to what a strided slice takes of a variable.",
 )
@@ -60,6 +103,7 @@ define(
     "ref: resource, begin: Index, end: Index, strides: Index, value: T ->",
     "T: type; Index: index; " + MASKS,
     kernel=_assign_resource,
+    lower=_lowered_resource,
     gradient=_UPDATE,
     stateful=True,
     doc="Writes to what a strided slice takes of a resource variable.",

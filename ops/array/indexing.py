@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StridedSlice and `tensor[...]`.
-
-One function resolves begin, end, strides and masks into plain ranges; shape inference, reference
-kernels and lowerings share it.  Sizes may be ints, None (unknown) or symbolic.
-"""
+"""StridedSlice and `tensor[...]`; what ranges are taken stands in `slice_ranges`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +17,13 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor, overload
 from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape, shape_text
+from ...jit.kernel.sizes import same
 from .. import shape_inference
 from ..public import raw, tf
+from . import moving_slices
 from .constant import constant
 from .shape import shape
+from .slice_ranges import Range, masks_of, resolve, resolved, taken
 from .stack import stack
 
 if TYPE_CHECKING:
@@ -43,130 +41,6 @@ newaxis = None
 publish("newaxis", None)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """What is taken of one dimension; size is None where it is not known."""
-
-    begin: Any
-    stride: int
-    size: Any
-    shrink: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Masks:
-    """The five masks of a strided slice, one bit per entry of its specification."""
-
-    begin: int = 0
-    end: int = 0
-    ellipsis: int = 0
-    new_axis: int = 0
-    shrink: int = 0
-
-
-def _masks(attr: Callable[..., Any]) -> Masks:
-    return Masks(
-        attr("begin_mask"),
-        attr("end_mask"),
-        attr("ellipsis_mask"),
-        attr("new_axis_mask"),
-        attr("shrink_axis_mask"),
-    )
-
-
-def _entries(ndim: int, count: int, masks: Masks) -> list[tuple[str, int]]:
-    """The specification without ellipsis: ("new", -1), ("all", -1) or ("range", entry)."""
-    kinds = []
-    for i in range(count):
-        bit = 1 << i
-        kind = "ellipsis" if masks.ellipsis & bit else "new" if masks.new_axis & bit else "range"
-        kinds.append((kind, i))
-    if sum(kind == "ellipsis" for kind, _ in kinds) > 1:
-        raise ValueError("Multiple ellipses in slice spec not allowed")
-    if not masks.ellipsis:
-        kinds.append(("ellipsis", count))
-    used = sum(kind == "range" for kind, _ in kinds)
-    if used > ndim:
-        raise ValueError(f"Index out of range using input dim {ndim}; input has only {ndim} dims")
-    entries = []
-    for kind, i in kinds:
-        entries += [("all", -1)] * (ndim - used) if kind == "ellipsis" else [(kind, i)]
-    return entries
-
-
-def _one(
-    size: Any,
-    i: int,
-    begin: Any,
-    end: Any,
-    stride: int,
-    masks: Masks,
-    dim: int,
-) -> Range:
-    """The range of one dimension; begin and end are None where they are not known."""
-    bit = 1 << i
-    if stride == 0:
-        raise ValueError(f"strides[{i}] must be non-zero")
-    if masks.shrink & bit:
-        if stride < 0:
-            raise ValueError("only stride 1 allowed on non-range indexing.")
-        if size is None or begin is None:
-            return Range(None, 1, 1, shrink=True)
-        at = size + begin if begin < 0 else begin
-        if not 0 <= at < size:
-            raise ValueError(f"slice index {begin} of dimension {dim} out of bounds.")
-        return Range(at, 1, 1, shrink=True)
-    open_begin, open_end = bool(masks.begin & bit), bool(masks.end & bit)
-    if size is None or (begin is None and not open_begin) or (end is None and not open_end):
-        return Range(None, stride, None)
-    # The bounds of positions between which begin and end are clamped, as Python does: going down, a
-    # range may start at the last element and end before the first.
-    low, high = (0, size) if stride > 0 else (-1, size - 1)
-    start = (low if stride > 0 else high) if open_begin else _clamped(begin, size, low, high)
-    stop = (high if stride > 0 else low) if open_end else _clamped(end, size, low, high)
-    # The distance divided by the step, rounded up; negative where the range goes the wrong way.
-    length = (
-        (stop - start + stride - 1) // stride
-        if stride > 0
-        else (start - stop - stride - 1) // -stride
-    )
-    return Range(start, stride, length if length > 0 else 0)
-
-
-def _clamped(at: int, size: AnySize, low: int, high: AnySize) -> Any:
-    at = size + at if at < 0 else at
-    if at < low:
-        return low
-    return high if at > high else at
-
-
-def resolve(
-    sizes: Sequence[Any],
-    begin: Sequence[AnySize] | None,
-    end: Sequence[AnySize] | None,
-    strides: Any,
-    masks: Masks,
-) -> tuple[list[Range], list[Any]]:
-    """One range per input dimension, and the output's shape; begin and end may be None."""
-    ranges: list[Range] = []
-    out: list[Any] = []
-    for kind, i in _entries(len(sizes), len(strides), masks):
-        if kind == "new":
-            out.append(1)
-            continue
-        size = sizes[len(ranges)]
-        if kind == "all":
-            taken = Range(0, 1, size)
-        else:
-            first = None if begin is None else begin[i]
-            last = None if end is None else end[i]
-            taken = _one(size, i, first, last, int(strides[i]), masks, len(ranges))
-        ranges.append(taken)
-        if not taken.shrink:
-            out.append(taken.size)
-    return ranges, out
-
-
 def _strided_slice_shape(c: ShapeContext) -> TensorShape:
     for i in (1, 2, 3):
         shape_inference.ranked(c.inputs[i], 1)
@@ -175,36 +49,7 @@ def _strided_slice_shape(c: ShapeContext) -> TensorShape:
     if sizes is None or strides is None or merged.ndims is None:
         return shape_inference.unknown()
     begin, end = (None if v is None else v.tolist() for v in (c.value(1), c.value(2)))
-    return TensorShape(resolve(sizes, begin, end, strides.tolist(), _masks(c.attr))[1])
-
-
-def resolved(
-    sizes: Any,
-    begin: Any,
-    end: Any,
-    strides: Any,
-    attr: Any,
-) -> Any:
-    """As `resolve`, from arrays, with errors as the run time raises them."""
-    shapes = [np.shape(v) for v in (begin, end, strides)]
-    if len(shapes[2]) != 1 or len(set(shapes)) > 1:
-        texts = [shape_text(shape) for shape in shapes]
-        raise errors.invalid(
-            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
-            f"{texts[0]}, {texts[1]}, and {texts[2]} instead."
-        )
-    try:
-        return resolve(sizes, begin.tolist(), end.tolist(), strides.tolist(), _masks(attr))
-    except ValueError as error:
-        raise errors.invalid(str(error)) from None
-
-
-def taken(r: Range) -> Any:
-    """A range as the slice that NumPy takes."""
-    if r.size == 0:
-        return slice(0, 0, 1)
-    stop = r.begin + r.size * r.stride
-    return slice(r.begin, None if stop < 0 else stop, r.stride)
+    return TensorShape(resolve(sizes, begin, end, strides.tolist(), masks_of(c.attr))[1])
 
 
 def _strided_slice_kernel(
@@ -217,15 +62,11 @@ def _strided_slice_kernel(
 def _lower_strided_slice(
     b: Builder, op: OpView, x: Any, begin: Value, end: Value, strides: Value
 ) -> Any:
-    first, last, steps = (b.known(v) for v in (begin, end, strides))
-    if first is None or last is None or steps is None:
+    steps = b.known(strides)
+    if steps is None:
         return NotImplemented
-    ranges, out = resolved(x.shape, first, last, steps, op.attr)
-    stride = tuple(r.stride for r in ranges)
-    sizes = tuple(r.size for r in ranges)
-    starts = tuple(r.begin for r in ranges)
-    plain = all(step == 1 for step in stride)
-    part = b.slice(x, starts, sizes) if plain else b.slice(x, starts, sizes, stride)
+    ranges, out = moving_slices.moving_ranges(b, op.attr, x.shape, (begin, end, steps))
+    part = moving_slices.taken(b, x, ranges)
     return b.reshape(part, tuple(out))
 
 
@@ -281,11 +122,19 @@ def _strided_slice_grad_kernel(
             raise errors.invalid(f"Dimension {size} must be >= 0")
     ranges, out = resolved(sizes.tolist(), begin, end, strides, c.attr)
     if list(dy.shape) != out:
-        raise errors.invalid(f"shape of dy was {shape_text(dy.shape)} instead of {shape_text(out)}")
+        raise _not_as_sliced(out, dy.shape)
     whole = np.zeros([int(n) for n in sizes.tolist()], dtype=dy.dtype)
     if dy.size:
         whole[tuple(taken(r) for r in ranges)] = dy.reshape([r.size for r in ranges])
     return whole
+
+
+def _not_as_sliced(out: Sequence[int], given: Sequence[int]) -> BaseException:
+    return errors.invalid(f"shape of dy was {shape_text(given)} instead of {shape_text(out)}")
+
+
+def _moves(r: object) -> bool:
+    return isinstance(r, moving_slices.Moving)
 
 
 def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any:
@@ -312,19 +161,20 @@ def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any
 def _lower_strided_slice_grad(
     b: Builder, op: OpView, sizes: Value, begin: Value, end: Value, strides: Value, dy: Value
 ) -> Any:
-    known, first, last, steps = (b.known(v) for v in (sizes, begin, end, strides))
-    if known is None or first is None or last is None or steps is None:
+    known, steps = b.known(sizes), b.known(strides)
+    if known is None or steps is None:
         return NotImplemented
     whole = known.tolist()
-    ranges, out = resolved(whole, first, last, steps, op.attr)
+    fill = moving_slices.Filling(dy.shape, _not_as_sliced)
+    ranges, out = moving_slices.moving_ranges(b, op.attr, whole, (begin, end, steps), fill)
     b.require_shape(dy, out)
-    if any(r.size == 0 for r in ranges):
+    if any(same(r.size, 0) or (not _moves(r) and r.size == 0) for r in ranges):
         return b.full(tuple(whole), 0, op.dtype(0))
     value = b.reshape(dy, tuple(r.size for r in ranges))
     for axis, r in enumerate(ranges):
-        if r.stride != 1 or r.size != whole[axis]:
+        if not _moves(r) and (r.stride != 1 or r.size != whole[axis]):
             value = _spread(b, value, axis, r, whole[axis])
-    return value
+    return moving_slices.put(b, value, ranges, whole, b.constant(0, op.dtype(0)))
 
 
 def _strided_slice_grad_gradient(op: Operation, grad: Tensor) -> Any:

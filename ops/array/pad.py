@@ -21,7 +21,7 @@ from .. import shape_inference
 from ..elementwise import is_lowerable
 from ..public import tf
 from ..ranks import ranked, scalar
-from . import lowered
+from . import lowered, moving_slices
 from .constant import ones
 from .join import concat
 from .layout import transpose
@@ -96,7 +96,9 @@ def _pad_kernel(
 def _lower_pad(b: Builder, op: OpView, x: Value, paddings: Value, fill: Value | None = None) -> Any:
     known = b.known(paddings)
     if known is None:
-        return NotImplemented
+        b.require_shape(paddings, (x.ndim, 2))
+        scalar_fill = b.constant(0, x.dtype) if fill is None else fill
+        return moving_slices.padded(b, x, paddings, scalar_fill, _amounts)
     if fill is None:
         return b.pad(x, _amounts(x.ndim, known))
     b.require(fill.ndim == 0)

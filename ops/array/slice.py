@@ -16,8 +16,10 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import tf
+from . import moving_slices
 from .join import concat
 from .shape import rank, reshape, shape
+from .slice_ranges import Range
 from .stack import stack
 
 if TYPE_CHECKING:
@@ -100,9 +102,24 @@ def _slice_kernel(
 def _lower_slice(b: Builder, op: OpView, x: Value, begin: Value, size: Value) -> Any:
     first, count = b.known(begin), b.known(size)
     if first is None or count is None:
-        return NotImplemented
+        b.require(begin.shape == size.shape == (x.ndim,))
+        return moving_slices.taken(b, x, [_box_side(b, x, begin, size, i) for i in range(x.ndim)])
     starts, sizes = _slice_ranges(x.shape, first, count)
     return b.slice(x, tuple(starts), tuple(sizes))
+
+
+def _box_side(b: Builder, x: Value, begin: Value, size: Value, axis: int) -> Any:
+    """What is taken of one dimension, as far as that is known."""
+    start: Any
+    count: Any
+    start, count = (moving_slices.bound(b, vector, (axis,)) for vector in (begin, size))
+    whole = x.shape[axis]
+    if not moving_slices.is_moving(count) and count == -1:
+        count = moving_slices.rest(b, whole, start)
+    if not any(map(moving_slices.is_moving, (start, count))):
+        b.require(0 <= start <= whole and count >= 0 and start + count <= whole)
+        return Range(start, 1, count)
+    return moving_slices.box_side(b, whole, start, count, axis)
 
 
 def _slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:

@@ -120,6 +120,27 @@ def test_reasons_why_steps_are_apart() -> None:
     assert transposed and all("library" in reason for reason in transposed)
 
 
+def test_plans_that_a_run_came_to_are_shown_behind_the_first() -> None:
+    x = tf.placeholder(tf.float32, [None, 4])
+    kept = tf.boolean_mask(x, x[:, 0] > 0)
+    turns = tf.while_loop(
+        lambda i, _: i < 3,
+        lambda i, a: (i + 1, tf.concat([a, a[-1:] * 2], 0)),
+        [0, kept],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 4])],
+    )
+    y, feeds = tf.reduce_sum(turns[1], 0), {x: np.ones((6, 4), np.float32)}
+    with settings.override(jit="always"), tf.Session() as session:
+        assert not session.explain(y, feeds).plans
+        session.run(y, feeds)
+        report = session.explain(y, feeds)
+    starts = [plan.start for plan in report.plans]
+    assert starts[0] == "boolean_mask/Where" and starts[-1].startswith("Sum")
+    assert any(start.startswith("while/") for start in starts)
+    assert "starts   with boolean_mask/Where" in str(report)
+    assert len(report.as_dict()["plans"]) == len(starts) and report.html("all")
+
+
 def test_what_runs_in_python_says_so() -> None:
     x = tf.placeholder(tf.float32, [3, 3], "x")
     report = explained(tf.matrix_inverse(x * 2.0) * 3.0, {x: np.eye(3)})
