@@ -4,6 +4,7 @@
 Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
+from . import dense
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
 from .library_kernel import LibraryKernel
@@ -37,6 +38,7 @@ __all__ = [
     "coordinates",
     "cut",
     "cut_gradient",
+    "dense",
     "depthwise",
     "depthwise_filter_gradient",
     "depthwise_input_gradient",

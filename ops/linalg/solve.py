@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Square systems: inverse, determinants, solving, Cholesky factors, least squares.
 
-All work on stacks of matrices, on the host: LAPACK through NumPy.
+All work on stacks of matrices.  Reference kernels call LAPACK through NumPy.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import tf
 from ..shape_inference import merge, merge_dim, ranked_at_least
+from . import solve_lower
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 TYPES = "T: {float64, float32, half, complex64, complex128}"
 # LAPACK's letter for a dtype.
 _PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+_NO_INVERSE = "Input is not invertible."
+_NO_SOLUTION = "Input matrix is not invertible."
+_NO_FACTOR = "Cholesky decomposition was not successful. The input might not be valid."
 _SQUARE = np.array([[[2.0, 0.5], [0.25, 1.5]]])
 _SYMMETRIC = np.array([[[2.0, 0.5], [0.5, 1.5]]])
 
@@ -86,7 +90,7 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
 
 def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
-    inverse = lapack("Input is not invertible.", np.linalg.inv, wide(x))
+    inverse = lapack(_NO_INVERSE, np.linalg.inv, wide(x))
     return (_adjoint(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
 
 
@@ -103,6 +107,7 @@ matrix_inverse = define(
     f"adjoint: bool = False; {TYPES}",
     shape=_square_shape,
     kernel=_inverse_kernel,
+    lower=solve_lower.inverse(_NO_INVERSE),
     gradient=_inverse_gradient,
     test={"values": [[_SQUARE]]},
     doc="""The inverses of square matrices, or of their adjoints.
@@ -150,6 +155,7 @@ matrix_determinant = define(
     TYPES,
     shape=lambda c: batch_of(square(c.inputs[0])),
     kernel=_determinant_kernel,
+    lower=solve_lower.determinant,
     gradient=_determinant_gradient,
     test={"values": [[_SQUARE]]},
     doc="The determinants of square matrices.",
@@ -176,6 +182,7 @@ log_matrix_determinant = define(
     TYPES,
     shape=lambda c: [batch_of(square(c.inputs[0]))] * 2,
     kernel=_log_determinant_kernel,
+    lower=solve_lower.log_determinant,
     gradient=_log_determinant_gradient,
     test={"values": [[_SQUARE]]},
     doc="The sign, and the logarithm of the modulus, of determinants.",
@@ -188,8 +195,7 @@ export("linalg.slogdet")(log_matrix_determinant)
 
 def _cholesky_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
-    text = "Cholesky decomposition was not successful. The input might not be valid."
-    return lapack(text, np.linalg.cholesky, wide(x)).astype(x.dtype)
+    return lapack(_NO_FACTOR, np.linalg.cholesky, wide(x)).astype(x.dtype)
 
 
 def _cholesky_gradient(op: Operation, grad: Tensor) -> Any:
@@ -214,6 +220,7 @@ cholesky = define(
     TYPES,
     shape=_square_shape,
     kernel=_cholesky_kernel,
+    lower=solve_lower.cholesky(_NO_FACTOR),
     gradient=_cholesky_gradient,
     # The gradient is that of a symmetric input: one entry alone cannot vary.
     test={"values": [[_SYMMETRIC]], "gradient": False},
@@ -248,15 +255,13 @@ def _system_shape(c: ShapeContext) -> TensorShape:
 def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     a = _adjoint(matrix) if c.attr("adjoint") else matrix
-    text = "Input matrix is not invertible."
-    return lapack(text, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
+    return lapack(_NO_SOLUTION, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
 
 
 def _triangular_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
-    text = "Input matrix is not invertible."
-    return lapack(text, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
+    return lapack(_NO_SOLUTION, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
 
 
 def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) -> np.ndarray:
@@ -297,6 +302,7 @@ matrix_solve = define(
     f"adjoint: bool = False; {TYPES}",
     shape=_system_shape,
     kernel=_solve_kernel,
+    lower=solve_lower.system(_NO_SOLUTION),
     gradient=_solve_gradient,
     test={**_SYSTEM, "attrs": [{"adjoint": False}, {"adjoint": True}]},
     doc="The solutions of square systems of linear equations.",
@@ -308,6 +314,7 @@ matrix_triangular_solve = define(
     f"lower: bool = True; adjoint: bool = False; {TYPES}",
     shape=_system_shape,
     kernel=_triangular_kernel,
+    lower=solve_lower.triangular(_NO_SOLUTION),
     gradient=_solve_gradient,
     test={**_SYSTEM, "attrs": [{"lower": True}, {"lower": False, "adjoint": True}]},
     doc="The solutions of triangular systems, by substitution.",

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Factors of stacks of square matrices, and systems of equations.
+
+A tile has some of the matrices, each of which one thread works on alone: so results have the same
+bits whatever the threads.  With everything comes a flag for each matrix: whether it failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..kernel.sizes import AnySize, ceil_div, maximum, product
+from . import dense_kernels
+from .library_kernel import LibraryKernel
+from .template import specialise
+from .vectors import BYTES
+
+_WORK = 1 << 15  # multiplications per tile
+DTYPES = ("float32", "float64")
+
+
+def cholesky(b: Any, x: Any) -> tuple[Any, Any]:
+    """The lower triangles L with L L' = x, and which matrices have none."""
+    n, count = x.shape[-1], product(x.shape[:-2])
+    return _called(b, dense_kernels.cholesky, [x], [x.shape], [n], count, n * n * n)
+
+
+def substituted(b: Any, matrix: Any, rhs: Any, lower: bool, transposed: bool) -> tuple[Any, Any]:
+    """Solutions of triangular systems, and which triangles have a zero on the diagonal."""
+    n, width, count = *rhs.shape[-2:], product(matrix.shape[:-2])
+    params = [n, width, int(lower), int(transposed)]
+    work = n * n * width
+    return _called(b, dense_kernels.substitute, [matrix, rhs], [rhs.shape], params, count, work)
+
+
+def solved(b: Any, matrix: Any, rhs: Any, transposed: bool) -> tuple[Any, Any]:
+    """Solutions of square systems, and which matrices are singular."""
+    n, width, count = *rhs.shape[-2:], product(matrix.shape[:-2])
+    work, params = n * n * (n + width), [n, width, int(transposed)]
+    return _called(
+        *(b, dense_kernels.solve, [matrix, rhs], [rhs.shape], params, count, work), copies=n * n
+    )
+
+
+def inverse(b: Any, x: Any, transposed: bool) -> tuple[Any, Any]:
+    """The inverses of matrices, and which have none."""
+    n, count = x.shape[-1], product(x.shape[:-2])
+    params = [n, int(transposed)]
+    return _called(
+        *(b, dense_kernels.invert, [x], [x.shape], params, count, 2 * n * n * n), copies=n * n
+    )
+
+
+def pivots(b: Any, x: Any) -> tuple[Any, Any]:
+    """What matrices have on the diagonal once they are triangles, and the sign of the exchanges.
+
+    The determinant is the product of all these.
+    """
+    n, batch = x.shape[-1], x.shape[:-2]
+    kernel = _kernel(dense_kernels.diagonal, x.dtype)
+    work, count = n * n * n, product(batch)
+    outputs = [((*batch, n), x.dtype), (batch, x.dtype)]
+    return b.call(  # type: ignore[no-any-return]
+        kernel, [x], outputs, [n], count, _tile(work),
+        scratch=BYTES[x.dtype] * n * n + 8, operations=count * work,
+    )  # fmt: skip
+
+
+def _called(
+    b: Any, entry: Callable[..., None], inputs: list[Any], shapes: list[Any], params: list[Any],
+    count: AnySize, work: AnySize, copies: AnySize = 0,
+) -> tuple[Any, Any]:  # fmt: skip
+    """A kernel's result and its flags; copies: how many elements a worker needs for itself."""
+    dtype = inputs[0].dtype
+    outputs = [*((shape, dtype) for shape in shapes), (inputs[0].shape[:-2], "bool")]
+    scratch = 0 if isinstance(copies, int) and not copies else BYTES[dtype] * copies + 8
+    return b.call(  # type: ignore[no-any-return]
+        _kernel(entry, dtype), inputs, outputs, params, count, _tile(work),
+        scratch=scratch, operations=count * work,
+    )  # fmt: skip
+
+
+def _tile(work: AnySize) -> AnySize:
+    return maximum(ceil_div(_WORK, maximum(work, 1)), 1)
+
+
+def _kernel(entry: Callable[..., None], dtype: str) -> LibraryKernel:
+    return specialise(entry.__name__, entry, DTYPE=dtype, IS_SINGLE=dtype == "float32")

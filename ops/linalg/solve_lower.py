@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled forms of inverses, determinants, Cholesky factors and systems of equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...jit.kernel import scalar as k
+
+if TYPE_CHECKING:
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
+
+
+def _wide(b: Builder, x: Value) -> Value:
+    """Half precision is computed in single."""
+    return b.cast(x, "float32") if x.dtype == "float16" else x
+
+
+def _is_square(b: Builder, x: Value) -> bool:
+    return x.ndim >= 2 and b.equal(x.shape[-1], x.shape[-2])
+
+
+def _checked(b: Builder, made: tuple[Value, Value], dtype: str, message: str) -> Value:
+    """A result without failures, in the dtype of the op."""
+    result, failed = made
+
+    def problem(failed: np.ndarray) -> BaseException:
+        del failed
+        return errors.invalid(message)
+
+    b.require_not(b.reduce("any", failed, None), problem, failed)
+    return b.cast(result, dtype)
+
+
+def cholesky(message: str) -> Callable[..., Any]:
+    """Of Cholesky factors; message: what a failure says."""
+
+    def lower(b: Builder, op: OpView, x: Value) -> Any:
+        from ...jit.library import dense
+
+        wide = _wide(b, x)
+        if wide.dtype not in dense.DTYPES:
+            return NotImplemented
+        b.require(_is_square(b, x))
+        return _checked(b, dense.cholesky(b, wide), x.dtype, message)
+
+    return lower
+
+
+def inverse(message: str) -> Callable[..., Any]:
+    """Of inverses."""
+
+    def lower(b: Builder, op: OpView, x: Value) -> Any:
+        from ...jit.library import dense
+
+        wide = _wide(b, x)
+        if wide.dtype not in dense.DTYPES:
+            return NotImplemented
+        b.require(_is_square(b, x))
+        return _checked(b, dense.inverse(b, wide, op.attr("adjoint")), x.dtype, message)
+
+    return lower
+
+
+def _fits(b: Builder, matrix: Value, rhs: Value) -> bool:
+    """Is there a right side for each of the square matrices?"""
+    if not _is_square(b, matrix) or rhs.ndim != matrix.ndim:
+        return False
+    return all(map(b.equal, matrix.shape[:-1], rhs.shape[:-1]))
+
+
+def system(message: str) -> Callable[..., Any]:
+    """Of square systems."""
+
+    def lower(b: Builder, op: OpView, matrix: Value, rhs: Value) -> Any:
+        from ...jit.library import dense
+
+        left, right = _wide(b, matrix), _wide(b, rhs)
+        if left.dtype not in dense.DTYPES:
+            return NotImplemented
+        b.require(_fits(b, matrix, rhs))
+        return _checked(b, dense.solved(b, left, right, op.attr("adjoint")), rhs.dtype, message)
+
+    return lower
+
+
+def triangular(message: str) -> Callable[..., Any]:
+    """Of triangular systems."""
+
+    def lower(b: Builder, op: OpView, matrix: Value, rhs: Value) -> Any:
+        from ...jit.library import dense
+
+        left, right = _wide(b, matrix), _wide(b, rhs)
+        if left.dtype not in dense.DTYPES:
+            return NotImplemented
+        b.require(_fits(b, matrix, rhs))
+        made = dense.substituted(b, left, right, op.attr("lower"), op.attr("adjoint"))
+        return _checked(b, made, rhs.dtype, message)
+
+    return lower
+
+
+def determinant(b: Builder, op: OpView, x: Value) -> Any:
+    """Of determinants: the product of the pivots."""
+    from ...jit.library import dense
+
+    wide = _wide(b, x)
+    if wide.dtype not in dense.DTYPES:
+        return NotImplemented
+    b.require(_is_square(b, x))
+    diagonal, sign = dense.pivots(b, wide)
+    return b.cast(b.map(k.mul, b.reduce("prod", diagonal, [-1]), sign), x.dtype)
+
+
+def log_determinant(b: Builder, op: OpView, x: Value) -> Any:
+    """Of the sign and the logarithm of determinants."""
+    from ...jit.library import dense
+
+    wide = _wide(b, x)
+    if wide.dtype not in dense.DTYPES:
+        return NotImplemented
+    b.require(_is_square(b, x))
+    diagonal, sign = dense.pivots(b, wide)
+    signs = b.reduce("prod", b.map(k.sign, diagonal), [-1])
+    logs = b.reduce("sum", b.map(lambda d: k.log(k.abs(d)), diagonal), [-1])
+    return b.cast(b.map(k.mul, signs, sign), x.dtype), b.cast(logs, x.dtype)
