@@ -155,8 +155,9 @@ class SegmentPlans:
 
     @property
     def latest(self) -> list[tuple[Plan, Binding]]:
-        """The plan of the newest sizes, with these; none before a run."""
-        return list(self._ready.values())[-1:]
+        """The plan of the newest sizes, with these; none before a run, nor behind all."""
+        is_empty = self.segment.start == len(self.segment.operations)
+        return [] if is_empty else list(self._ready.values())[-1:]
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The program for these inputs, made if there is none."""

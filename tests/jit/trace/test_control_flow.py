@@ -104,7 +104,7 @@ def products(x, n):
 
 def host_step(x, n):
     def body(i, a):
-        return i + 1, tf.matrix_inverse(a + 5.0 * tf.eye(2)) * 2.0
+        return i + 1, tf.linalg.sqrtm(tf.matmul(a, a, transpose_b=True) + 5.0 * tf.eye(2)) * 2.0
 
     return tf.while_loop(lambda i, _: i < n, body, [0, tf.reshape(x, [2, 2])])
 
