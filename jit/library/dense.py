@@ -28,7 +28,8 @@ def cholesky(b: Any, x: Any) -> tuple[Any, Any]:
 
 def substituted(b: Any, matrix: Any, rhs: Any, lower: bool, transposed: bool) -> tuple[Any, Any]:
     """Solutions of triangular systems, and which triangles have a zero on the diagonal."""
-    n, width, count = *rhs.shape[-2:], product(matrix.shape[:-2])
+    n, width = rhs.shape[-2:]
+    count = product(matrix.shape[:-2])
     params = [n, width, int(lower), int(transposed)]
     work = n * n * width
     return _called(b, dense_kernels.substitute, [matrix, rhs], [rhs.shape], params, count, work)
@@ -36,7 +37,8 @@ def substituted(b: Any, matrix: Any, rhs: Any, lower: bool, transposed: bool) ->
 
 def solved(b: Any, matrix: Any, rhs: Any, transposed: bool) -> tuple[Any, Any]:
     """Solutions of square systems, and which matrices are singular."""
-    n, width, count = *rhs.shape[-2:], product(matrix.shape[:-2])
+    n, width = rhs.shape[-2:]
+    count = product(matrix.shape[:-2])
     work, params = n * n * (n + width), [n, width, int(transposed)]
     return _called(
         *(b, dense_kernels.solve, [matrix, rhs], [rhs.shape], params, count, work), copies=n * n

@@ -97,6 +97,7 @@ class Run:
         self.places: dict[int, tuple[Value, np.ndarray, np.ndarray]] = {}
         self.own: dict[int, np.ndarray] = {}
         self.hosted: dict[Value, Any] = {}
+        self._views: dict[Value, tuple[int, tuple[int, ...], np.ndarray]] = {}
         self.feeds: Sequence[np.ndarray] = ()
         self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
         self._give_away(plan.traced.program.fetches)
@@ -338,9 +339,9 @@ class Run:
             view = self._view(value)
             if view.shape != np.shape(array):
                 raise errors.InternalError(
-                    None,
-                    node.op,
-                    f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}",
+                    *(None, node.op),
+                    f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}: what "
+                    "its function, or set_shape, said of it",
                 )
             view[...] = array
         self.evaluate.meter.add(node.op, node.reason, perf_counter() - began)
@@ -348,16 +349,21 @@ class Run:
     # Reading values.
 
     def _view(self, value: Value) -> np.ndarray:
-        storage = home(value)
-        slot = self.plan.schedule.slot_of[storage]
-        shape = self._shape(value)
+        slot, shape, plain = self._views.get(value) or self._find_view(value)
         own = self.own.get(slot)
         if own is None:
-            return self.frame.view(self.binding, slot, value, shape)
+            return plain
         # (The slot may have held a smaller value, or one of another dtype, at an earlier step.)
         dtype = numpy_dtype(value.dtype)
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         return own.reshape(-1).view(np.uint8)[:count].view(dtype).reshape(shape)
+
+    def _find_view(self, value: Value) -> tuple[int, tuple[int, ...], np.ndarray]:
+        """The slot of a value, its shape, and how it looks among what lies between steps."""
+        slot, shape = self.plan.schedule.slot_of[home(value)], self._shape(value)
+        found = slot, shape, self.frame.view(self.binding, slot, value, shape)
+        self._views[value] = found
+        return found
 
     def _shape(self, value: Value) -> tuple[int, ...]:
         places = self.plan.template.shapes.get(value)

@@ -468,7 +468,8 @@ class Tracer:
             shape is None and not ref and not is_handle(output)
             for output, shape, ref in zip(op.outputs, shapes, refs)
         )
-        if unknown or definition.dynamic_shape:
+        # (What depends on data may have been said by the program: `set_shape` of a tensor.)
+        if unknown:
             self.hosted.append((op, reason))
             return True
         cells = tuple(value.cell for value in inputs if value.cell is not None)

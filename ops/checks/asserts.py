@@ -18,12 +18,16 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
+from ...jit.kernel import scalar as k
 from ..public import tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 NUMERIC_TYPES = frozenset(
     [
@@ -83,9 +87,34 @@ def _assert_kernel(c: KernelContext, condition: np.ndarray, data: list[np.ndarra
         raise errors.invalid(text)
     if condition:
         return
-    parts = (f"[{_summary(np.asarray(value), c.attr('summarize'))}]" for value in data)
-    text = "assertion failed: " + " ".join(parts)
-    raise errors.invalid(text)
+    raise _failed(data, c.attr("summarize"))
+
+
+def _failed(data: Sequence[Any], summarize: int) -> BaseException:
+    parts = (f"[{_summary(np.asarray(value), summarize)}]" for value in data)
+    return errors.invalid("assertion failed: " + " ".join(parts))
+
+
+def _lower_assert(b: Builder, op: OpView, condition: Value, data: list[Value]) -> Any:
+    known = [b.known(value) for value in data]
+    # (Sizes are no numbers yet.)
+    fixed = [
+        None if array is not None and array.dtype == object and value.dtype != "object" else array
+        for array, value in zip(known, data)
+    ]
+    if any(array is None and not k.compiles(value.dtype) for array, value in zip(fixed, data)):
+        return NotImplemented
+    if condition.ndim:
+        return NotImplemented
+    shown = [value for value, array in zip(data, fixed) if array is None]
+
+    def problem(*contents: np.ndarray) -> BaseException:
+        rest = iter(contents)
+        found = [next(rest) if array is None else array for array in fixed]
+        return _failed(found, op.attr("summarize"))
+
+    b.require_not(b.map(k.logical_not, condition), problem, *shown)
+    return ()
 
 
 def _assert_shape(c: ShapeContext) -> list[Any]:
@@ -100,6 +129,7 @@ raw_assert = define(
     "T: list(type) >= 1; summarize: int = 3",
     shape=_assert_shape,
     kernel=_assert_kernel,
+    lower=_lower_assert,
     gradient=NoGradient("an assertion has no outputs"),
     stateful=True,
     test={"values": [[np.bool_(True), [np.int32(1)]]]},

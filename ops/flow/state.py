@@ -40,8 +40,13 @@ class GradLoopState:
             outer = outer_grad_state.forward_context
         else:
             outer = forward_ctxt.outer_context
-        with forward_ctxt._graph.as_default(), inside(outer):
+        # What waits here may wait for the loop, which must not wait for itself then.
+        graph = forward_ctxt._graph
+        with graph.as_default(), graph.control_dependencies(None), inside(outer):
             count, self.forward_index = forward_ctxt.AddForwardLoopCounter(outer_grad_state)
+        # What takes the count need not be told to wait, as if it was made here.
+        for controller in graph._control_dependencies_stack:
+            controller.add_op(count.op)
         self.forward_context = forward_ctxt
         if outer_grad_state is None:
             with inside(outer):

@@ -237,7 +237,8 @@ class WhileContext(GradientLoop):
             _, outside = self._drop_outer_controls(op)
             self._tie_to_pivot(op)
         self._values.update(x.name for x in op.outputs)
-        if outside:
+        # (What begins a loop that has no turns yet waits for nothing in it.)
+        if outside and self.GetControlPivot() is not None:
             # What was to run before the op runs before the loop: its values enter the loop.
             with control_dependencies(None):
                 # Entered as a value and tied to an identity inside of the frame: no control edge
