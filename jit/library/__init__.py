@@ -19,7 +19,7 @@ from .random import (
 )
 from .ranking import largest
 from .resampling import resampled
-from .rows import coordinates, inverted, running, scatter_rows, transpose_matrices
+from .rows import coordinates, distinct, inverted, running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
@@ -42,6 +42,7 @@ __all__ = [
     "depthwise",
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
+    "distinct",
     "largest",
     "inverted",
     "matmul",

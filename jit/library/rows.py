@@ -105,6 +105,23 @@ def inverted(b: Any, numbers: Any) -> Any:
     )  # fmt: skip
 
 
+def distinct(b: Any, x: Any, dtype: str) -> Any:
+    """Of a vector of integers those that are new, in order; for each its number among these; how
+    often each of these occurs; and how many they are.  All but the last as long as the vector.
+
+    dtype: of numbers and counts.  NotImplemented for what is no integer.
+    """
+    if x.dtype not in ("int32", "int64"):
+        return NotImplemented
+    (count,) = x.shape
+    vectors = [((count,), x.dtype), ((count,), dtype), ((count,), dtype), ((), "int64")]
+    # (A table has up to four times as many places.)
+    return b.call(
+        specialise("distinct", rows_kernels.distinct), [x], vectors, [count],
+        scratch=32 * count + 64, operations=8 * count,
+    )  # fmt: skip
+
+
 def coordinates(b: Any, x: Any, count: AnySize) -> Any:
     """The places of the `count` elements that are not zero, int64, or NotImplemented."""
     if x.dtype not in WIDTHS or not x.ndim:

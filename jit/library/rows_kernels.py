@@ -12,7 +12,9 @@ from .plain_vocabulary import (
     Scalar,
     copy,
     helper,
+    int64,
     pointer,
+    region,
     transpose_tile,
     uint8,
 )
@@ -118,6 +120,36 @@ def inverted(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
         if out[i] < 0:
             missing += 1
     pointer(args[2])[0] = uint8(1) if missing == 0 else uint8(0)
+
+
+def distinct(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: integers; those that are new, in order; for each its number among these; how often each
+    of these occurs; how many they are.  Parameter: how many integers.  In one tile.
+
+    A table holds the numbers of what was met, one more each, by some bits of the integers; what
+    finds its place taken takes the next.
+    """
+    x, new, number, often = pointer(args[0]), pointer(args[1]), pointer(args[2]), pointer(args[3])
+    count = args[5]
+    table, room = pointer(region(args[6] + worker * args[7], "int64")), 1
+    while room < 2 * count:
+        room = 2 * room
+    for i in range(room):
+        table[i] = 0
+    found = 0
+    for i in range(count):
+        item = int64(x[i])
+        place = (item ^ (item >> 7) ^ (item >> 17)) & (room - 1)
+        while table[place] != 0 and int64(new[table[place] - 1]) != item:
+            place = (place + 1) & (room - 1)
+        if table[place] == 0:
+            new[found] = x[i]
+            often[found] = 0
+            found += 1
+            table[place] = found
+        number[i] = table[place] - 1
+        often[table[place] - 1] = often[table[place] - 1] + 1
+    pointer(args[4])[0] = found
 
 
 def coordinates(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -104,6 +104,23 @@ def _unique(
     return values, number.astype(kind), counts.astype(kind)
 
 
+def _lower_unique(outputs: int) -> Callable[..., Any]:
+    def lower(b: Builder, op: OpView, x: Value, axis: Value | None = None) -> Any:
+        from ...jit import library
+
+        if x.ndim != 1 or axis is not None:
+            return NotImplemented
+        made = library.distinct(b, x, op.dtype(1))
+        if made is NotImplemented:
+            return made
+        new, number, often, count = made
+        size = b.measure(count)
+        values, counts = (b.slice(vector, (0,), (size,)) for vector in (new, often))
+        return (values, number, counts)[:outputs]
+
+    return lower
+
+
 def _unique_shapes(c: ShapeContext) -> list[TensorShape]:
     size = shape_inference.ranked(c.inputs[0], 1)[0]
     return [
@@ -131,6 +148,7 @@ def _define_unique(
         attrs,
         shape=lambda c: shapes(c)[:outputs],
         kernel=lambda c, *inputs: _unique(c, *inputs)[:outputs],
+        lower=_lower_unique(outputs),
         gradient=_NO_ORDER,
         dynamic_shape=True,
         doc="The distinct elements in order of first appearance, and the number of each element.",

@@ -215,7 +215,7 @@ PROGRAMS = (
     *(scattered, gradient_with_outer, grows, grows_and_is_read, known_condition, reduced, types),
 )
 # Their shapes depend on data.
-INTERPRETED = {"grows_and_is_read", "python_function"}
+INTERPRETED = {"grows_and_is_read"}
 
 
 def results(program: Any, mode: str, feeds: list[Any]) -> tuple[list[Any], str]:
