@@ -163,6 +163,9 @@ class OpDef:
     # quickly found, or None where the kernel has something against the inputs.  `lower` is given
     # them, as a vector that `b.known` knows, behind the inputs (jit/runtime/late_sizes.py).
     dynamic_shape: bool | Callable[..., Any] = False
+    # The same in the words of a lowering: function(b, op, *inputs) -> those numbers as 0-d integers
+    # of the plan, none of them negative, so that it goes on with them.
+    measured_sizes: Callable[..., Any] | None = None
     # Element i of every output is a function of elements i of the inputs, which broadcast.
     elementwise: bool = False
     # A reference to a variable passes through: the output is the variable itself.

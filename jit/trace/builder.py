@@ -354,7 +354,11 @@ class Builder:
     def pick(self, value: Value, indices: Value, axis: int = 0) -> Value:
         """As `gather`, of int64 indices that are known or required to be inside."""
         shape = value.shape[:axis] + indices.shape + value.shape[axis + 1 :]
-        if self.equal(value.shape[axis], 0):  # no index is in range, and there is nothing to read
+        if self.scope.is_measured(str(value.shape[axis])):
+            # Perhaps there is nothing to read, which a run would see too late.
+            ends = [(0, 1 if i == axis else 0) for i in range(value.ndim)]
+            value = self.pad(value, ends)
+        elif self.equal(value.shape[axis], 0):  # no index is in range
             return self.full(shape, 0, value.dtype)
         self._need_compiled(value.dtype)
         return self.program.add(Gather((value, indices), axis), (value.dtype, shape))[0]

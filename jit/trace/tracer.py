@@ -435,12 +435,12 @@ class Tracer:
         if definition.lower is None:
             return "has no lowering"
         arguments = group(definition.inputs, op._attrs, inputs)
+        mark = self.program.last
         if definition.result_sizes is not None:
-            sizes = self.values.get(ResultSizes(op, 0))
+            sizes = self.values.get(ResultSizes(op, 0)) or self._measured(op, arguments)
             if sizes is None:
                 return "its sizes depend on the data"
             arguments = [*arguments, sizes]
-        mark = self.program.last
         try:
             result = definition.lower(self.builder, OpView(op), *arguments)
         except NotLowered as reason:
@@ -459,6 +459,21 @@ class Tracer:
             raise AssertionError(f"the lowering of {op.type} gave {len(results)} values")
         self.values.update(zip(op.outputs, results))
         return None
+
+    def _measured(self, op: Operation, arguments: Sequence[Any]) -> Value | None:
+        """The numbers that sizes of results are, learnt by a run on its way, if that can be."""
+        find, mark = op.definition.measured_sizes, self.program.last
+        if find is None or not self.builder.may_measure:
+            return None
+        try:
+            found = find(self.builder, OpView(op), *arguments)
+            if found is NotImplemented:
+                return None
+            numbers = np.array([self.builder.measure(number) for number in found], object)
+        except NotLowered:
+            self.builder.rollback(mark)
+            return None
+        return self.builder.known_as(numbers, "int64")
 
     def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
         shapes = output_shapes(self.scope, op, inputs)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine import errors
 from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import AnySize, Size, hint, is_positive, product, same
+from ...jit.kernel.sizes import AnySize, hint, product, same
 from ..run_checks import error_of
 from .slice_ranges import Masks, Range, entries, masks_of, range_of, resolved
 
@@ -318,9 +318,6 @@ def put(
             continue
         step, inside = _where(b, along, r)
         given.append(inside)
-        # Nothing can be picked of nothing, and of what a run learns nobody knows whether it is.
-        if isinstance(r.size, Size) and not is_positive(r.size):
-            part = b.pad(part, [(0, 1 if i == axis else 0) for i in range(part.ndim)])
         part = b.pick(part, b.reshape(step, [whole[axis]]), axis)
 
     def chosen(new: Any, old: Any, *flags: Any) -> Any:

@@ -17,6 +17,8 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import same
 from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, scalar
@@ -273,9 +275,14 @@ def _lower_where(b: Builder, op: OpView, x: Value, sizes: Value) -> Any:
     from ...jit import library
 
     known = b.known(sizes)
-    if known is None or b.equal(known.item(0), 0):
+    if known is None or same(known.item(0), 0):
         return NotImplemented
     return library.coordinates(b, x, known.item(0))
+
+
+def _number_of_places(b: Builder, op: OpView, x: Value) -> list[Value]:
+    ones = b.map(lambda x: k.cast(x if x.dtype == "bool" else k.ne(x, 0), "int64"), x)
+    return [b.reduce("sum", ones, None)]
 
 
 _where = define(
@@ -288,6 +295,7 @@ _where = define(
     lower=_lower_where,
     gradient=NoGradient("indices are integers"),
     dynamic_shape=lambda c, x: [np.count_nonzero(x)],
+    measured_sizes=_number_of_places,
     doc="The coordinates of what is true or not zero.",
     test={"values": [[np.array([[True, False], [True, True]])]]},
 )

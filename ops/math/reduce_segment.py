@@ -28,7 +28,7 @@ from ..public import raw, tf
 from ..ranks import ranked, scalar
 from ..shape_inference import merge
 from .limits import highest, lowest
-from .segment_lowering import last_plus_one, lower_sorted
+from .segment_lowering import last_plus_one, lower_sorted, measured_last_plus_one
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -141,6 +141,7 @@ def _segment(
         lower=lower,
         gradient=gradient,
         dynamic_shape=last_plus_one(1),
+        measured_sizes=measured_last_plus_one(1),
         doc=f"The {public.split('_')[-1]} of the rows of each segment; ids are sorted.",
         test=_TEST,
     )

@@ -18,7 +18,12 @@ from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..shape_inference import merge
 from .reduce_segment import check_sorted, combine, rows_shape
-from .segment_lowering import last_plus_one, lower_picked, lower_picked_gradient
+from .segment_lowering import (
+    last_plus_one,
+    lower_picked,
+    lower_picked_gradient,
+    measured_last_plus_one,
+)
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -112,6 +117,7 @@ def _family(
         lower=lower,
         gradient=lambda op, grad: (gradient(op, grad), None, None),
         dynamic_shape=last_plus_one(2),
+        measured_sizes=measured_last_plus_one(2),
         doc=f"{what} of picked rows, by segment; ids are sorted.",
         test={"values": [[_ROWS, *_PICK]]},
     )

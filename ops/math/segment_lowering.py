@@ -32,6 +32,21 @@ def last_plus_one(place: int) -> Callable[..., Any]:
     return sizes
 
 
+def measured_last_plus_one(place: int) -> Callable[..., Any]:
+    """The same as a number of a plan; no last id is as good as one below zero, which is refused."""
+
+    def sizes(b: Builder, op: OpView, *inputs: Value) -> Any:
+        ids = inputs[place]
+        if ids.ndim != 1 or ids.dtype not in ("int32", "int64"):
+            return NotImplemented
+        wide = b.cast(ids, "int64")
+        # (They are sorted, which is looked at: so the last is the largest.)
+        most = b.reduce("max", b.concat([b.constant([-1], "int64"), wide], 0), None)
+        return [b.map(lambda last: k.add(last, 1), most)]
+
+    return sizes
+
+
 def require_sorted(b: Builder, ids: Value, count: Any, check: Check) -> None:
     """Has a run fail unless ids are in order and in [0, count); check(ids, rows) raises why."""
     limit, wide = b.constant(count, "int64"), b.cast(ids, "int64")

@@ -51,3 +51,24 @@ def test_sparse_updates_of_rows_that_repeat_are_one_plan() -> None:
                 report = session.explain(step, {ids: batches[0]})
     np.testing.assert_allclose(*found, rtol=1e-5)
     assert not report.follows and " host " not in str(report)
+
+
+def test_masks_and_segments_are_one_plan() -> None:
+    found = []
+    x = np.random.default_rng(2).normal(size=(9, 3)).astype(np.float32)
+    for mode in ("never", "always"):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            fed, ids = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+            kept = tf.boolean_mask(fed, fed[:, 0] > 0)
+            sums = tf.segment_sum(fed, ids)
+            loss = tf.reduce_sum(tf.square(kept)) + tf.reduce_sum(tf.square(sums))
+            fetches = [kept, sums, loss, *tf.gradients(loss, fed)]
+            for rows, last in ((x, 4), (-np.abs(x), 2), (x[:5], 1)):
+                feeds = {fed: rows, ids: np.sort(np.arange(len(rows)) % (last + 1))}
+                found.append((mode, session.run(fetches, feeds)))
+            if mode == "always":
+                assert not session.explain(fetches, feeds).follows
+    half = len(found) // 2
+    for (_, one), (_, other) in zip(found[:half], found[half:], strict=True):
+        for expected_, given in zip(one, other, strict=True):
+            np.testing.assert_allclose(given, expected_, rtol=1e-5, atol=1e-6)
