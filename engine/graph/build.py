@@ -121,8 +121,7 @@ class OpFunction:
         self._renamed = renamed or {}
         # Where `pickle` finds it: the dotted name within `__module__`.
         self._public_name = ""
-        # The names of inputs, and of all parameters; and the type of several results.  Made at the
-        # first call: most ops are never called.
+        # Names of inputs and parameters, and the type of results: made at the first call.
         self._known: tuple[tuple[str, ...], tuple[str, ...]] | None = None
         self._result: Any = None
         self._function_name = function_name
@@ -434,7 +433,6 @@ class _Call:
             )
 
     # Lists of tensors
-
     def _convert_list(self, arg: Arg, values: Sequence[Any]) -> list[Tensor]:
         if not isinstance(values, (list, tuple)):
             raise TypeError(
