@@ -262,6 +262,7 @@ ops.nn.top_k: math.in_top_k math.top_k nn.in_top_k nn.top_k
 ops.parsing.csv: decode_csv io.decode_csv
 ops.parsing.features: FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
   io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature io.VarLenFeature
+ops.parsing.proto_ops: io.decode_proto io.encode_proto
 ops.parsing.public: io.parse_example io.parse_sequence_example io.parse_single_example
   io.parse_single_sequence_example parse_example parse_single_example parse_single_sequence_example
 ops.public: raw_ops

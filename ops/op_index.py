@@ -140,6 +140,7 @@ ops.nn.softmax: LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCr
 ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
 ops.parsing.csv: DecodeCSV
 ops.parsing.nodes: ParseExample ParseSequenceExample ParseSingleExample ParseSingleSequenceExample
+ops.parsing.proto_ops: DecodeProtoV2 EncodeProto
 ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
   AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
   ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient

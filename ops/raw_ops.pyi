@@ -1032,6 +1032,20 @@ def DecodePng(
     dtype: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _DecodeProtoV2(NamedTuple):
+    sizes: Tensor
+    values: list[Tensor]
+
+def DecodeProtoV2(
+    bytes: TensorLike,
+    message_type: bytes | str,
+    field_names: Sequence[bytes | str],
+    output_types: Sequence[DTypeLike],
+    descriptor_source: bytes | str | None = ...,
+    message_format: bytes | str | None = ...,
+    sanitize: bool | None = ...,
+    name: str | None = ...,
+) -> _DecodeProtoV2: ...
 def DecodeRaw(
     bytes: TensorLike,
     out_type: DTypeLike,
@@ -1286,6 +1300,14 @@ def EncodeJpegVariableQuality(
 def EncodePng(
     image: TensorLike,
     compression: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def EncodeProto(
+    sizes: TensorLike,
+    values: Sequence[TensorLike] | Tensor,
+    field_names: Sequence[bytes | str],
+    message_type: bytes | str,
+    descriptor_source: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def EncodeWav(

@@ -220,6 +220,6 @@ define(
     """,
     test={
         "values": [[np.linspace(0, 9, 130, dtype=np.float32).reshape(1, 2, 65), np.int32(8000)]],
-        "attrs": [{"filterbank_channel_count": 10}, {"upper_frequency_limit": 2000.0}],
+        "attrs": [{"filterbank_channel_count": 13}, {"upper_frequency_limit": 2000.0}],
     },
 )

@@ -175,7 +175,8 @@ def _cropped_shape(c: ShapeContext) -> TensorShape:
     channels = _channels(c)
     shape_inference.require_dim(shape_inference.ranked(c.inputs[1], 1)[0], 4)
     window = c.value(1)
-    size = (None, None) if window is None else (int(window[2]), int(window[3]))
+    # What is negative is refused when it runs.
+    size = [None, None] if window is None else [int(n) if n >= 0 else None for n in window[2:4]]
     return TensorShape([*size, channels])
 
 

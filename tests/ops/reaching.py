@@ -64,7 +64,8 @@ class Reach:
             self._class(type(thing), way)
 
     def _all(self, things: Any, way: str) -> None:
-        for thing in things:
+        # Looking at a thing may publish names where it lies.
+        for thing in list(things):
             self._visit(thing, way)
 
     def _class(self, kind: type, way: str) -> None:
