@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import re
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +57,18 @@ def pytest_sessionfinish() -> None:
     """One look for what nobody closed; pytest takes five, at all that there is."""
     gc.collect()
     gc.freeze()
+
+
+_FOLDERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder of the test's own; pytest's own fixture looks through all of them for a number."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(_FOLDERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.hookimpl(wrapper=True)

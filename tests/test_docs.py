@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import io
 import re
 import subprocess
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -114,6 +112,15 @@ PATH = re.compile(r"(?<![\w./-])(?:engine|ops|jit|train|io|docs|tests)/[\w./-]*\
 
 
 ENDING = re.compile(r"\w\.(?:py|md|html)\b")
+# A comment or a string; looked for in place of Python's tokens, which takes twenty times as long.
+TOKEN = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*"""'
+    r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'(?:[^'\\\n]|\\.)*'"
+    r"|#[^\n]*",
+    re.S,
+)
 
 
 def names_in(file: Path) -> Iterator[tuple[int, str]]:
@@ -125,11 +132,13 @@ def names_in(file: Path) -> Iterator[tuple[int, str]]:
         for node in (tree(file), *statements(file))
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node)
     }
-    for token in tokenize.generate_tokens(io.StringIO(text(file)).readline):
-        told = token.type == tokenize.COMMENT or token.start[0] in docstrings
-        if told or token.type == tokenize.STRING:
-            for name in (NAME if told else PATH).findall(token.string):
-                yield token.start[0], name
+    line, end = 1, 0
+    for token in TOKEN.finditer(text(file)):
+        line += text(file).count("\n", end, token.start())
+        told = token[0].startswith("#") or line in docstrings
+        for name in (NAME if told else PATH).findall(token[0]):
+            yield line, name
+        line, end = line + token[0].count("\n"), token.end()
 
 
 def exists(name: str, file: Path) -> bool:

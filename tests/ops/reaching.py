@@ -15,7 +15,7 @@ import logging
 import types
 from collections import ChainMap
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 PACKAGE = "numbaflow"
 Names = ChainMap[str, Any]
@@ -35,13 +35,18 @@ _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickl
 class Reach:
     """The sinks that a function reaches: sink -> the way there."""
 
+    # What is known to reach none, by id: it need not be looked at for every function again.
+    _harmless: ClassVar[dict[int, Any]] = {}
+
     def __init__(self, function: Any) -> None:
         self.found: dict[str, str] = {}
         self._seen: dict[int, Any] = {}
         self._visit(function, "")
+        if not self.found:
+            self._harmless.update(self._seen)
 
     def _visit(self, thing: Any, way: str) -> None:
-        if id(thing) in self._seen:
+        if id(thing) in self._seen or id(thing) in self._harmless:
             return
         self._seen[id(thing)] = thing
         if isinstance(thing, (staticmethod, classmethod, types.MethodType)):
