@@ -131,8 +131,10 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         return value
 
     def names() -> list[str]:
-        lazy = [n[len(prefix) :] for n in (*api.LAZY, *api.LATER) if n.startswith(prefix)]
-        return sorted({*module.__dict__, *(n for n in lazy if "." not in n)})
+        # Those that are loaded are published when one of them is first asked for.
+        known = (*api.NAMES, *api.LAZY, *api.LATER)
+        inside = [name[len(prefix) :] for name in known if name.startswith(prefix)]
+        return sorted({*module.__dict__, *(name for name in inside if "." not in name)})
 
     module.__dict__["__getattr__"] = look_up
     module.__dict__["__dir__"] = names

@@ -64,7 +64,7 @@ class Reach:
         elif isinstance(thing, (list, tuple, set, frozenset)):
             self._all(thing, way)
         elif isinstance(thing, dict):
-            self._all(thing.values(), way)
+            self._all(list(thing.values()), way)
         else:
             self._class(type(thing), way)
 
