@@ -32,6 +32,10 @@ _NAMED = frozenset(
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
 
 
+# What makes graphs and compiles them.
+_GRAPHS = tuple(f"{PACKAGE}.{part}" for part in ("engine", "jit", "ops.public"))
+
+
 class Reach:
     """The sinks that a function reaches: sink -> the way there."""
 
@@ -78,14 +82,17 @@ class Reach:
             self.found.setdefault("python", way)
         self._all((base for base in kind.__mro__[1:] if _is_ours(base)), way)
         # What makes and runs graphs is not what a kernel does.
-        inside = _is_ours(kind) and not kind.__module__.startswith(f"{PACKAGE}.engine")
+        inside = _is_ours(kind) and not kind.__module__.startswith(_GRAPHS)
         for name, member in vars(kind).items() if inside else ():
             if callable(member) or isinstance(member, (staticmethod, classmethod, property)):
                 self._visit(member, f"{way} > {kind.__name__}.{name}")
 
     def _function(self, function: types.FunctionType, way: str) -> None:
         # What the program is told of is no secret, and no harm.
-        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.interface.log":
+        module = function.__module__
+        if not _is_ours(function) or module == f"{PACKAGE}.engine.interface.log":
+            return
+        if module.startswith((f"{PACKAGE}.jit", f"{PACKAGE}.engine.session")):
             return
         self._all(function.__defaults__ or (), way)
         if hasattr(function, "__wrapped__"):
@@ -165,7 +172,7 @@ def _imports(code: types.CodeType, names: Names) -> Iterator[tuple[str, Any]]:
             base = names.get("__package__") or ""
             module = _module(importlib.util.resolve_name("." * level + name, base))
             yield name.split(".")[0], module
-        elif step == "IMPORT_FROM":
+        elif step == "IMPORT_FROM" and module is not None:
             yield name, getattr(module, name, None) or _module(f"{module.__name__}.{name}")
 
 

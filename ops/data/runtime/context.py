@@ -15,6 +15,7 @@ from .functions import FunctionRun
 from .random import SeedGenerator
 
 if TYPE_CHECKING:
+    from ....engine.graph.operation import Operation
     from ....engine.session.session import BaseSession
     from .functions import Captured
 
@@ -84,7 +85,7 @@ class Context:
         stopping.check()
 
 
-def library_of(op: Any) -> Mapping[str, Any]:
+def library_of(op: Operation) -> Mapping[str, Any]:
     """The functions that an operation's attributes name."""
     return (op._stands_for or op).graph._functions  # type: ignore[no-any-return]
 
