@@ -156,6 +156,7 @@ def _convolve_back(
     role = TakesUnpooled(0, from_maxima)
     if (both[0].stride, both[1].stride) != (1, 1):
         return _strided_back(b, shape, w, dy, both, role)
+    # The gradient is a convolution, too: every input pixel sums over the windows that it was in.
     # The flipped filter: last tap first; input and output channels change places.
     taps = tuple(tap * c * f for tap in reversed(range(kh * kw)))
     back = [Axis(a.out, a.window, 1, a.dilation, a.reach - 1 - a.before, a.size) for a in both]
@@ -213,6 +214,7 @@ def _pack(
     c, f = sizes
     kernel = _pack_kernel(w.dtype)
     panels = tile.panels(f)
+    # A tile packs some 16 thousand numbers, beside which it costs little to hand it to a thread.
     taps_tile = max(1, (1 << 14) // (c * tile.panel))
     outputs = [((panels, len(taps), c, tile.panel), w.dtype)]
     params = [len(taps), c, f, tile.panel, *steps]
@@ -228,6 +230,8 @@ def _windows(
     """Slides packed filters over x."""
     kh, kw, c, f = sizes
     high, wide = both
+    # The sum is cut into blocks of like length, at most _BLOCK steps: so many lines of the window
+    # (segments), or where one is too long, so many of its channels.
     channels = c if kw * c <= _BLOCK else -(-c // -(-kw * c // _BLOCK))
     segments = -(-kh // -(-kh // max(1, _BLOCK // (kw * channels))))
     contiguous = wide.dilation == 1 and channels == c
@@ -248,6 +252,7 @@ def _windows(
             x.shape[0] * high.out, row_tile, panels, col_tile,
             BLOCK * len(kinds) + BYTES[x.dtype] * lines * wide.padded * c + 64,
             operations=_operations(x.shape[0], both, c * f),
+            # Not yet one: a pass may ask for the same launch with a bias and a relu.
             epilogue=None if bias is not None or relu else launch,
             bias=with_bias, relu=with_relu,
         )  # fmt: skip
@@ -283,10 +288,12 @@ def _operations(images: AnySize, both: tuple[Axis, Axis], channels: int) -> AnyS
 def _work_tiles(oh: AnySize, ow: AnySize, per_pixel: int, panels: int) -> tuple[AnySize, int, int]:
     """Output lines and panels per tile, and the most lines of one image padded at a time."""
     if not isinstance(ow, int) or not isinstance(oh, int):
-        return 8, panels, 8
+        return 8, panels, 8  # a plan knows no sizes, and the cut must not depend on a run
     line = max(1, ow * per_pixel)
+    # Small images: several in one tile.
     if line * oh < _WORK:
         return max(1, oh) * max(1, _WORK // max(1, line * oh)), panels, max(1, oh)
+    # At least four lines, as padding copies those that neighbours share; and tiles of like height.
     lines = max(1, min(oh, _WORK // line))
     lines = max(min(oh, 4), -(-oh // -(-oh // lines)))
     col_tile = max(1, min(panels, -(-panels * _WORK // (line * lines))))

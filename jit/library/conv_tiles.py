@@ -90,6 +90,7 @@ class Tile:
             panels = -(-features // (lanes * count))
             known = line.length if isinstance(line.length, int) else 0
             for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
+                # Lines of unknown length are compared by what a pixel costs in whole tiles.
                 sample = line if known else Line(6 * tall)
                 assert isinstance(sample.length, int)
                 cost = (
@@ -139,6 +140,7 @@ def kinds_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> list
     contiguous: all taps of a line's window lie side by side, and may be summed in one go.
     """
     if not isinstance(line.length, int):
+        # Of these any length is made up, and there are few kernels.
         heights = sorted({tile.pixels, min(4, tile.pixels), 1}, reverse=True)
         return [_kind(n, 0, ((0, n),), window, contiguous) for n in heights]
     kinds = []
@@ -146,6 +148,7 @@ def kinds_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> list
         line.tiles(tile.dtype, tile.pixels, tile.vectors), lambda t: t[1:]
     ):
         *_, (last, _, _) = group
+        # Taps are summed in one go only where every pixel of a tile has all of them.
         whole = contiguous and all(span == (0, height) for span in spans)
         kinds.append(_kind(height, last + height, spans, window, whole))
     return kinds
@@ -184,4 +187,6 @@ def _line_cycles(line: Line, dtype: str, tall: int, count: int) -> float:
 
 
 def _cycles(tall: int, count: int) -> float:
+    # Whichever takes longest: multiply-adds, loads, or the wait for the step before; and a little
+    # for the loop itself.
     return max(tall * count / 2, (tall + count) / 2, 4.0) + 0.4 if tall else 0.0

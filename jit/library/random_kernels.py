@@ -64,6 +64,8 @@ SMALLEST = float32(1e-7)
 @helper
 def logf(x: Scalar, table: int) -> Scalar:
     entries = pointer(region(table, "float64"))
+    # x is 2**exponent times a mantissa from 0.7 (0x3F330000) to twice that.  Each sixteenth of that
+    # range has an entry, a reciprocal and a logarithm, so that r is small.
     bits = int64(float_as_bits(x))
     shifted = bits - 0x3F330000
     interval = (shifted >> 19) & 15
@@ -72,6 +74,7 @@ def logf(x: Scalar, table: int) -> Scalar:
     r = mantissa * entries[2 * interval] - 1.0
     near = entries[2 * interval + 1] + float64(exponent) * LN2
     square = r * r
+    # The brackets are part of the method: sums in another order round otherwise.
     y = A0 * square + (A1 * r + A2)
     return float32(y * square + (near + r))
 
@@ -79,6 +82,7 @@ def logf(x: Scalar, table: int) -> Scalar:
 @helper
 def sincosf(angle: Scalar) -> tuple[Scalar, Scalar]:
     x = float64(angle)
+    # Quarter turns, to the nearest: TWO_OVER_PI is scaled by 2**24.
     turns = (int64(x * TWO_OVER_PI) + 0x800000) >> 24
     if abs(angle) < float32(0.78539816339744830962):
         turns = 0
@@ -92,6 +96,7 @@ def sincosf(angle: Scalar) -> tuple[Scalar, Scalar]:
     cosine = cosine + fourth * square * (C3 + square * C4)
     if turns & 2:
         cosine = -cosine
+    # A quarter turn on, sine and cosine change places.
     if turns & 1:
         return float32(cosine), sine
     return sine, float32(cosine)
@@ -101,6 +106,7 @@ def sincosf(angle: Scalar) -> tuple[Scalar, Scalar]:
 def block(key: Scalar, low: Scalar, high: Scalar, index: Scalar) -> Four:
     """The four 32-bit numbers of block `index`, each in a uint64."""
     first = low + index
+    # The counter has 128 bits, and the sum may carry.
     if first < low:
         high = high + ONE
     c0, c1, c2, c3 = first & LOW, first >> HALF, high & LOW, high >> HALF
@@ -123,11 +129,13 @@ def stream_of(seeds: Address) -> tuple[Scalar, Scalar, Scalar]:
 
 @helper
 def to_float(bits: Scalar) -> Scalar:
+    # 23 bits behind the point of a number from 1 to 2, and so evenly spaced from 0 to 1.
     return bits_as_float(uint32((bits & uint64(0x7FFFFF)) | uint64(0x3F800000))) - float32(1)
 
 
 @helper
 def to_double(high: Scalar, low: Scalar) -> Scalar:
+    # The same with 52 bits.
     mantissa = ((high & uint64(0xFFFFF)) << HALF) | low
     return bits_as_float(mantissa | uint64(0x3FF0000000000000)) - 1.0
 
@@ -146,7 +154,9 @@ def uniform_float64(
 
 @helper
 def pair(x0: Scalar, x1: Scalar, table: int) -> tuple[Scalar, Scalar]:
+    # By Box and Muller: a radius and a direction.  The logarithm of 0 is not finite.
     u = max(to_float(x0), SMALLEST)
+    # Multiplied in double precision, as 2 * pi is a double in C.
     sine, cosine = sincosf(float32(6.283185307179586 * float64(to_float(x1))))
     radius = sqrt(float32(-2) * logf(u, table))
     return sine * radius, cosine * radius
@@ -171,6 +181,7 @@ def normal_float64(
 
 @helper
 def integer_32(c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int) -> Four:
+    # TensorFlow's remainder, which is not quite uniform.
     span = (uint64(high) - uint64(low)) & LOW
     base = uint64(low)
     return (base + c0 % span, base + c1 % span, base + c2 % span, base + c3 % span)
@@ -221,6 +232,7 @@ def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
     for r in range(r0, r1):
         wanted = min(PER, size - r * PER)
         found = 0
+        # Blocks of its own, so that no group has to know how many others rejected.
         index = uint64(r) * uint64(STRIDE)
         while found < wanted:
             n0, n1, n2, n3 = block(key, low, high, index)

@@ -22,6 +22,8 @@ def is_larger(row: Address, a: int, b: int) -> bool:
 def sift(row: Address, heap: Address, hole: int, size: int, item: int) -> None:
     """Fills a hole from below down to a leaf, and lets the item rise from there."""
     items = pointer(heap)
+    # Down to a leaf without a look at the item: it comes from the end of the heap and most often
+    # belongs there again, so that the way up is short.
     top, child = hole, 2 * hole + 2
     while child <= size:
         if child == size or is_larger(row, items[child], items[child - 1]):
@@ -47,6 +49,7 @@ def pop(row: Address, heap: Address, size: int) -> None:
 def keep_largest(row: Address, heap: Address, length: int, kept: int) -> None:
     """A heap of one item more than is kept takes up all items, one after the other."""
     items, values = pointer(heap), pointer(row)
+    # The place more holds what has left the heap; the next item goes there, and then in.
     for item in range(kept + 1):
         items[item] = item
     for step in range((kept + 1) // 2):
@@ -58,6 +61,7 @@ def keep_largest(row: Address, heap: Address, length: int, kept: int) -> None:
         if least < value or (not least > value and item < items[0]):
             items[kept] = item
             pop(row, heap, kept + 1)
+    # The least goes behind the rest until all are in order, the largest first.
     for step in range(kept - 1):
         pop(row, heap, kept - step)
 
@@ -69,6 +73,7 @@ def first_largest(row: Address, length: int) -> int:
     place = 0
     for item in range(1, length):
         best = values[place]
+        # (A NaN that comes first gives way to any number.)
         if values[item] > best or (best != best and values[item] == values[item]):
             place = item
     return place

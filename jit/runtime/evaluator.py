@@ -78,4 +78,5 @@ def _spread(result: object, count: int) -> Sequence[Any]:
         return (result,)
     if len(result) == count:
         return result
+    # An output that is a list of tensors counts as several.
     return [x for item in result for x in (item if isinstance(item, (list, tuple)) else (item,))]

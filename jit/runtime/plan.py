@@ -67,6 +67,7 @@ def compile_segment(traced: Traced) -> Plan:
         steps = schedule(fused)
     stopping.check()
     debug.show("schedule", steps)
+    # Kernels of the library have no loop nest; in production the nests are believed.
     if verify_kernel.enabled or debug.is_on():
         for step in _native(steps):
             if isinstance(step.kernel, ir.Kernel):
@@ -111,5 +112,6 @@ def _compile_kernels(
     wanted += [(kernel, None) for kernel in driver.kernels()]
     kernels = compiler.compile_kernels(wanted)[: len(native)]
     driver.prepare()
+    # Last, so that what this run waits for does not wait for the library.
     warming.begin()
     return kernels, [compiler.compiled_parts(step.kernel) for step in native]
