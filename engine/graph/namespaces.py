@@ -2,7 +2,7 @@
 """Turns the table of public names into modules: `tf.nn.relu` becomes an attribute of `tf.nn`.
 
 Most modules that publish names or define ops are imported when the first of those is asked for:
-ops/index.py and op_index.py say which they are.  Names published lazily are, too.
+ops/index.py and ops/op_index.py say which they are.  Names published lazily are, too.
 """
 
 from __future__ import annotations
