@@ -19,7 +19,7 @@ from numba.core import errors, imputils
 from numba.core.datamodel import models, register_default
 from numba.core.typing import templates
 
-from .llvm_scalar import Emitter
+from .words import element_bytes
 
 _WORD = ir.IntType(64)
 # What installs the operations on these types in a target (jit/codegen/numba_target.py).
@@ -60,24 +60,6 @@ class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
 class _ArgumentsModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _WORD.as_pointer())
-
-
-def element_bytes(builder: Any, dtype: str) -> int:
-    """The bytes of an element in memory."""
-    return Emitter(builder, dtype).bytes
-
-
-def of_one_dtype(access: str, *kinds: Any) -> str:
-    """The dtype of several addresses, which have to have the same."""
-    for kind in kinds:
-        if not isinstance(kind, Address):
-            raise Mismatch(f"{access} at {kind}", "memory is accessed by addresses with a dtype")
-    dtypes = {kind.dtype for kind in kinds}
-    if len(dtypes) > 1:
-        raise Mismatch(
-            f"{access} of {' and '.join(sorted(dtypes))}", "memory is accessed in its own dtype"
-        )
-    return str(dtypes.pop())
 
 
 @TYPING.register_global(operator.getitem)

@@ -2,23 +2,23 @@
 """Atomic operations on int64 words in memory, futexes, a clock, and calls of code by address.
 
 For the thread pool's text (jit/runtime/thread_pool.py).  Sequentially consistent throughout.
-Imports Numba.
+Imports llvmlite alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from .. import target
 from . import clock as clocks
+from .numbers import word
+from .words import WORD, Kind, Word, function
 
-_WORD = ir.IntType(64)
 _ORDER = "seq_cst"
+_NARROW = ir.IntType(32)
 # The pause instruction keeps a spinning thread from slowing down its neighbour: LLVM's name for it
 # and, on Arm, the number of the hint.
 _PAUSE = {
@@ -27,132 +27,89 @@ _PAUSE = {
 }
 
 
-def _at(builder: Any, address: Any) -> Any:
-    return builder.inttoptr(address, _WORD.as_pointer())
+def _word(name: str, arity: int, result: Kind, code: Callable[..., Any]) -> Word:
+    """A word for whole numbers, whose code gets them as 64 bits."""
+
+    def written(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> Any:
+        return code(b, *(word(b, kind, value) for kind, value in zip(kinds, values, strict=True)))
+
+    return Word(name, arity, lambda *kinds: result, written)
 
 
-@intrinsic
-def atomic_load(typing_context: Any, address: Any) -> Any:
+def _at(b: Any, address: Any) -> Any:
+    return b.inttoptr(address, WORD.as_pointer())
+
+
+def _load(b: Any, address: Any) -> Any:
     """The word at an address."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load_atomic(_at(builder, args[0]), _ORDER, 8)
-
-    return types.int64(types.int64), lower
+    return b.load_atomic(_at(b, address), _ORDER, 8)
 
 
-@intrinsic
-def atomic_store(typing_context: Any, address: Any, value: Any) -> Any:
+def _store(b: Any, address: Any, value: Any) -> None:
     """Puts a word at an address."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store_atomic(args[1], _at(builder, args[0]), _ORDER, 8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), lower
+    b.store_atomic(value, _at(b, address), _ORDER, 8)
 
 
-@intrinsic
-def atomic_add(typing_context: Any, address: Any, value: Any) -> Any:
-    """Adds to the word at an address; returns what was there before."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.atomic_rmw("add", _at(builder, args[0]), args[1], _ORDER)
-
-    return types.int64(types.int64, types.int64), lower
+def _add(b: Any, address: Any, value: Any) -> Any:
+    """Adds to the word at an address; gives what was there before."""
+    return b.atomic_rmw("add", _at(b, address), value, _ORDER)
 
 
-@intrinsic
-def atomic_swap(typing_context: Any, address: Any, value: Any) -> Any:
-    """Puts a word at an address; returns what was there before."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.atomic_rmw("xchg", _at(builder, args[0]), args[1], _ORDER)
-
-    return types.int64(types.int64, types.int64), lower
+def _swap(b: Any, address: Any, value: Any) -> Any:
+    """Puts a word at an address; gives what was there before."""
+    return b.atomic_rmw("xchg", _at(b, address), value, _ORDER)
 
 
-@intrinsic
-def take_if_zero(typing_context: Any, address: Any) -> Any:
+def _take_if_zero(b: Any, address: Any) -> Any:
     """Changes the word at an address from 0 to 1; 1 when it did, 0 when the word was not 0."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero, one = _WORD(0), _WORD(1)
-        pair = builder.cmpxchg(_at(builder, args[0]), zero, one, _ORDER, _ORDER)
-        return builder.zext(builder.extract_value(pair, 1), _WORD)
-
-    return types.int64(types.int64), lower
+    pair = b.cmpxchg(_at(b, address), WORD(0), WORD(1), _ORDER, _ORDER)
+    return b.zext(b.extract_value(pair, 1), WORD)
 
 
-@intrinsic
-def pause(typing_context: Any) -> Any:
+def _pause(b: Any) -> None:
     """Tells the processor that the thread spins."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        machine = target.current().machine
-        if machine in _PAUSE:
-            name, hint = _PAUSE[machine]
-            values = [ir.IntType(32)(number) for number in hint]
-            kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
-        return context.get_dummy_value()
-
-    return types.void(), lower
+    machine = target.current().machine
+    if machine in _PAUSE:
+        name, hint = _PAUSE[machine]
+        values = [_NARROW(number) for number in hint]
+        b.call(function(b, name, ir.VoidType(), [value.type for value in values]), values)
 
 
-def make_clock() -> Any:
-    """A clock for each of Numba's targets: what one of them has lowered, others do not find."""
-
-    @intrinsic
-    def clock(typing_context: Any) -> Any:
-        """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
-
-        def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            found = clocks.current()
-            if found.number is None:
-                kind = ir.FunctionType(_WORD, [])
-                function = cgutils.get_or_insert_function(builder.module, kind, found.function)
-                return builder.mul(builder.call(function, []), _WORD(found.unit))
-            narrow = ir.IntType(32)
-            kind = ir.FunctionType(narrow, [narrow, _WORD.as_pointer()])
-            function = cgutils.get_or_insert_function(builder.module, kind, found.function)
-            time = cgutils.alloca_once(builder, _WORD, 2)
-            builder.call(function, [narrow(found.number), time])
-            seconds, rest = builder.load(time), builder.load(builder.gep(time, [narrow(1)]))
-            return builder.add(builder.mul(seconds, _WORD(1_000_000_000)), rest)
-
-        return types.int64(), lower
-
-    return clock
+def _clock(b: Any) -> Any:
+    """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
+    found = clocks.current()
+    if found.number is None:
+        return b.mul(b.call(function(b, found.function, WORD, []), []), WORD(found.unit))
+    with b.goto_entry_block():
+        time = b.alloca(WORD, 2)
+    code = function(b, found.function, _NARROW, [_NARROW, WORD.as_pointer()])
+    b.call(code, [_NARROW(found.number), time])
+    seconds, rest = b.load(time), b.load(b.gep(time, [_NARROW(1)]))
+    return b.add(b.mul(seconds, WORD(1_000_000_000)), rest)
 
 
-clock = make_clock()
-
-
-@intrinsic
-def futex(typing_context: Any, number: Any, address: Any, operation: Any, value: Any) -> Any:
+def _futex(b: Any, *values: Any) -> Any:
     """Linux's futex system call (its number differs between processors) without a time limit."""
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_WORD, [_WORD], var_arg=True)
-        function = cgutils.get_or_insert_function(builder.module, kind, "syscall")
-        zero = _WORD(0)
-        return builder.call(function, [*args, zero, zero, zero])
-
-    return types.int64(*[types.int64] * 4), lower
+    zero = WORD(0)
+    return b.call(function(b, "syscall", WORD, [WORD], True), [*values, zero, zero, zero])
 
 
-@intrinsic
-def call_kernel(
-    typing_context: Any, address: Any, args: Any, r0: Any, r1: Any, c0: Any, c1: Any, worker: Any
-) -> Any:
+def _call_kernel(b: Any, address: Any, args: Any, *rest: Any) -> None:
     """Calls the machine code at an address with the arguments of a kernel."""
+    kind = ir.FunctionType(ir.VoidType(), [WORD.as_pointer(), *[WORD] * 5])
+    b.call(b.inttoptr(address, kind.as_pointer()), [_at(b, args), *rest])
 
-    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer(), *[_WORD] * 5])
-        kernel = builder.inttoptr(values[0], kind.as_pointer())
-        block = builder.inttoptr(values[1], _WORD.as_pointer())
-        builder.call(kernel, [block, *values[2:]])
-        return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 7), lower
+CALL_KERNEL = _word("call_kernel", 7, None, _call_kernel)
+CLOCK = _word("clock", 0, "int64", _clock)
+WORDS = (
+    CALL_KERNEL,
+    CLOCK,
+    _word("atomic_load", 1, "int64", _load),
+    _word("atomic_store", 2, None, _store),
+    _word("atomic_add", 2, "int64", _add),
+    _word("atomic_swap", 2, "int64", _swap),
+    _word("take_if_zero", 1, "int64", _take_if_zero),
+    _word("pause", 0, None, _pause),
+    _word("futex", 4, "int64", _futex),
+)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From kernels to addresses of machine code: emit, compile or take from the cache, load.
 
-Numba types and lowers hand-written sources, and a reader of their simple part of Python generated
-ones; LLVM, with passes chosen here, makes one object file of each, which is cached and loaded with
-llvmlite alone.  A process that finds every hand-written kernel in the cache never imports Numba.
+Readers of a simple part of Python, or else Numba, type and lower sources; LLVM, with passes chosen
+here, makes one object file of each, which is cached and loaded with llvmlite alone.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .. import target
 from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
-from ..library.library_kernel import LibraryKernel, namespace
+from ..library.library_kernel import LibraryKernel
 from . import compile_workers, emit, progress
 
 
@@ -64,6 +63,7 @@ EMITTER = (
         f"codegen/{name}"
         for name in (
             *("emit", "writer", "reductions", "words", "reader", "intrinsics", "addresses"),
+            *("numbers", "library_reader"),
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
             *("llvm", "compile"),
             *("vocabulary", "atomics", "clock", "register_tiles", "sparse_tiles"),
@@ -381,8 +381,7 @@ def _compile(
 
     def compile_one(job: compile_workers.Job) -> bytes:
         aim = target.current()
-        names = namespace() if job.is_library else None
-        return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
+        return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, job.is_library), aim)
 
     made = compile_workers.compile_all(jobs, compile_one, processes)
     with gc_pause.held_up(), closing(made):
@@ -398,9 +397,8 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
     text = f"{labels['cpu']}:{labels['features']}"
     with settings.override(target=text):
         is_generated = bool(split_header(source)[0])
-        names = None if is_generated else namespace()
         aim = target.current()
-        return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, names), aim)
+        return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, not is_generated), aim)
 
 
 _ENGINE: list[object] = []

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The words of generated kernels (jit/codegen/words.py) as Numba intrinsics.
+"""The words of kernels (jit/codegen/words.py, jit/codegen/vocabulary.py) as Numba intrinsics.
 
 Imports Numba.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from ..kernel.scalar import COMPILED_DTYPES
-from . import addresses, words
+from . import addresses, atomics, vocabulary, words
+from .numba_target import helper
 
 _TYPES = {name: getattr(types, name) for name in set(words.HELD_IN.values()) - {"bool"}}
 _TYPES["bool"] = types.boolean
@@ -24,16 +28,39 @@ _KINDS = {numba_type: name for name, numba_type in _TYPES.items()}
 
 
 @cache
-def vocabulary() -> dict[str, Any]:
+def generated() -> dict[str, Any]:
     """Name to intrinsic (and to NumPy scalar type, for literals): the globals of a kernel."""
     names = {name: _intrinsic(word) for name, word in words.table().items()}
     literals = {dtype: np.dtype(words.HELD_IN[dtype]).type for dtype in COMPILED_DTYPES}
     return names | literals
 
 
+@cache
+def library() -> dict[str, Any]:
+    """The further names that the texts of library kernels use."""
+    names = {name: _intrinsic(word) for name, word in vocabulary.table().items()}
+    kinds = {name: getattr(numba, name) for name in vocabulary.CASTS}
+    functions = {name: getattr(math, name) for name in vocabulary.FUNCTIONS}
+    return {**names, **kinds, **functions, "helper": helper}
+
+
+def make_clock() -> Any:
+    """A clock for each of Numba's targets: what one of them has lowered, others do not find."""
+    return _intrinsic(atomics.CLOCK)
+
+
+def make_call_kernel() -> Any:
+    """Calls of kernels, likewise."""
+    return _intrinsic(atomics.CALL_KERNEL)
+
+
 def _kind(numba_type: Any) -> words.Kind:
     if isinstance(numba_type, addresses.Address):
         return words.Address(numba_type.dtype)
+    if isinstance(numba_type, types.CPointer):
+        return words.Pointer(str(numba_type.dtype))
+    if isinstance(numba_type, types.StringLiteral):
+        return words.Text(numba_type.literal_value)
     plain = types.unliteral(numba_type)
     return _KINDS.get(plain, str(plain))
 
@@ -41,7 +68,9 @@ def _kind(numba_type: Any) -> words.Kind:
 def _type(kind: words.Kind) -> Any:
     if isinstance(kind, words.Address):
         return addresses.Address(kind.dtype)
-    return types.void if kind is None else _TYPES[kind]
+    if isinstance(kind, words.Pointer):
+        return types.CPointer(_TYPES[kind.dtype])
+    return types.void if kind is None else _TYPES[str(kind)]
 
 
 def _literal(numba_type: Any, value: Any) -> Any:
@@ -63,24 +92,20 @@ def _intrinsic(word: words.Word) -> Any:
 
         return result(*args), lower
 
-    options = {"prefer_literal": True} if word.name.startswith("stack_") else {}
+    is_shaped = word.name.startswith("stack_") or word.name in vocabulary.table()
+    options = {"prefer_literal": True} if is_shaped else {}
     return _with_parameters(word.name, word.arity, typing, **options)
 
 
 def _with_parameters(name: str, arity: int, typing: Callable[..., Any], **options: Any) -> Any:
     """A Numba intrinsic of fixed arity: Numba reads the parameter list of the function it gets."""
-    if arity == 1:
 
-        def declare(typing_context: Any, x: Any) -> Any:
-            return typing(x)
-    elif arity == 2:
+    def declare(typing_context: Any, *args: Any) -> Any:
+        return typing(*args)
 
-        def declare(typing_context: Any, x: Any, y: Any) -> Any:  # type: ignore[misc]
-            return typing(x, y)
-    else:
-
-        def declare(typing_context: Any, x: Any, y: Any, z: Any) -> Any:  # type: ignore[misc]
-            return typing(x, y, z)
-
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = ("typing_context", *(f"x{number}" for number in range(arity)))
+    parameters = [inspect.Parameter(name, kind) for name in names]
+    declare.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     declare.__name__ = declare.__qualname__ = name
     return intrinsic(**options)(declare) if options else intrinsic(declare)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of kernels to LLVM code by Numba: the front end for all that is written by hand.
+"""Texts of kernels to LLVM code by Numba: the front end that knows all of their Python.
 
-It knows the words of generated kernels as well, for which jit/codegen/reader.py takes its place and
-is held against it in tests.  Numba types and lowers; its own code generation after that is
+jit/codegen/reader.py and jit/codegen/library_reader.py take its place wherever they can, and are
+held against it in tests.  Numba types and lowers; its own code generation after that is
 bypassed.  Imports Numba.
 """
 
@@ -17,7 +17,7 @@ from numba.core.errors import TypingError
 
 from . import intrinsics, llvm, numba_target
 from .addresses import Arguments
-from .reader import LOOP
+from .llvm_scalar import LOOP
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # More than any function has metadata nodes.
@@ -25,12 +25,15 @@ _MOST_NODES = 1_000_000
 _REST = [types.intp] * 5  # what a kernel gets besides its argument block
 
 
-def module(source: str, symbol: str, names: dict[str, Any], is_generated: bool = False) -> str:
-    """The LLVM text of a source that uses further names, as Numba makes it.
+def module(
+    source: str, symbol: str, is_generated: bool = False, names: dict[str, Any] | None = None
+) -> str:
+    """The LLVM text of a source, which may use further names, as Numba makes it.
 
     The accesses of all loops of a generated text are marked as independent.
     """
-    module_names = {**intrinsics.vocabulary(), **names, "__name__": f"numbaflow_{symbol}"}
+    further = {} if is_generated else {**intrinsics.library(), **(names or {})}
+    module_names = {**intrinsics.generated(), **further, "__name__": f"numbaflow_{symbol}"}
     exec(compile(source, f"<{symbol}>", "exec"), module_names)
     with numba_target.front_end():
         pipeline = numba_target.Pipeline if is_generated else numba_target.LibraryPipeline

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts of kernels to object code: LLVM optimises as told here what a front end makes of them.
 
-There are two front ends: jit/codegen/reader.py for generated texts, and Numba, which takes a third
-of a second to import, for those written by hand (jit/codegen/library_code.py).  Their loops get the
-fact that accesses are independent, where they are, and one pipeline of LLVM for the wanted CPU and
-vector width makes the object file.  Imports llvmlite alone.
+There are three front ends: jit/codegen/reader.py for generated texts, jit/codegen/library_reader.py
+for those written by hand, and Numba, which takes a third of a second to import, for those of the
+latter that say more than it reads (jit/codegen/library_code.py).  Loops get the fact that accesses
+are independent, where they are, and one pipeline of LLVM for the wanted CPU and vector width makes
+the object file.  Imports llvmlite alone.
 """
 
 from __future__ import annotations
@@ -15,25 +16,28 @@ from typing import Any
 import llvmlite.binding as binding
 
 from .. import target
-from . import reader, words
-from .llvm_scalar import GROUP
-from .reader import LOOP, SERIAL
-
-# The further names that a hand-written text uses; None marks a generated text, all of whose loops
-# are free of dependences between iterations through memory.
-Names = dict[str, Any] | None
+from . import library_reader, reader, words
+from .llvm_scalar import GROUP, LOOP, SERIAL
 
 
-def lowered(source: str, symbol: str, aim: target.Target, names: Names = None) -> str:
+def lowered(source: str, symbol: str, aim: target.Target, is_library: bool = False) -> str:
     """The LLVM text of a source, with a function `symbol` to call it by."""
-    if names is not None:
-        from . import library_code
-
-        return finished(library_code.module(source, symbol, names), aim)
+    if is_library:
+        return finished(_of_library(source, symbol), aim)
     try:
         return finished(str(reader.module(source, symbol)), aim)
     except words.Unfit as error:
         raise Untyped(f"{error}{where(source, error.line)}, in {symbol}:\n{source}") from error
+
+
+def _of_library(source: str, symbol: str) -> str:
+    """Numba reads what the reader does not."""
+    try:
+        return str(library_reader.module(source, symbol))
+    except words.Unfit:
+        from . import library_code
+
+        return library_code.module(source, symbol)
 
 
 class Untyped(Exception):

@@ -16,6 +16,8 @@ from llvmlite import ir
 
 from .. import target
 
+LOOP = "numbaflow.loop"  # begins the text of a loop's node, which is completed in llvm.py
+SERIAL = "serial"  # ends that of a loop around loops, whose length is not in the text
 GROUP = "numbaflow.group"  # marks accesses that are independent between loop iterations
 _FLOATS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 CONTRACT = ("contract",)

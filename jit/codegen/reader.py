@@ -20,12 +20,10 @@ from llvmlite import ir
 
 from ..kernel.scalar import COMPILED_DTYPES
 from . import words
-from .llvm_scalar import Emitter
+from .llvm_scalar import LOOP, SERIAL, Emitter
 from .words import WORD, Address, Kind, Unfit
 
-LOOP = "numbaflow.loop"  # begins the text of a loop's node, which is completed in llvm.py
-SERIAL = "serial"  # ends that of a loop around loops, whose length is not in the text
-_ARGUMENTS = "arguments"  # the kind of the argument block
+ARGUMENTS = "arguments"  # the kind of the argument block
 
 
 class Value(NamedTuple):
@@ -52,23 +50,23 @@ def write(builder: Any, source: str, arguments: Sequence[Any]) -> None:
     The block that the builder is in afterwards is where the kernel ends.
     """
     tree = ast.parse(source)
-    walk = _Walk(builder)
+    walk = Walk(builder)
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="BUFFERS")], value=value):
                 walk.buffers = ast.literal_eval(value)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                walk.names[name] = _literal(value)
+                walk.names[name] = literal(value)
             case ast.FunctionDef(args=ast.arguments(args=names), body=body):
-                kinds: list[Kind] = [_ARGUMENTS, *["int64"] * (len(names) - 1)]
+                kinds: list[Kind] = [ARGUMENTS, *["int64"] * (len(names) - 1)]
                 for argument, code, kind in zip(names, arguments, kinds, strict=True):
                     walk.names[argument.arg] = Value(code, kind)
                 walk.function(body)
             case _:
-                raise _unknown(node)
+                raise unknown(node)
 
 
-def _literal(node: ast.expr) -> Value:
+def literal(node: ast.expr) -> Value:
     """A constant of the text: True, or a dtype applied to a number or its name ("inf")."""
     match node:
         case ast.Constant(value=bool() as value):
@@ -79,21 +77,21 @@ def _literal(node: ast.expr) -> Value:
             number = float(value) if e.is_float else int(value)
             # A NaN is the positive one, as Python's text of it says no more.
             return Value(e.c(math.nan if number != number else number), e.dtype)
-    raise _unknown(node)
+    raise unknown(node)
 
 
-def _unknown(node: ast.AST) -> Unfit:
+def unknown(node: ast.AST) -> Unfit:
     error = Unfit(f"{type(node).__name__} is no part of generated kernels")
-    return _located(error, node)
+    return located(error, node)
 
 
-def _located(error: Unfit, node: ast.AST) -> Unfit:
+def located(error: Unfit, node: ast.AST) -> Unfit:
     """The error with the line at fault, which the innermost statement tells."""
     error.line = error.line or getattr(node, "lineno", 0)
     return error
 
 
-class _Walk:
+class Walk:
     """The walk over a kernel's statements: the builder, and what names stand for."""
 
     def __init__(self, builder: Any) -> None:
@@ -107,7 +105,7 @@ class _Walk:
         self.end: Any = None
 
     def function(self, body: list[ast.stmt]) -> None:
-        self.often = _assigned_often(body)
+        self.often = assigned_often(body)
         self.end = self.b.append_basic_block("end")
         self.statements(body)
         self.leave()
@@ -125,7 +123,7 @@ class _Walk:
             try:
                 has_loop |= self.statement(node)
             except Unfit as error:
-                raise _located(error, node) from None
+                raise located(error, node) from None
         return has_loop
 
     def statement(self, node: ast.stmt) -> bool:
@@ -143,7 +141,7 @@ class _Walk:
             case ast.Return(value=None):
                 self.leave()
             case _:
-                raise _unknown(node)
+                raise unknown(node)
         return False
 
     def assign(self, name: str, value: Value) -> None:
@@ -217,12 +215,12 @@ class _Walk:
                 return self.arithmetic(op, self.value(left), self.value(right))
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 return self.argument(self.name(name), self.value(index))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
                 x, y = (self.number(side, "comparison") for side in (left, right))
-                return Value(self.b.icmp_signed(_COMPARISONS[type(op)], x, y), "bool")
+                return Value(self.b.icmp_signed(COMPARISONS[type(op)], x, y), "bool")
             case ast.BoolOp(op=ast.Or(), values=[left, right]):
                 return Value(self.b.or_(self.value(left).code, self.value(right).code), "bool")
-        raise _unknown(node)
+        raise unknown(node)
 
     def call(self, name: str, values: list[Value]) -> Value:
         word = words.table().get(name)
@@ -234,14 +232,14 @@ class _Walk:
 
     def arithmetic(self, op: ast.operator, x: Value, y: Value) -> Value:
         if type(op) not in _OPERATORS:
-            raise _unknown(op)
+            raise unknown(op)
         left, right = (_whole(side, type(op).__name__.lower()) for side in (x, y))
         # Positions and offsets of elements are far from where whole numbers end.
         return Value(_OPERATORS[type(op)](self.b, left, right), "int64")
 
     def argument(self, block: Value, index: Value) -> Value:
         """args[i]: a typed address for the literal number of a buffer, else a number."""
-        if block.kind != _ARGUMENTS:
+        if block.kind != ARGUMENTS:
             raise Unfit(f"element of {block.kind}: only the argument block has any")
         code = self.b.load(self.b.gep(block.code, [_whole(index, "element")]))
         number = index.code.constant if isinstance(index.code, ir.Constant) else len(self.buffers)
@@ -254,7 +252,7 @@ _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Sub: lambda b, x, y: b.sub(x, y, flags=("nsw",)),
     ast.Mult: lambda b, x, y: b.mul(x, y, flags=("nsw",)),
 }
-_COMPARISONS: dict[type[ast.cmpop], str] = {
+COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
 
@@ -265,7 +263,7 @@ def _whole(value: Value, use: str) -> Any:
     return value.code
 
 
-def _assigned_often(body: list[ast.stmt]) -> set[str]:
+def assigned_often(body: list[ast.stmt]) -> set[str]:
     """Names with several assignments, or with one besides being a loop's position."""
     counts: Counter[str] = Counter()
     positions = set()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register tiles: the intrinsic that contractions (products, convolutions, gradients) are built of.
+"""Register tiles: the word that contractions (products, convolutions, gradients) are built of.
 
 `fma_tile` keeps PIXELS x VECTORS vector accumulators in registers over a whole reduction of three
 levels.  Its shape and the use of masks are literals in the kernel's text; strides and counts are
 numbers of the run, so that one tile serves all sizes.
-Imports Numba; used only while a kernel is compiled.
+Imports llvmlite alone.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from ..library.vectors import vectors
-from .addresses import Address, Mismatch, of_one_dtype
+from .numbers import word
+from .words import Address, Kind, Text, Unfit, Word, function, of_one_dtype
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,8 +54,7 @@ class Tile:
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
 
     def function(self, name: str, result: Any, arguments: list[Any]) -> Any:
-        kind = ir.FunctionType(result, arguments)
-        return cgutils.get_or_insert_function(self.b.module, kind, name)
+        return function(self.b, name, result, arguments)
 
     def splat(self, scalar: Any) -> Any:
         undefined = ir.Constant(self.vector, ir.Undefined)
@@ -218,73 +215,34 @@ class Tile:
         return self.b.asm(kind, "", "=r,0", [number], side_effect=False)
 
 
-@intrinsic(prefer_literal=True)
-def fma_tile(
-    typing_context: Any,
-    pixels: Any,
-    vectors: Any,
-    lanes: Any,
-    left: Any,
-    ragged: Any,
-    spans: Any,
-    x: Any,
-    w: Any,
-    out: Any,
-    bias: Any,
-    base: Any,
-    flags: Any,
-    segments: Any,
-    x_segment: Any,
-    w_segment: Any,
-    x_tap: Any,
-    w_tap: Any,
-    count: Any,
-    x_pixel: Any,
-    x_step: Any,
-    w_step: Any,
-    out_pixel: Any,
-    args: Any,
-    repeats: Any,
-) -> Any:
-    """A tile of sums of products, all strides in elements:
+# What the arguments of a tile are that come before its addresses and numbers, and after them.
+_SHAPE, _REST = 6, 2
 
-    out[p * out_pixel + f] = relu(bias[f] + base[…] + out[…] +
-        sum over s < segments, taps t of pixel p, q < count of
-            x[s * x_segment + t * x_tap + p * x_pixel + q * x_step] *
-            w[s * w_segment + t * w_tap + q * w_step + f])
 
-    for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
-    is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
-    `spans` is a literal such as "1:0,0:0": the first group of taps has all pixels but one at the
-    start, the second all; args[repeats + g] is how many taps a group g has.
-    flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu, 8 adds `base`, which lies as `out`
-    does, before the bias.  All counts are at least one.
-    """
-    shape = (pixels, vectors, lanes, left, ragged, spans)
-    kinds: tuple[Any, ...] = (x, w, out, bias, base, flags, segments, x_segment, w_segment)
-    kinds += (x_tap, w_tap, count, x_pixel, x_step, w_step, out_pixel)
-    groups = _groups(pixels.literal_value, spans.literal_value)
+def _fma_result(*kinds: Kind) -> None:
+    tile_dtype(kinds[_SHAPE:-_REST])
 
-    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        name, counts = tile_dtype(kinds), [kind.literal_value for kind in shape[:3]]
-        masked = not (isinstance(left, types.IntegerLiteral) and left.literal_value == -1)
-        edge = word(context, builder, left, values[3]) if masked else None
-        tile = Tile(
-            builder, name, (counts[0], counts[1], counts[2]), edge, bool(ragged.literal_value)
-        )
-        block, first = values[-2], word(context, builder, repeats, values[-1])
-        words = [
-            word(context, builder, kind, value)
-            for kind, value in zip(kinds, values[len(shape) : -2], strict=True)
-        ]
 
-        def taps(group: int) -> Any:
-            return builder.load(builder.gep(block, [builder.add(first, _WORD(group))]))
+def _fma_tile(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+    """See jit/library/plain_vocabulary.py."""
+    pixels, vectors, lanes, left, ragged = values[: _SHAPE - 1]
+    spans, inner = kinds[_SHAPE - 1], slice(_SHAPE, -_REST)
+    assert isinstance(spans, Text)
+    is_whole = isinstance(left, ir.Constant) and left.constant == -1
+    shape = (pixels.constant, vectors.constant, lanes.constant)
+    edge = None if is_whole else word(b, kinds[3], left)
+    tile = Tile(b, tile_dtype(kinds[inner]), shape, edge, bool(ragged.constant))
+    block, first = values[-2], word(b, kinds[-1], values[-1])
+    words = [word(b, kind, value) for kind, value in zip(kinds[inner], values[inner], strict=True)]
 
-        _emit(tile, [(*span, taps(g)) for g, span in enumerate(groups)], *words)
-        return context.get_dummy_value()
+    def taps(group: int) -> Any:
+        return b.load(b.gep(block, [b.add(first, _WORD(group))]))
 
-    return types.void(*shape, *kinds, args, repeats), lower
+    groups = _groups(pixels.constant, spans.value)
+    _emit(tile, [(*span, taps(g)) for g, span in enumerate(groups)], *words)
+
+
+FMA_TILE = Word("fma_tile", 24, _fma_result, _fma_tile)
 
 
 def _groups(pixels: int, spans: str) -> list[tuple[int, int]]:
@@ -293,22 +251,13 @@ def _groups(pixels: int, spans: str) -> list[tuple[int, int]]:
     return [(before, pixels - behind) for before, behind in pairs]
 
 
-def tile_dtype(kinds: Iterable[Any], *others: Any) -> str:
+def tile_dtype(kinds: Iterable[Kind], *others: Kind) -> str:
     """The dtype of a tile: that of all addresses among its arguments, but for `others`."""
     places = [kind for kind in kinds if isinstance(kind, Address) and kind not in others]
     dtype = of_one_dtype("tile", *places)
     if dtype not in _ELEMENTS:
-        raise Mismatch(f"tile of {dtype}", f"tiles are of {' or '.join(_ELEMENTS)}")
+        raise Unfit(f"tile of {dtype}: tiles are of {' or '.join(_ELEMENTS)}")
     return dtype
-
-
-def word(context: Any, builder: Any, kind: Any, value: np.ndarray | np.generic) -> Any:
-    """An argument of an intrinsic as an i64, a constant if it is a literal."""
-    if isinstance(kind, Address):
-        return value
-    if isinstance(kind, types.IntegerLiteral):
-        return _WORD(kind.literal_value)
-    return context.cast(builder, value, kind, types.int64)
 
 
 def _emit(

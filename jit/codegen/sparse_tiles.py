@@ -3,7 +3,7 @@
 
 A list is `count` values with an offset each.  Rows and vectors of a tile are literals, strides are
 numbers of the run; see jit/codegen/register_tiles.py.
-Imports Numba; used only while a kernel is compiled.
+Imports llvmlite alone.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from .addresses import Address, Mismatch
-from .register_tiles import Tile, tile_dtype, word
+from .numbers import word
+from .register_tiles import Tile, tile_dtype
+from .words import Address, Kind, Unfit, Word
 
 _WORD = ir.IntType(64)
 OFFSET = Address("int32")
@@ -36,44 +35,22 @@ class _List:
         return value, b.sext(b.load(b.gep(place, [k])), _WORD)
 
 
-def _tile_intrinsic(emit: Callable[..., None], typing_context: Any, *kinds: Any) -> Any:
-    name = tile_dtype(kinds, OFFSET)
+def _result(*kinds: Kind) -> None:
+    tile_dtype(kinds, OFFSET)
     offsets = [kind for kind in kinds if isinstance(kind, Address)][2]
     if offsets != OFFSET:
-        raise Mismatch(f"offsets of {offsets.dtype}", "those of a list are int32")
-    shape = [kind.literal_value for kind in kinds[:3]]
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        words = [word(context, builder, k, v) for k, v in zip(kinds[3:], args[3:], strict=True)]
-        tile = Tile(builder, name, (shape[0], shape[1], shape[2]), None, False)
-        emit(tile, *words)
-        return context.get_dummy_value()
-
-    return types.void(*kinds), lower
+        raise Unfit(f"offsets of {offsets.dtype}: those of a list are int32")
 
 
-@intrinsic(prefer_literal=True)
-def gather_tile(
-    typing_context: Any,
-    rows: Any,
-    vectors: Any,
-    lanes: Any,
-    x: Any,
-    values: Any,
-    offsets: Any,
-    count: Any,
-    out: Any,
-    x_row: Any,
-    out_row: Any,
-) -> Any:
-    """Adds sums of shifted pieces of x to a tile of out:
+def _word(name: str, emit: Callable[..., None]) -> Word:
+    """A tile of so many rows, vectors and lanes, which come first and are literals."""
 
-    out[r * out_row + f] += sum over k < count of values[k] * x[offsets[k] + r * x_row + f]
+    def code(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+        rows, vectors, lanes = (value.constant for value in values[:3])
+        words = [word(b, kind, v) for kind, v in zip(kinds[3:], values[3:], strict=True)]
+        emit(Tile(b, tile_dtype(kinds, OFFSET), (rows, vectors, lanes), None, False), *words)
 
-    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
-    """
-    kinds = (rows, vectors, lanes, x, values, offsets, count, out, x_row, out_row)
-    return _tile_intrinsic(_emit_gather, typing_context, *kinds)
+    return Word(name, 10, _result, code)
 
 
 def _lines(t: Tile, base: Any, stride: Any) -> list[Any]:
@@ -98,30 +75,6 @@ def _emit_gather(
         t.store(t.b.fadd(t.load(out, v, place), total), out, v, place)
 
 
-@intrinsic(prefer_literal=True)
-def scatter_tile(
-    typing_context: Any,
-    rows: Any,
-    vectors: Any,
-    lanes: Any,
-    w: Any,
-    values: Any,
-    offsets: Any,
-    count: Any,
-    out: Any,
-    w_row: Any,
-    out_row: Any,
-) -> Any:
-    """Adds multiples of a tile of w at many places of out, for k < count in order:
-
-    out[offsets[k] + r * out_row + f] += values[k] * w[r * w_row + f]
-
-    for r < rows and f < vectors * lanes.  Strides are in elements; count is at least one.
-    """
-    kinds = (rows, vectors, lanes, w, values, offsets, count, out, w_row, out_row)
-    return _tile_intrinsic(_emit_scatter, typing_context, *kinds)
-
-
 def _emit_scatter(
     t: Tile, w: Any, values: Any, offsets: Any, count: Any, out: Any, w_row: Any, out_row: Any
 ) -> None:
@@ -136,3 +89,7 @@ def _emit_scatter(
         return kept
 
     t.loop(count, [], step)
+
+
+GATHER_TILE = _word("gather_tile", _emit_gather)
+SCATTER_TILE = _word("scatter_tile", _emit_scatter)

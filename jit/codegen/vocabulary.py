@@ -1,196 +1,173 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the texts of library kernels may call besides plain arithmetic and loops.
+"""The words of library kernels besides plain arithmetic and loops: kinds and LLVM code.
 
 Pointers to the elements at an address (indexed with x[i]), memory copies, register tiles, and
-in-register transposes.  All take dtypes from addresses (jit/codegen/addresses.py).  Imports Numba;
-used only while a kernel is compiled.
+in-register transposes.  All take dtypes from addresses.  What they mean is told, in Python, in
+jit/library/plain_vocabulary.py.  Imports llvmlite alone; Numba gets the words from
+jit/codegen/intrinsics.py.
 """
 
 from __future__ import annotations
 
-from math import cos, log, sin, sqrt
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba import float32, float64, int64, types, uint32, uint64
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from .addresses import Address, Mismatch, element_bytes, of_one_dtype
-from .atomics import (
-    atomic_add,
-    atomic_load,
-    atomic_store,
-    atomic_swap,
-    call_kernel,
-    clock,
-    futex,
-    pause,
-    take_if_zero,
+from . import atomics, numbers, window_tiles
+from .numbers import converted, word
+from .register_tiles import FMA_TILE
+from .sparse_tiles import GATHER_TILE, SCATTER_TILE
+from .words import (
+    WORD,
+    Address,
+    Kind,
+    Pointer,
+    Text,
+    Unfit,
+    Word,
+    dtype_at,
+    element_bytes,
+    of_one_dtype,
 )
-from .numba_target import helper
-from .register_tiles import fma_tile
-from .sparse_tiles import gather_tile, scatter_tile
-from .window_tiles import spread_mean, spread_places, window_max, window_mean, window_places
 
-__all__ = [
-    "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
-    "call_kernel", "clock", "copy", "cos", "float32", "float64", "float_as_bits",
-    "futex", "pause", "take_if_zero",
-    "fma_tile", "gather_tile", "helper", "int64", "log", "maximum", "minimum", "place", "pointer",
-    "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt", "transpose_tile",
-    "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
-]  # fmt: skip
-
+# Conversions to a kind of numbers, and functions of real numbers, are words as well.
+CASTS = ("float32", "float64", "int64", "uint32", "uint64")
+FUNCTIONS = ("cos", "log", "sin", "sqrt")
 _BYTE = ir.IntType(8).as_pointer()
-_WORD = ir.IntType(64)
+_FALSE = ir.Constant(ir.IntType(1), 0)
 _WIDTHS = {4: ir.FloatType(), 8: ir.DoubleType()}
+_BITS = {"float32": "uint32", "float64": "uint64"}
+Kinds = tuple[Kind, ...]
+Values = tuple[Any, ...]
 
 
-def _choose(name: str, comparison: str) -> Any:
+@cache
+def table() -> dict[str, Word]:
+    """All words by name."""
+    words = (
+        *(_choose("min", "<"), _choose("max", ">")),
+        Word("pointer", 1, _pointed, _pointer),
+        Word("region", 2, _region, _same),
+        Word("place", 1, _place, _same),
+        Word("as_bytes", 1, _as_bytes, _same),
+        _bits("bits_as_float", {bits: number for number, bits in _BITS.items()}),
+        _bits("float_as_bits", _BITS),
+        Word("copy", 3, _copied, _copy),
+        Word("zero", 2, _zeroed, _zero),
+        Word("transpose_tile", 5, _transposed, _transpose_tile),
+        *(FMA_TILE, GATHER_TILE, SCATTER_TILE),
+        *window_tiles.WORDS,
+        *atomics.WORDS,
+    )
+    return {word.name: word for word in words}
+
+
+def _choose(name: str, comparison: str) -> Word:
     """One of two numbers; the first where they are equal or not ordered, as in Python."""
 
-    def choose(typing_context: Any, x: Any, y: Any) -> Any:
-        kind = typing_context.unify_types(x, y)
+    def code(b: Any, kinds: Kinds, values: Values) -> Any:
+        kind = numbers.unified(*kinds)
+        x, y = (converted(b, k, value, kind) for k, value in zip(kinds, values, strict=True))
+        return b.select(numbers.compared(b, comparison, kind, kind, y, x), y, x)
 
-        def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            if isinstance(kind, types.Float):
-                compare = builder.fcmp_ordered
-            else:
-                compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
-            return builder.select(compare(comparison, args[1], args[0]), args[1], args[0])
-
-        return kind(kind, kind), lower
-
-    choose.__name__ = choose.__qualname__ = name
-    return intrinsic(choose)
+    return Word(name, 2, numbers.unified, code)
 
 
-# In place of Python's, which Numba makes out of tuples and loops.
-minimum, maximum = _choose("min", "<"), _choose("max", ">")
+def _same(b: Any, kinds: Kinds, values: Values) -> Any:
+    return word(b, kinds[0], values[0])
 
 
-@intrinsic
-def pointer(typing_context: Any, address: Any) -> Any:
-    """The address as a pointer to its elements; those of bool are uint8."""
-    dtype = of_one_dtype("access", address)
+def element(dtype: str) -> str:
+    """What is read and written through a pointer to elements; those of bool are uint8."""
     if dtype in ("float16", "bfloat16"):
-        raise Mismatch(f"access to {dtype}", "16-bit floats are accessed by generated kernels")
-    result = types.CPointer(getattr(types, {"bool": "uint8"}.get(dtype, dtype)))
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(result))
-
-    return result(address), lower
+        raise Unfit(f"access to {dtype}: 16-bit floats are accessed by generated kernels")
+    return {"bool": "uint8"}.get(dtype, dtype)
 
 
-@intrinsic(prefer_literal=True)
-def region(typing_context: Any, start: Any, dtype: Any) -> Any:
-    """Declares what lies at an int address (of scratch memory): elements of a dtype."""
-    if not isinstance(start, types.Integer):
-        raise Mismatch(f"region at {start}", "what has a dtype keeps it")
-    result = Address(dtype.literal_value)
-    return result(types.int64, dtype), lambda context, builder, signature, args: args[0]
+def _pointed(base: Kind) -> Kind:
+    return Pointer(element(dtype_at("access", base)))
 
 
-@intrinsic
-def place(typing_context: Any, address: Any) -> Any:
-    """The address as a number, to be handed to another kernel."""
-    of_one_dtype("place", address)
-    return types.int64(address), lambda context, builder, signature, args: args[0]
+def _pointer(b: Any, kinds: Kinds, values: Values) -> Any:
+    kind = _pointed(*kinds)
+    assert isinstance(kind, Pointer)
+    return b.inttoptr(values[0], numbers.type_of(kind.dtype).as_pointer())
 
 
-@intrinsic
-def as_bytes(typing_context: Any, address: Any) -> Any:
-    """The address of elements of any dtype as that of their bytes, to be copied."""
-    of_one_dtype("access", address)
-    result = Address("uint8")
-    return result(address), lambda context, builder, signature, args: args[0]
+def _region(start: Kind, dtype: Kind) -> Kind:
+    if not numbers.is_whole(start):
+        raise Unfit(f"region at {start}: what has a dtype keeps it")
+    assert isinstance(dtype, Text)
+    return Address(dtype.value)
 
 
-@intrinsic
-def bits_as_float(typing_context: Any, bits: Any) -> Any:
-    """The float with the given bits: float32 of uint32, float64 of uint64."""
-    result = {types.uint32: types.float32, types.uint64: types.float64}[bits]
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(result))
-
-    return result(bits), lower
+def _place(base: Kind) -> Kind:
+    of_one_dtype("place", base)
+    return "int64"
 
 
-@intrinsic
-def float_as_bits(typing_context: Any, number: Any) -> Any:
-    """The bits of a float: uint32 of float32, uint64 of float64."""
-    result = {types.float32: types.uint32, types.float64: types.uint64}[number]
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(result))
-
-    return result(number), lower
+def _as_bytes(base: Kind) -> Kind:
+    of_one_dtype("access", base)
+    return Address("uint8")
 
 
-@intrinsic
-def copy(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
-    """Copies `count` elements between addresses that do not overlap."""
-    dtype = of_one_dtype("copy", target, source)
+def _bits(name: str, results: dict[str, str]) -> Word:
+    def result(kind: Kind) -> Kind:
+        if kind not in results:
+            raise Unfit(f"{name} of {kind}: it is of {' or '.join(results)}")
+        return results[str(kind)]
 
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        target, source = (builder.inttoptr(a, _BYTE) for a in args[:2])
-        cgutils.raw_memcpy(builder, target, source, args[2], element_bytes(builder, dtype))
-        return context.get_dummy_value()
+    def code(b: Any, kinds: Kinds, values: Values) -> Any:
+        return b.bitcast(values[0], numbers.type_of(result(*kinds)))
 
-    return types.void(target, source, types.int64), lower
-
-
-@intrinsic
-def zero(typing_context: Any, target: Any, count: Any) -> Any:
-    """Sets `count` elements at an address to zero."""
-    dtype = of_one_dtype("zero", target)
-
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        size = builder.mul(args[1], _WORD(element_bytes(builder, dtype)))
-        cgutils.memset(builder, builder.inttoptr(args[0], _BYTE), size, 0)
-        return context.get_dummy_value()
-
-    return types.void(target, types.int64), lower
+    return Word(name, 1, result, code)
 
 
-@intrinsic(prefer_literal=True)
-def transpose_tile(
-    typing_context: Any,
-    lanes: Any,
-    source: Any,
-    source_row: Any,
-    target: Any,
-    target_row: Any,
-) -> Any:
-    """target[j * target_row + i] = source[i * source_row + j] for i, j < lanes.
+def _copied(target: Kind, source: Kind, count: Kind) -> None:
+    of_one_dtype("copy", target, source)
 
-    Elements have 4 or 8 bytes, strides are in elements; `lanes` (a power of two) is a literal.
-    All loads come before all stores.
-    """
-    dtype = of_one_dtype("transpose", source, target)
-    count = lanes.literal_value
 
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bytes_each = element_bytes(builder, dtype)
-        element = _WIDTHS[bytes_each]
-        vector = ir.VectorType(element, count)
+def _copy(b: Any, kinds: Kinds, values: Values) -> None:
+    size = element_bytes(b, of_one_dtype("copy", *kinds[:2]))
+    target, source = (b.inttoptr(value, _BYTE) for value in values[:2])
+    count = b.mul(word(b, kinds[2], values[2]), WORD(size))
+    code = b.module.declare_intrinsic("llvm.memcpy", [_BYTE, _BYTE, WORD])
+    b.call(code, [target, source, count, _FALSE])
 
-        def place(base: Any, row: Any, i: int) -> Any:
-            start = builder.inttoptr(base, element.as_pointer())
-            spot = builder.gep(start, [builder.mul(_WORD(i), row)])
-            return builder.bitcast(spot, vector.as_pointer())
 
-        rows = [builder.load(place(args[1], args[2], i)) for i in range(count)]
-        for row in rows:
-            row.align = bytes_each
-        for i, row in enumerate(_transpose(builder, rows, count)):
-            builder.store(row, place(args[3], args[4], i)).align = bytes_each
-        return context.get_dummy_value()
+def _zeroed(target: Kind, count: Kind) -> None:
+    of_one_dtype("zero", target)
 
-    return types.void(lanes, source, types.int64, target, types.int64), lower
+
+def _zero(b: Any, kinds: Kinds, values: Values) -> None:
+    size = element_bytes(b, of_one_dtype("zero", kinds[0]))
+    count = b.mul(word(b, kinds[1], values[1]), WORD(size))
+    code = b.module.declare_intrinsic("llvm.memset", [_BYTE, WORD])
+    b.call(code, [b.inttoptr(values[0], _BYTE), ir.IntType(8)(0), count, _FALSE])
+
+
+def _transposed(
+    lanes: Kind, source: Kind, source_row: Kind, target: Kind, target_row: Kind
+) -> None:
+    of_one_dtype("transpose", source, target)
+
+
+def _transpose_tile(b: Any, kinds: Kinds, values: Values) -> None:
+    count, bytes_each = values[0].constant, element_bytes(b, of_one_dtype("tile", kinds[1]))
+    element = _WIDTHS[bytes_each]
+    vector = ir.VectorType(element, count)
+
+    def place(side: int, i: int) -> Any:
+        start = b.inttoptr(values[side], element.as_pointer())
+        row = word(b, kinds[side + 1], values[side + 1])
+        return b.bitcast(b.gep(start, [b.mul(WORD(i), row)]), vector.as_pointer())
+
+    rows = [b.load(place(1, i)) for i in range(count)]
+    for row in rows:
+        row.align = bytes_each
+    for i, row in enumerate(_transpose(b, rows, count)):
+        b.store(row, place(3, i)).align = bytes_each
 
 
 def _transpose(builder: Any, rows: list[Any], count: int) -> list[Any]:

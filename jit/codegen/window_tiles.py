@@ -4,7 +4,7 @@
 A window is a list of `count` places, at least one: int64 offsets of their first channels, and where
 maxima are marked, int64 numbers of the places.  Vectors of channels stay in registers while the
 list is walked, so that windows of every size, stride and padding have one kernel.
-Imports Numba; used only while a kernel is compiled.
+Imports llvmlite alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from .addresses import Address, Mismatch, element_bytes
-from .reader import LOOP, SERIAL
-from .register_tiles import tile_dtype, word
+from .llvm_scalar import LOOP, SERIAL
+from .numbers import word
+from .register_tiles import tile_dtype
+from .words import Address, Kind, Unfit, Word, element_bytes, function
 
 _WORD, _INDEX, _BYTE, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.IntType(8), ir.DoubleType()
 _ELEMENTS = {"float32": ir.FloatType(), "float64": _DOUBLE}
@@ -107,9 +105,8 @@ class _Channels:
         place = 1 if what == "load" else 2
         values = [*arguments[:place], _INDEX(_bytes(element)), *arguments[place:]]
         result = self.of(element) if what == "load" else ir.VoidType()
-        kind = ir.FunctionType(result, [value.type for value in values])
         name = f"llvm.masked.{what}.v{self.lanes}{element.intrinsic_name}.p0"
-        return self.b.call(cgutils.get_or_insert_function(self.b.module, kind, name), values)
+        return self.b.call(function(self.b, name, result, [v.type for v in values]), values)
 
     def item(self, entries: Any, k: Any) -> Any:
         """Entry k of a list."""
@@ -167,58 +164,74 @@ def _bytes(element: Any) -> int:
     return {_BYTE: 1, _DOUBLE: 8}.get(element, 4)
 
 
-def _for_channels(
-    emit: Callable[..., None], lanes: Any, kinds: tuple[Any, ...], sides: str, grid: tuple[Any, ...]
-) -> Any:
-    """The signature and the code of emit(some channels, *arguments), for all of all windows.
+def _word(name: str, emit: Callable[..., None], sides: str) -> Word:
+    """What emit(some channels, *arguments) does for all channels of all windows.
 
     sides: of every argument, whether it lies with the windows' elements (x), with what there is of
-    a window (y), or is the same for all (-).  grid: channels, windows, and how far the two sides of
-    a window are from those of the next.
+    a window (y), or is the same for all (-).  Before the arguments come lanes, a literal; behind
+    them the grid: channels, windows, and how far the two sides of a window are from those of the
+    next.
     """
-    if _LIST not in kinds:
-        raise Mismatch("a window", "the offsets of its places are int64")
-    dtype, width = tile_dtype(kinds, _LIST, _PLACES), lanes.literal_value
     few = _FEW_READ if sides[0] == "x" else _FEW_ADDED
+    end = 1 + len(sides)
 
-    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = [
-            value if kind == types.float64 else word(context, builder, kind, value)
-            for kind, value in zip((*kinds, *grid), args[1:], strict=True)
+    def result(*kinds: Kind) -> None:
+        if _LIST not in kinds[1:end]:
+            raise Unfit("a window: the offsets of its places are int64")
+        tile_dtype(kinds[1:end], _LIST, _PLACES)
+
+    def code(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+        dtype = tile_dtype(kinds[1:end], _LIST, _PLACES)
+        every = [
+            value if kind == "float64" else word(b, kind, value)
+            for kind, value in zip(kinds[1:], values[1:], strict=True)
         ]
-        words, (end, windows, *steps) = values[: len(kinds)], values[len(kinds) :]
+        words, (channels, windows, *steps) = every[: end - 1], every[end - 1 :]
 
         def window(number: Any) -> None:
-            offsets = dict(zip("xy", (builder.mul(number, step) for step in steps), strict=True))
+            offsets = dict(zip("xy", (b.mul(number, step) for step in steps), strict=True))
             here = [
-                _moved(builder, kind, value, offsets[side]) if side in offsets else value
-                for kind, side, value in zip(kinds, sides, words, strict=True)
+                _moved(b, kind, value, offsets[side]) if side in offsets else value
+                for kind, side, value in zip(kinds[1:end], sides, words, strict=True)
             ]
-            start = _WORD(0)
-            for vectors in (_VECTORS, 1):
-                some = partial(_Channels, builder, dtype, vectors, width)
-                body = partial(_emitted, emit, some, here)
-                start = _steps(builder, start, vectors * width, end, body)
-            left = builder.sub(end, start)
-            with builder.if_else(builder.icmp_signed(">", left, _WORD(few))) as (many, rest):
-                with many:
-                    emit(_Channels(builder, dtype, 1, width, start, left), *here)
-                with rest:
-                    one = partial(_Channels, builder, dtype, 1, _LANES, left=1)
-                    _steps(builder, start, 1, end, partial(_emitted, emit, one, here))
+            _all_channels(b, dtype, values[0].constant, channels, few, emit, here)
 
-        _steps(builder, _WORD(0), 1, windows, window)
-        return context.get_dummy_value()
+        _steps(b, _WORD(0), 1, windows, window)
 
-    return types.void(lanes, *kinds, *grid), lower
+    return Word(name, end + 4, result, code)
+
+
+def _all_channels(
+    b: Any,
+    dtype: str,
+    width: int,
+    end: Any,
+    few: int,
+    emit: Callable[..., None],
+    here: list[Any],
+) -> None:
+    """emit(some channels, *here) for the channels of one window, many of them at once."""
+    start = _WORD(0)
+    for vectors in (_VECTORS, 1):
+        some = partial(_Channels, b, dtype, vectors, width)
+        body = partial(_emitted, emit, some, here)
+        start = _steps(b, start, vectors * width, end, body)
+    left = b.sub(end, start)
+    with b.if_else(b.icmp_signed(">", left, _WORD(few))) as (many, rest):
+        with many:
+            emit(_Channels(b, dtype, 1, width, start, left), *here)
+        with rest:
+            one = partial(_Channels, b, dtype, 1, _LANES, left=1)
+            _steps(b, start, 1, end, partial(_emitted, emit, one, here))
 
 
 def _emitted(emit: Callable[..., None], channels: Any, words: list[Any], first: Any) -> None:
     emit(channels(first=first), *words)
 
 
-def _moved(b: Any, kind: Any, base: Any, offset: Any) -> Any:
+def _moved(b: Any, kind: Kind, base: Any, offset: Any) -> Any:
     """The address so many elements further on."""
+    assert isinstance(kind, Address)
     return b.add(base, b.mul(offset, _WORD(element_bytes(b, kind.dtype))))
 
 
@@ -240,118 +253,74 @@ def _steps(b: Any, start: Any, step: int, end: Any, body: Callable[[Any], None])
     return at
 
 
-@intrinsic(prefer_literal=True)
-def window_max(
-    typing_context: Any, lanes: Any, x: Any, offsets: Any, count: Any,
-    out: Any, channels: Any, windows: Any, x_step: Any, y_step: Any,
-) -> Any:  # fmt: skip
-    """out[f] = the largest x[offsets[k] + f] and the least finite number, for f < channels."""
+def _window_max(t: _Channels, x: Any, offsets: Any, count: Any, out: Any) -> None:
+    def step(k: Any, best: Vectors) -> Vectors:
+        new = t.load(x, t.item(offsets, k))
+        return t.choose(t.above(new, best), new, best)
 
-    def emit(t: _Channels, x: Any, offsets: Any, count: Any, out: Any) -> None:
-        def step(k: Any, best: Vectors) -> Vectors:
-            new = t.load(x, t.item(offsets, k))
-            return t.choose(t.above(new, best), new, best)
-
-        t.store(t.walk(count, t.lowest(), step), out, _WORD(0))
-
-    grid = channels, windows, x_step, y_step
-    return _for_channels(emit, lanes, (x, offsets, count, out), "x--y", grid)
+    t.store(t.walk(count, t.lowest(), step), out, _WORD(0))
 
 
-@intrinsic(prefer_literal=True)
-def window_mean(
-    typing_context: Any, lanes: Any, x: Any, offsets: Any, count: Any, scale: Any, out: Any,
-    channels: Any, windows: Any, x_step: Any, y_step: Any,
-) -> Any:  # fmt: skip
-    """out[f] = scale times the sum of x[offsets[k] + f] in order, for f < channels."""
+def _window_mean(t: _Channels, x: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
+    def step(k: Any, sums: Vectors) -> Vectors:
+        return t.each(t.b.fadd, sums, t.load(x, t.item(offsets, k)))
 
-    def emit(t: _Channels, x: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
-        def step(k: Any, sums: Vectors) -> Vectors:
-            return t.each(t.b.fadd, sums, t.load(x, t.item(offsets, k)))
-
-        # What is added to minus zero stays what it is.
-        sums = t.wide(t.walk(count, t.fill(-0.0), step))
-        t.store(t.narrow(t.each(t.b.fmul, sums, [t.splat(scale)] * t.vectors)), out, _WORD(0))
-
-    grid = channels, windows, x_step, y_step
-    return _for_channels(emit, lanes, (x, offsets, count, scale, out), "x---y", grid)
+    # What is added to minus zero stays what it is.
+    sums = t.wide(t.walk(count, t.fill(-0.0), step))
+    t.store(t.narrow(t.each(t.b.fmul, sums, [t.splat(scale)] * t.vectors)), out, _WORD(0))
 
 
-@intrinsic(prefer_literal=True)
-def window_places(
-    typing_context: Any, lanes: Any, x: Any, offsets: Any, numbers: Any, count: Any, out: Any,
-    places: Any, channels: Any, windows: Any, x_step: Any, y_step: Any,
-) -> Any:  # fmt: skip
-    """As window_max, and places[f] = numbers[k] of the first of the largest, a byte.
+def _window_places(
+    t: _Channels, x: Any, offsets: Any, numbers: Any, count: Any, out: Any, places: Any
+) -> None:
+    none = _WORD(0)
+    begin, first = t.load(x, t.item(offsets, none)), [t.number(numbers, none)] * t.vectors
+    ordered = t.each(lambda one: t.b.fcmp_ordered("ord", one, one), begin)
 
-    Where a NaN comes first it keeps the place.
-    """
+    def step(k: Any, both: Vectors) -> Vectors:
+        best, at = both[: t.vectors], both[t.vectors :]
+        new, number = t.load(x, t.item(offsets, k)), [t.number(numbers, k)] * t.vectors
+        more = t.above(new, best)
+        return t.choose(more, new, best) + t.choose(more, number, at)
 
-    def emit(
-        t: _Channels, x: Any, offsets: Any, numbers: Any, count: Any, out: Any, places: Any
-    ) -> None:
-        none = _WORD(0)
-        begin, first = t.load(x, t.item(offsets, none)), [t.number(numbers, none)] * t.vectors
-        ordered = t.each(lambda one: t.b.fcmp_ordered("ord", one, one), begin)
-
-        def step(k: Any, both: Vectors) -> Vectors:
-            best, at = both[: t.vectors], both[t.vectors :]
-            new, number = t.load(x, t.item(offsets, k)), [t.number(numbers, k)] * t.vectors
-            more = t.above(new, best)
-            return t.choose(more, new, best) + t.choose(more, number, at)
-
-        both = t.walk(count, t.choose(ordered, begin, t.fill(float("-inf"))) + first, step)
-        best, at = both[: t.vectors], t.choose(ordered, both[t.vectors :], first)
-        t.store(t.choose(t.above(best, t.lowest()), best, t.lowest()), out, none)
-        t.store([t.b.trunc(one, t.of(_BYTE)) for one in at], places, none)
-
-    grid = channels, windows, x_step, y_step
-    return _for_channels(emit, lanes, (x, offsets, numbers, count, out, places), "x---yy", grid)
+    both = t.walk(count, t.choose(ordered, begin, t.fill(float("-inf"))) + first, step)
+    best, at = both[: t.vectors], t.choose(ordered, both[t.vectors :], first)
+    t.store(t.choose(t.above(best, t.lowest()), best, t.lowest()), out, none)
+    t.store([t.b.trunc(one, t.of(_BYTE)) for one in at], places, none)
 
 
-@intrinsic(prefer_literal=True)
-def spread_places(
-    typing_context: Any, lanes: Any, dy: Any, places: Any, offsets: Any, numbers: Any, count: Any,
-    out: Any, channels: Any, windows: Any, x_step: Any, y_step: Any,
-) -> Any:  # fmt: skip
-    """out[offsets[k] + f] += dy[f] where places[f] is numbers[k], for f < channels."""
+def _spread_places(
+    t: _Channels, dy: Any, places: Any, offsets: Any, numbers: Any, count: Any, out: Any
+) -> None:
+    gradient, none = t.load(dy, _WORD(0)), t.fill(0.0)
+    at = [t.b.zext(one, t.of(_INDEX)) for one in t.load(places, _WORD(0), _BYTE)]
 
-    def emit(
-        t: _Channels, dy: Any, places: Any, offsets: Any, numbers: Any, count: Any, out: Any
-    ) -> None:
-        gradient, none = t.load(dy, _WORD(0)), t.fill(0.0)
-        at = [t.b.zext(one, t.of(_INDEX)) for one in t.load(places, _WORD(0), _BYTE)]
+    def step(k: Any, _: Vectors) -> Vectors:
+        offset, number = t.item(offsets, k), t.number(numbers, k)
+        hits = [t.b.icmp_signed("==", one, number) for one in at]
+        given = t.choose(hits, gradient, none)
+        t.store(t.each(t.b.fadd, t.load(out, offset), given), out, offset)
+        return []
 
-        def step(k: Any, _: Vectors) -> Vectors:
-            offset, number = t.item(offsets, k), t.number(numbers, k)
-            hits = [t.b.icmp_signed("==", one, number) for one in at]
-            given = t.choose(hits, gradient, none)
-            t.store(t.each(t.b.fadd, t.load(out, offset), given), out, offset)
-            return []
-
-        t.walk(count, [], step)
-
-    grid = channels, windows, x_step, y_step
-    return _for_channels(emit, lanes, (dy, places, offsets, numbers, count, out), "yy---x", grid)
+    t.walk(count, [], step)
 
 
-@intrinsic(prefer_literal=True)
-def spread_mean(
-    typing_context: Any, lanes: Any, dy: Any, offsets: Any, count: Any, scale: Any, out: Any,
-    channels: Any, windows: Any, x_step: Any, y_step: Any,
-) -> Any:  # fmt: skip
-    """out[offsets[k] + f] += scale * dy[f], for f < channels."""
+def _spread_mean(t: _Channels, dy: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
+    share = t.each(t.b.fmul, t.wide(t.load(dy, _WORD(0))), [t.splat(scale)] * t.vectors)
 
-    def emit(t: _Channels, dy: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
-        share = t.each(t.b.fmul, t.wide(t.load(dy, _WORD(0))), [t.splat(scale)] * t.vectors)
+    def step(k: Any, _: Vectors) -> Vectors:
+        offset = t.item(offsets, k)
+        sums = t.each(t.b.fadd, t.wide(t.load(out, offset)), share)
+        t.store(t.narrow(sums), out, offset)
+        return []
 
-        def step(k: Any, _: Vectors) -> Vectors:
-            offset = t.item(offsets, k)
-            sums = t.each(t.b.fadd, t.wide(t.load(out, offset)), share)
-            t.store(t.narrow(sums), out, offset)
-            return []
+    t.walk(count, [], step)
 
-        t.walk(count, [], step)
 
-    grid = channels, windows, x_step, y_step
-    return _for_channels(emit, lanes, (dy, offsets, count, scale, out), "y---x", grid)
+WORDS = (
+    _word("window_max", _window_max, "x--y"),
+    _word("window_mean", _window_mean, "x---y"),
+    _word("window_places", _window_places, "x---yy"),
+    _word("spread_places", _spread_places, "yy---x"),
+    _word("spread_mean", _spread_mean, "y---x"),
+)

@@ -45,8 +45,39 @@ class Address:
         return f"Address({self.dtype})"
 
 
-# What a value is: the dtype that it is held in, an address, or nothing.
-Kind = Union[str, Address, None]
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The kind of a pointer: texts written by hand index it for elements of a dtype."""
+
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"Pointer({self.dtype})"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The kind of a literal string, which is all that there is of it."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The kind of a tuple."""
+
+    kinds: tuple[Kind, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.kinds))})"
+
+
+# What a value is: the dtype that it is held in, an address, or nothing; of texts written by hand
+# also a pointer, a literal string or a tuple.
+Kind = Union[str, Address, Pointer, Text, Several, None]
 
 
 class Unfit(Exception):
@@ -63,7 +94,8 @@ class Word:
     """A name that generated kernels call.
 
     result  the kind of the result, given the kinds of the arguments; raises Unfit
-    code    writes LLVM code, given a builder, the kinds and the values of the arguments
+    code    writes LLVM code, given a builder, the kinds and the values of the arguments, where
+            literal numbers are LLVM's constants
     """
 
     name: str
@@ -131,6 +163,13 @@ def _stack(dtype: str) -> Word:
     return Word(f"stack_{dtype}", 1, lambda count: Address(dtype), code)
 
 
+def function(b: Any, name: str, result: Any, arguments: list[Any], var_arg: bool = False) -> Any:
+    """A function of another module, declared once."""
+    known = b.module.globals.get(name)
+    kind = ir.FunctionType(result, arguments, var_arg=var_arg)
+    return known if known is not None else ir.Function(b.module, kind, name)
+
+
 def of_one_kind(name: str, *kinds: Kind) -> Kind:
     """The kind of several arguments that have to have the same."""
     if len(set(kinds)) > 1:
@@ -143,6 +182,20 @@ def dtype_at(access: str, base: Kind) -> str:
     if not isinstance(base, Address):
         raise Unfit(f"{access} at {base}: memory is accessed by addresses with a dtype")
     return base.dtype
+
+
+def of_one_dtype(access: str, *bases: Kind) -> str:
+    """What lies at several addresses, which have to have the same dtype."""
+    dtypes = {dtype_at(access, base) for base in bases}
+    if len(dtypes) > 1:
+        rule = "memory is accessed in its own dtype"
+        raise Unfit(f"{access} of {' and '.join(sorted(dtypes))}: {rule}")
+    return dtypes.pop()
+
+
+def element_bytes(builder: Any, dtype: str) -> int:
+    """The bytes of an element in memory."""
+    return Emitter(builder, dtype).bytes
 
 
 def _loaded(base: Kind, i: Kind) -> Kind:

@@ -15,19 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..kernel.ir import declaration
-
-# The vocabulary's names, for a compiler that wants to know what a text may use.
-VOCABULARY = (
-    "as_bytes", "atomic_add", "atomic_load", "atomic_store", "atomic_swap", "bits_as_float",
-    "call_kernel", "clock", "copy", "cos", "float32", "float64", "float_as_bits",
-    "futex", "pause", "take_if_zero",
-    "fma_tile", "gather_tile", "helper", "int64", "log",
-    "place", "pointer", "region", "scatter_tile", "sin", "spread_mean", "spread_places", "sqrt",
-    "transpose_tile", "uint32", "uint64", "window_max", "window_mean", "window_places", "zero",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,11 +38,3 @@ class LibraryKernel:
     def calling(self, parts: Iterable[LibraryKernel]) -> LibraryKernel:
         """The kernel with others whose addresses end its argument block."""
         return LibraryKernel(self.name, self.text, tuple(parts))
-
-
-def namespace() -> dict[str, Any]:
-    """The names that the texts of library kernels use.  Imports Numba."""
-    from ..codegen import vocabulary
-
-    names = {name: getattr(vocabulary, name) for name in VOCABULARY}
-    return {**names, "min": vocabulary.minimum, "max": vocabulary.maximum}

@@ -7,37 +7,17 @@ Imports Numba; jit/runtime/driver.py imports it on the first step with more than
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numba as nb
-from llvmlite import ir
-from numba import njit, prange, types
-from numba.extending import intrinsic
+from numba import njit, prange
 
 from ..cache import store
-from ..codegen.atomics import make_clock
 from ..codegen.clock import SLICE
+from ..codegen.intrinsics import make_call_kernel, make_clock
 
 MOST = 1 << 20  # tiles at once
 
-clock = make_clock()
-
-
-@intrinsic
-def call_kernel(
-    context: Any, address: Any, args: Any, r0: Any, r1: Any, c0: Any, c1: Any, worker: Any
-) -> Any:
-    """Calls the machine code at an address with the arguments of a kernel."""
-
-    def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        word = ir.IntType(64)
-        kind = ir.FunctionType(ir.VoidType(), [word.as_pointer(), *[word] * 5])
-        kernel = builder.inttoptr(values[0], kind.as_pointer())
-        block = builder.inttoptr(values[1], word.as_pointer())
-        builder.call(kernel, [block, *values[2:]])
-        return context.get_dummy_value()
-
-    return types.void(*[types.intp] * 7), lower
+clock, call_kernel = make_clock(), make_call_kernel()
 
 
 @njit(parallel=True, nogil=True, error_model="numpy")

@@ -15,7 +15,6 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import llvm
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
-from numbaflow.jit.library.library_kernel import namespace
 from numbaflow.jit.library.matmul import product_kernel
 
 _WORDS = (0, 1, 2, 3, 7, 8, 0x7F, 0x80, 0xFF, 0xFFF1, 0xFFF2, 0xFFFF, 1 << 31, (1 << 64) - 1)
@@ -38,8 +37,7 @@ def objects() -> dict[str, bytes]:
 def compiled(source: str, symbol: str, is_library: bool = False) -> bytes:
     """The object file of a source."""
     aim = target.current()
-    names = namespace() if is_library else None
-    return llvm.object_code(llvm.lowered(source, symbol, aim, names), aim)
+    return llvm.object_code(llvm.lowered(source, symbol, aim, is_library), aim)
 
 
 def changed(code: bytes, rng: random.Random) -> bytes:

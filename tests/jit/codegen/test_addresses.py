@@ -10,7 +10,6 @@ import pytest
 from numbaflow.jit import target
 from numbaflow.jit.codegen import llvm
 from numbaflow.jit.kernel.ir import declaration
-from numbaflow.jit.library.library_kernel import namespace
 
 pytestmark = pytest.mark.cpu
 
@@ -26,7 +25,7 @@ def lowered(line: str, is_library: bool) -> str:
     """What a kernel of one line becomes."""
     signature = "def kernel(args, r0, r1, c0, c1, worker):"
     source = f"{declaration(DTYPES)}\n\n\n{signature}\n    {line}\n"
-    return llvm.lowered(source, "k", target.current(), namespace() if is_library else None)
+    return llvm.lowered(source, "k", target.current(), is_library)
 
 
 GENERATED = [

@@ -20,7 +20,6 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import compile_workers, llvm
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
-from numbaflow.jit.library.library_kernel import namespace
 from numbaflow.jit.library.matmul import product_kernel
 
 pytestmark = pytest.mark.cpu
@@ -43,9 +42,8 @@ def jobs() -> list[compile_workers.Job]:
 
 
 def compile_one(job: compile_workers.Job) -> bytes:
-    names = namespace() if job.is_library else None
     aim = target.current()
-    return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, names), aim)
+    return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, job.is_library), aim)
 
 
 @pytest.fixture

@@ -35,9 +35,7 @@ def by_reader(source: str, symbol: str) -> str:
 def by_numba(source: str, symbol: str) -> str:
     from numbaflow.jit.codegen import library_code
 
-    return llvm.finished(
-        library_code.module(source, symbol, {}, is_generated=True), target.current()
-    )
+    return llvm.finished(library_code.module(source, symbol, is_generated=True), target.current())
 
 
 def by_numba_intrinsic(source: str, symbol: str) -> str:
@@ -59,7 +57,9 @@ def by_numba_intrinsic(source: str, symbol: str) -> str:
 
     text = "def kernel(args, r0, r1, c0, c1, worker):\n    whole(args, r0, r1, c0, c1, worker)\n"
     text = source[: source.index("\n") + 1] + text
-    return llvm.finished(library_code.module(text, symbol, {"whole": whole}), target.current())
+    return llvm.finished(
+        library_code.module(text, symbol, names={"whole": whole}), target.current()
+    )
 
 
 FRONT_ENDS = {"reader": by_reader, "numba": by_numba, "intrinsic": by_numba_intrinsic}

@@ -24,9 +24,11 @@ import pytest
 
 from numbaflow.jit import library
 from numbaflow.jit.cache.kernel_text import is_kernel
+from numbaflow.jit.codegen import vocabulary
+from numbaflow.jit.codegen import words as generated
 from numbaflow.jit.kernel.module_source import module_source
+from numbaflow.jit.kernel.scalar import COMPILED_DTYPES
 from numbaflow.jit.library import plain_vocabulary
-from numbaflow.jit.library.library_kernel import VOCABULARY
 from numbaflow.jit.library.matmul import product_kernel
 from numbaflow.jit.library.template import specialise
 
@@ -236,28 +238,20 @@ def test_modules_of_kernels_hold_functions_and_constants_alone(module: Any) -> N
 
 
 def test_words_mean_in_python_what_compiled_kernels_take_them_for() -> None:
-    """They have the arguments and the explanation of the intrinsics."""
-    from numbaflow.jit.codegen import vocabulary
-
-    words = [w for w in VOCABULARY if hasattr(plain_vocabulary, w)]
-    assert {"pointer", "fma_tile", "call_kernel", "helper", "uint64"} <= set(words)
+    """They have as many arguments, and an explanation."""
     compared = 0
-    for word in words:
-        intrinsic = getattr(getattr(vocabulary, word), "_defn", None)
-        if intrinsic is None:
-            continue
-        plain = getattr(plain_vocabulary, word)
-        _, *wanted = inspect.signature(intrinsic).parameters
-        assert list(inspect.signature(plain).parameters) == wanted, word
-        assert inspect.getdoc(plain) == inspect.getdoc(intrinsic), word
-        compared += 1
+    for name, word in vocabulary.table().items():
+        plain = getattr(plain_vocabulary, name, None)
+        if isinstance(plain, FunctionType):
+            assert len(inspect.signature(plain).parameters) == word.arity, name
+            assert inspect.getdoc(plain), name
+            compared += 1
     assert compared > 10
 
 
 def test_kernels_use_words_that_the_compiler_knows() -> None:
-    from numbaflow.jit.codegen import intrinsics
-
-    known = {*VOCABULARY, *intrinsics.vocabulary()}
+    known = {*vocabulary.table(), *vocabulary.CASTS, *vocabulary.FUNCTIONS, "helper"}
+    known |= {*generated.table(), *COMPILED_DTYPES}
     for module in MODULES:
         source = module_source(module.__name__)
         (block,) = re.findall(r"from \.plain_vocabulary import (\(.*?\)|.*?\n)", source, re.S)
