@@ -443,7 +443,7 @@ class _Walk:
             size = words.element_bytes(self.b, x.kind.dtype)
             offset = self.b.mul(self.whole(y, "offset"), WORD(size))
             return Value(self.b.add(x.code, offset), x.kind)
-        return Value(*numbers.arithmetic(self.b, type(op).__name__, x.kind, y.kind, x.code, y.code))
+        return Value(*numbers.arithmetic(self.b, type(op), x.kind, y.kind, x.code, y.code))
 
     def whole(self, value: Value, use: str) -> Any:
         if not numbers.is_whole(value.kind):

@@ -7,6 +7,7 @@ such texts do without is refused.  Imports llvmlite alone.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from .words import WORD, Kind, Unfit, function
 FLOATS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 _WHOLE = {"bool": 1, "uint8": 8, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
 _SIGNED = ("int32", "int64")
-_BIT = ir.IntType(1)
+Operator = type[ast.operator]
 
 
 def type_of(kind: Kind) -> Any:
@@ -83,29 +84,29 @@ def word(b: Any, kind: Kind, value: Any) -> Any:
     return converted(b, kind, value, "int64") if isinstance(kind, str) else value
 
 
-def arithmetic(b: Any, op: str, x: Kind, y: Kind, left: Any, right: Any) -> tuple[Any, Kind]:
-    """Two numbers and one of Python's operators, named as in `ast`."""
+def arithmetic(b: Any, op: Operator, x: Kind, y: Kind, left: Any, right: Any) -> tuple[Any, Kind]:
+    """Two numbers and one of Python's operators."""
     if op not in _OPERATORS:
-        raise Unfit(f"{op} of {x}, {y}: texts of kernels do without")
+        raise Unfit(f"{op.__name__} of {x}, {y}: texts of kernels do without")
     kind = _result(op, x, y)
     left, right = converted(b, x, left, kind), converted(b, y, right, kind)
     floats, signed, unsigned = _OPERATORS[op]
     written = floats if kind in FLOATS else signed if kind in _SIGNED else unsigned
     if written is None:
-        raise Unfit(f"{op} of {x}, {y}: texts of kernels do without")
+        raise Unfit(f"{op.__name__} of {x}, {y}: texts of kernels do without")
     return written(b, left, right), kind
 
 
-def _result(op: str, x: Kind, y: Kind) -> Kind:
-    if op == "Div":
+def _result(op: Operator, x: Kind, y: Kind) -> Kind:
+    if op is ast.Div:
         return "float64" if is_whole(x) or is_whole(y) else unified(x, y)
     if x in FLOATS or y in FLOATS:
         return unified(x, y)
-    if x == y == "bool" and op in ("BitAnd", "BitOr", "BitXor"):
+    if x == y == "bool" and op in (ast.BitAnd, ast.BitOr, ast.BitXor):
         return "bool"
     if not (is_whole(x) and is_whole(y)):
-        raise Unfit(f"{op.lower()} of {x}, {y}: this is arithmetic of numbers")
-    if op in ("LShift", "RShift"):
+        raise Unfit(f"{op.__name__.lower()} of {x}, {y}: this is arithmetic of numbers")
+    if op in (ast.LShift, ast.RShift):
         return "int64" if x in _SIGNED else "uint64"
     return "int64" if x in _SIGNED or y in _SIGNED else "uint64"
 
@@ -140,18 +141,18 @@ def _unsigned_rest(b: Any, x: Any, y: Any) -> Any:
 
 
 # By operator: the code for floats, for whole numbers with a sign, and for those without.
-_OPERATORS: dict[str, tuple[Callable[..., Any] | None, ...]] = {
-    "Add": (lambda b, x, y: b.fadd(x, y), *[lambda b, x, y: b.add(x, y)] * 2),
-    "Sub": (lambda b, x, y: b.fsub(x, y), *[lambda b, x, y: b.sub(x, y)] * 2),
-    "Mult": (lambda b, x, y: b.fmul(x, y), *[lambda b, x, y: b.mul(x, y)] * 2),
-    "Div": (lambda b, x, y: b.fdiv(x, y), None, None),
-    "FloorDiv": (None, _quotient, None),
-    "Mod": (None, _rest, _unsigned_rest),
-    "BitAnd": (None, *[lambda b, x, y: b.and_(x, y)] * 2),
-    "BitOr": (None, *[lambda b, x, y: b.or_(x, y)] * 2),
-    "BitXor": (None, *[lambda b, x, y: b.xor(x, y)] * 2),
-    "LShift": (None, *[lambda b, x, y: b.shl(x, y)] * 2),
-    "RShift": (None, lambda b, x, y: b.ashr(x, y), lambda b, x, y: b.lshr(x, y)),
+_OPERATORS: dict[Operator, tuple[Callable[..., Any] | None, ...]] = {
+    ast.Add: (lambda b, x, y: b.fadd(x, y), *[lambda b, x, y: b.add(x, y)] * 2),
+    ast.Sub: (lambda b, x, y: b.fsub(x, y), *[lambda b, x, y: b.sub(x, y)] * 2),
+    ast.Mult: (lambda b, x, y: b.fmul(x, y), *[lambda b, x, y: b.mul(x, y)] * 2),
+    ast.Div: (lambda b, x, y: b.fdiv(x, y), None, None),
+    ast.FloorDiv: (None, _quotient, None),
+    ast.Mod: (None, _rest, _unsigned_rest),
+    ast.BitAnd: (None, *[lambda b, x, y: b.and_(x, y)] * 2),
+    ast.BitOr: (None, *[lambda b, x, y: b.or_(x, y)] * 2),
+    ast.BitXor: (None, *[lambda b, x, y: b.xor(x, y)] * 2),
+    ast.LShift: (None, *[lambda b, x, y: b.shl(x, y)] * 2),
+    ast.RShift: (None, lambda b, x, y: b.ashr(x, y), lambda b, x, y: b.lshr(x, y)),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from . import conv_kernels
 from .geometry import Axis
 from .library_kernel import LibraryKernel
 from .tiles import MOST_GROUPS, WIDTHS, cut, heights, tiles
-from .vectors import vectors
+from .vectors import Vectors, vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
@@ -94,7 +95,9 @@ class Tile:
                 sample = line if known else Line(6 * tall)
                 assert isinstance(sample.length, int)
                 cost = (
-                    panels * _line_cycles(sample, dtype, tall, count) / max(1, int(sample.length))
+                    panels
+                    * _line_cycles(sample, dtype, tall, count, vectors(dtype))
+                    / max(1, int(sample.length))
                 )
                 if best is None or cost < best[0]:
                     best = (cost, tall, count)
@@ -178,8 +181,10 @@ def table_of(
     return table, parts
 
 
-def _line_cycles(line: Line, dtype: str, tall: int, count: int) -> float:
-    """Cycles for one step of the reduction (per tap) along a whole line."""
+# Layers of a network have lines in common.
+@lru_cache(2048)
+def _line_cycles(line: Line, dtype: str, tall: int, count: int, on: Vectors) -> float:
+    """Cycles for one step of the reduction (per tap) along a whole line, on some vectors."""
     total = 0.0
     for _, _, spans in line.tiles(dtype, tall, count):
         total += sum(_cycles(stop - start, count) for start, stop in spans) / len(spans)

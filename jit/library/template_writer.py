@@ -29,6 +29,7 @@ _DECIDING = (
     *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop),
 )
 _LEAVES = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)
+_CHECKED = (ast.For, ast.While, ast.FunctionDef, ast.Lambda)
 _NO_FORMAT = b"  # fmt: skip"
 
 
@@ -66,6 +67,7 @@ class _Function:
 
     touched: the nodes that constants may change, and those above them.  deciding: the constants
     that may.  names: of every node, the names that it loads.  bound: arguments and variables.
+    problem: what it has that no kernel can have.
     """
 
     def __init__(self, lines: list[bytes], node: ast.FunctionDef) -> None:
@@ -76,6 +78,7 @@ class _Function:
         self.conditions: dict[ast.expr, CodeType | None] = {}
         self.bound = {argument.arg for argument in node.args.args}
         self._turns: set[str] = set()
+        self.problem = _signature_problem(node)
         deciding: dict[str, None] = {}
         for statement in node.body:
             self._survey(statement, deciding)
@@ -88,7 +91,9 @@ class _Function:
                 names.append(node.id)
             else:
                 self.bound.add(node.id)
-        elif isinstance(node, ast.For) and _may_be_tuple(node.iter):
+        elif isinstance(node, _CHECKED):
+            self.problem = self.problem or _problem(node)
+        if isinstance(node, ast.For) and _may_be_tuple(node.iter):
             self._turns |= {name.id for name in _names(node.target)}
         children = list(ast.iter_child_nodes(node)) if not isinstance(node, _LEAVES) else []
         for child in children:
@@ -133,24 +138,27 @@ def _function(module: str, name: str) -> _Function:
     lines, functions = _source(module)
     if name not in functions:
         raise NameError(f"{module} has no function {name} to make a kernel of")
-    problem = _problem(functions[name])
-    if problem:
-        raise SyntaxError(f"{module}.{name} has {problem}, which no kernel can have")
-    return _Function(lines, functions[name])
+    found = _Function(lines, functions[name])
+    if found.problem:
+        raise SyntaxError(f"{module}.{name} has {found.problem}, which no kernel can have")
+    return found
 
 
-def _problem(function: ast.FunctionDef) -> str:
-    """What a function has that would not be written as it is meant."""
+def _signature_problem(function: ast.FunctionDef) -> str:
+    """What the arguments of a function have that would not be written as it is meant."""
     signature = function.args
     further = (signature.vararg, signature.kwarg, *signature.kwonlyargs, *signature.defaults)
-    if any(further):
-        return "arguments that are not given by position alone"
-    for node in ast.walk(function):
-        if isinstance(node, (ast.For, ast.While)) and node.orelse:
+    return "arguments that are not given by position alone" if any(further) else ""
+
+
+def _problem(node: ast.AST) -> str:
+    """The same of a part of a function."""
+    match node:
+        case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]):
             return "an else behind a loop"
-        if isinstance(node, ast.For) and _may_be_tuple(node.iter) and _leaves(node.body):
+        case ast.For(iter=items, body=body) if _may_be_tuple(items) and _leaves(body):
             return "a way out of a loop over constants"
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node is not function:
+        case ast.FunctionDef() | ast.Lambda():
             return "a function inside"
     return ""
 

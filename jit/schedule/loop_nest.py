@@ -9,7 +9,7 @@ Imports kernel IR, tensor IR, sizes and fuse.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..kernel import ir, scalar, sizes
@@ -509,6 +509,14 @@ def _walks_as_one(
     return all(_mergeable(a, b, rows, trial) for a, b in zip(kept, kept[1:]))
 
 
+def _without_counted(form: Form, axes: list[ir.Axis]) -> tuple[ir.Axis, ...]:
+    """Axes without the sizes of those that tiles count: no text has these, so no kernel needs one
+    for each."""
+    outer = [n for n, axis in enumerate(axes) if axis.kind != "reduce"]
+    counted = {*outer[:1], *((len(axes) - 1,) if form != "row" else ())}
+    return tuple(replace(a, size=None) if n in counted else a for n, a in enumerate(axes))
+
+
 def _finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnySize]]) -> Nest:
     """Puts a kernel together; `lead` are the loops in front of the domain's own."""
     cluster, arguments = builder.cluster, builder.arguments
@@ -528,7 +536,7 @@ def _finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnyS
     kernel = ir.Kernel(
         form,
         buffers,
-        tuple(axes),
+        _without_counted(form, axes),
         tuple(builder.reductions),
         tuple(builder.stores),
         len(arguments.params),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from numbaflow.jit.codegen import library_reader, llvm, words
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import warming
 
-from ..library.test_closed_set import FAMILIES, Run, randoms, running, scattered
+from ..library.test_closed_set import FAMILIES, Run, randoms, running
 
 pytestmark = pytest.mark.cpu
 
@@ -73,6 +74,63 @@ def test_all_tiles_are_read() -> None:
     assert read(tiles()) == len(tiles()) > 600
 
 
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("x = r0 if r1 > 0 else place", "place: it is assigned nowhere before"),
+        ("x = 1\n    x = HALF", "x of int64, float64: a name has one kind"),
+        ("x = r0 and r1 > 0", "and, or of int64: they are of truth values"),
+        ("x = r0 @ r1", "MatMult of int64, int64: texts of kernels do without"),
+        ("x, y = r0, r1, c0", "(int64, int64, int64) to 2 names: as many of both"),
+        ("x = r0[0]", "element of int64: pointers and the argument block have any"),
+        ("args[0] = r0", "element of arguments: those with buffers are read only"),
+        ("x = middle(r0, r1)", "middle of 2 arguments: there is no such word"),
+        ("for x in args: pass", "For is no part"),
+        ("x = uint64(r0) < r1", "uint64 or int64: these have no kind in common"),
+        ("return r0", "kernel: it gives nothing"),
+    ],
+)
+def test_what_is_left_to_numba(line: str, message: str) -> None:
+    with pytest.raises(words.Unfit, match=re.escape(message)):
+        library_reader.module(f"{HEAD}{SIGNATURE}    {line}\n", "k")
+
+
+def test_functions_that_call_themselves_are_left_to_numba() -> None:
+    text = f"def down(n):\n    return down(n - 1)\n\n\n{SIGNATURE}    down(r0)\n"
+    with pytest.raises(words.Unfit, match="down calls itself"):
+        library_reader.module(text, "k")
+
+
+def test_arithmetic() -> None:
+    """Of whole numbers, where quotients are rounded down, ranges go down, and choices are made."""
+    lines = (
+        "out = pointer(args[0])",
+        "out[0], out[1] = r0 // r1, r0 % r1",
+        "out[2] = (r0 >> 1) ^ (r0 << 2) | abs(r0) & 12",
+        "for i in range(r1, -r1, -c0): out[3] += i * 3 - 1",
+        "while True:",
+        "    r0 += 2",
+        "    if not r0 < 9 or r0 == r1: break",
+        "    if r0 < 0 and r0 != -3: continue",
+        "    out[4] += r0",
+        "out[5] = int64(uint64(r0) >> uint64(60)) if r0 > 8 else -r1",
+        "several = r0, r1, c0",
+        "for i in range(3): out[6 + i] = several[2 - i]",
+        "out[9] = int64(float64(r0) / r1 * HALF)",
+    )
+    body = "\n".join(f"    {line}" for line in lines)
+    head = "BUFFERS = ('int64',)\nHALF = 0.5\n\n\n"
+    found: list[list[bytes]] = []
+    for run in both(f"{head}{SIGNATURE}{body}\n", "arithmetic"):
+        found.append([])
+        for x, step in itertools.product((-99, -7, -6, -1, 0, 1, 5, 6), (4, -3, 1)):
+            out = np.zeros(10, np.int64)
+            block = np.array([out.ctypes.data], np.int64)
+            run(block.ctypes.data, x, step, 2, 0, 0)
+            found[-1].append(out.tobytes())
+    assert found[0] == found[1] and len(set(found[0])) > 20
+
+
 def called(text: str, symbol: str) -> Callable[..., None]:
     """The machine code of a text, as a function of an argument block and its tile."""
     address = compiler.load_object(llvm.object_code(text, target.current()), symbol)
@@ -113,7 +171,7 @@ def compare(kernel: LibraryKernel, number: int) -> None:
 
 
 def test_some_tiles() -> None:
-    for number, kernel in enumerate(tiles()[::60]):
+    for number, kernel in enumerate(tiles()[::90]):
         compare(kernel, number)
 
 
@@ -157,7 +215,7 @@ FRONT_ENDS = {by_reader: lambda text, symbol: str(library_reader.module(text, sy
               by_numba: _numba}  # fmt: skip
 
 
-@pytest.mark.parametrize("build", (randoms, running, scattered))
+@pytest.mark.parametrize("build", (randoms, running))
 def test_some_programs(
     build: Callable[[str], Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
