@@ -47,16 +47,14 @@ class Job:
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     """What a helper runs.  Of this package it imports the compiler alone, not the ops."""
-    from ..library.library_kernel import namespace
     from . import llvm
 
     for line in requests:
         source, symbol, is_library, wanted = json.loads(line)
         start = time.perf_counter()
         with settings.override(target=wanted):
-            names = namespace() if is_library else None
             aim = target.current()
-            code = llvm.object_code(llvm.lowered(source, symbol, aim, names), aim)
+            code = llvm.object_code(llvm.lowered(source, symbol, aim, is_library), aim)
         replies.write(_REPLY.pack(time.perf_counter() - start, len(code)) + code)
         replies.flush()
 
