@@ -82,7 +82,8 @@ class _Parts:
             if value is not getattr(plain_vocabulary, value.__name__, None):
                 self.add(value, value.__name__)
         elif word.isupper() and value is not _ABSENT:
-            if literal(self._constants.setdefault(word, value)) != literal(value):
+            known = self._constants.setdefault(word, value)
+            if known is not value and literal(known) != literal(value):
                 raise ValueError(f"helpers of one kernel have different constants {word}")
         elif value is not _ABSENT or not hasattr(builtins, word):
             raise NameError(f"{place} uses {word}, which is no constant, helper or word of kernels")
