@@ -9,7 +9,7 @@ with its comments, and differs from it by this alone:
 * constants come first, as assignments, then the helpers that are called, then `kernel`;
 * types of arguments and results are left out;
 * of `if X`, `a if X else b`, `X or b`, `X and b`, where constants decide X, one side remains: so an
-  intrinsic sees a literal, and helpers of the other side are not needed;
+  word sees a literal, and helpers of the other side are not needed;
 * a `for` over a constant tuple is written out, its variables being constants of each turn;
 * a constant that is a helper is called by the helper's name.
 
