@@ -2,9 +2,10 @@
 """The words of library kernels in plain Python: what they mean, over real memory.
 
 The functions in `*_kernels.py` are written in these words.  What LLVM code each becomes is told in
-jit/codegen/vocabulary.py, by the same names and arguments; here each does the same, slowly, so that the functions have types, and the text of a kernel runs without a compiler
-as the oracle of what is compiled from it.  Python's `min` and `max` are words too: of equal or
-unordered numbers they give the first.  Imports NumPy and the IR's dtypes.
+jit/codegen/vocabulary.py, by the same names and arguments; here each does the same, slowly, so that
+the functions have types, and the text of a kernel runs without a compiler as the oracle of what is
+compiled from it.  Python's `min` and `max` are words too: of equal or unordered numbers they give
+the first.  Imports NumPy and the IR's dtypes.
 """
 
 from __future__ import annotations
