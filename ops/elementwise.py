@@ -167,7 +167,9 @@ def elementwise(
     only = cast("Body", body)
     body_of = attr_body or (lambda op: only)
 
-    if alike:
+    # What has the shape of one input is defined where all inputs have it: TensorFlow 1.15 reads
+    # whatever lies behind smaller ones, and TensorFlow 2 refuses them.
+    if alike or not broadcast:
         facts["test"] = {"broadcast": False, **facts.get("test", {})}
     if shape is None:
         names = re.findall(r"(\w+):", signature.partition("->")[0])

@@ -2,10 +2,12 @@
 """Coefficients of the polynomials in jit/codegen/transcendental.py, highest power first.
 
 Fitted in 60-digit arithmetic by least squares on Chebyshev points, reweighted towards the largest
-error; the comment is the largest relative error of the fit before rounding.  Imports nothing.
+error; the comment is the largest relative error of the fit before rounding.  Imports math alone.
 """
 
 from __future__ import annotations
+
+import math
 
 # fmt: off
 TABLE: dict[tuple[str, int], tuple[float, ...]] = {
@@ -81,3 +83,8 @@ TABLE: dict[tuple[str, int], tuple[float, ...]] = {
 
 # Bernoulli numbers B(2n) / 2n: log(x) - 1 / (2 x) - digamma(x) = sum of B(2n) / (2n x**2n).
 DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+
+# Taylor's series, highest power first, to float64's last place up to pi / 4: sin(x) / x and cos(x)
+# by x**2.
+SINE = tuple((-1) ** n / math.factorial(2 * n + 1) for n in range(8, -1, -1))
+COSINE = tuple((-1) ** n / math.factorial(2 * n) for n in range(9, -1, -1))

@@ -329,7 +329,34 @@ def _truncatediv(e: Emitter, x: Any, y: Any) -> Any:
 
 
 def _truncatemod(e: Emitter, x: Any, y: Any) -> Any:
-    return e.library("fmod", x, y) if e.is_float else _remainder(e, x, y)
+    if not e.is_float:
+        return _remainder(e, x, y)
+    # C's library takes a number at a time, and ten times as long.
+    d = e.with_dtype("float64")
+    if e.wide == 64:
+        rest, is_near = _exact_rest(d, x, y)
+        far = e.library("fmod", e.select(is_near, e.c(0), x), e.select(is_near, e.c(1), y))
+        return e.select(is_near, e.sign_of(rest, x), far)
+    rest, size = e.b.fpext(e.abs(x), d.type), e.b.fpext(e.abs(y), d.type)
+    # Quotients of float32 are below 2**277, which is six times less than 2**53.
+    for step in range(5, -1, -1):
+        rest, _ = _exact_rest(d, rest, d.mul(size, d.c(2.0 ** (52 * step))))
+    endless = e.b.and_(d.eq(size, d.c(float("inf"))), e.lt(e.abs(x), e.c(float("inf"))))
+    return e.select(endless, x, e.sign_of(e.b.fptrunc(rest, e.type), x))
+
+
+def _exact_rest(e: Emitter, x: Any, y: Any) -> tuple[Any, Any]:
+    """The rest of a division, but for its sign if it is zero; and whether it is exact.
+
+    A quotient that is exact as a whole number leaves a rest that is a number: fused, it is exact.
+    """
+    whole = e.call("trunc", e.div(x, y))
+    rest = e.call("fma", e.neg(whole), y, x)
+    # The quotient may have been rounded up to the next whole number.
+    passed = e.lt(e.b.fmul(e.sign_of(e.c(1), x), rest), e.c(0))
+    rest = e.select(passed, e.b.fadd(rest, e.sign_of(y, x)), rest)
+    inside = e.b.and_(e.lt(e.abs(whole), e.c(2.0**53)), e.lt(e.abs(y), e.c(float("inf"))))
+    return rest, inside
 
 
 def _minimum(e: Emitter, x: Any, y: Any) -> Any:

@@ -428,6 +428,19 @@ def pow(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(e.b.or_(is_one, minus_one), e.c(1), value)
 
 
+def _cotangent(e: Emitter, x: Any) -> Any:
+    """cot(pi x) in float64 for -1/2 <= x <= 1/2."""
+    size = e.abs(x)
+    # Beyond a quarter it is the tangent of what is left to a half, which is exact.
+    is_steep = e.gt(size, e.c(0.25))
+    angle = e.mul(e.c(math.pi), e.select(is_steep, e.b.fsub(e.c(0.5), size), size))
+    square = e.mul(angle, angle)
+    sine = e.mul(angle, e.polynomial(square, coefficients.SINE))
+    cosine = e.polynomial(square, coefficients.COSINE)
+    over, under = e.select(is_steep, sine, cosine), e.select(is_steep, cosine, sine)
+    return e.sign_of(e.div(over, under), x)
+
+
 def digamma(e: Emitter, x: Any) -> Any:
     """Reflection below zero, recurrence up to ten, then the asymptotic series; in float64."""
     d = e.with_dtype("float64")
@@ -446,8 +459,7 @@ def digamma(e: Emitter, x: Any) -> Any:
     )
     value = d.add(value, total)
     fraction = d.sub(wide, d.call("rint", wide))
-    angle = d.library("tan", d.mul(d.c(math.pi), fraction))
-    value = e.select(below, d.sub(value, d.div(d.c(math.pi), angle)), value)
+    value = e.select(below, d.sub(value, d.mul(d.c(math.pi), _cotangent(d, fraction))), value)
     pole = e.b.or_(d.eq(fraction, d.c(0)), d.eq(wide, d.c(-INF)))
     value = e.select(e.b.and_(below, pole), d.c(INF), value)
     return e.b.fptrunc(value, e.type) if e.wide == 32 else value

@@ -93,7 +93,11 @@ raw_clip_by_value = elementwise(
     body=lambda t, low, high: k.maximum(k.minimum(t, high), low),
     broadcast=False,
     gradient=_clip_gradient,
-    test={"shapes": [[[2, 3], [], []], [[4], [4], [4]]], "ranges": [(-3, 3), (-1, 0), (1, 2)]},
+    test={
+        "shapes": [[[2, 3], [], []], [[4], [4], [4]]],
+        "ranges": [(-3, 3), (-1, 0), (1, 2)],
+        "broadcast": True,
+    },
     doc="x, held between a least and a greatest value.",
 )
 

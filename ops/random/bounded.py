@@ -7,7 +7,7 @@ The stream runs through all batches in order, as in TensorFlow on one thread.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,8 @@ _PARAMETERS = ("means", "stddevs", "minvals", "maxvals")
 _MOST_TRIES = 1000
 # Outputs that share parameters are made in batches of this size.
 _BATCH = 100
+# Groups of candidates that are drawn at once for many such batches.
+_CHUNK = 1 << 13
 # Deviations inside of the bounds from which on normal numbers are drawn and tested.
 _WIDE = 1.3
 _Draw = Callable[[philox.Philox, int], tuple[np.ndarray, np.ndarray]]
@@ -106,15 +108,43 @@ def _accepted(
     return np.concatenate(parts), at
 
 
-def _batch(
+def _batches(
+    at: philox.Philox, counts: Sequence[int], blocks: int, draw: _Draw
+) -> tuple[list[np.ndarray], philox.Philox]:
+    """The first accepted candidates for each of several batches, and the stream behind them.
+
+    A batch begins with the group behind the one where the last has ended.
+    """
+    found: list[np.ndarray] = []
+    values, hits = np.empty(0), np.empty(0, np.int64)
+    width, first, start = 1, 0, 0
+    for count in counts:
+        place = int(np.searchsorted(hits, (start - first) * width))
+        if place + count > len(hits) and len(counts) > 1:
+            # Candidates for many batches: to draw a few takes as long.
+            values, accept = draw(at.skip(start * blocks), _CHUNK)
+            hits, width, first, place = np.flatnonzero(accept), len(values) // _CHUNK, start, 0
+        mine = hits[place : place + count]
+        if len(mine) == count:
+            found.append(values[mine])
+            start = first + int(mine[-1]) // width + 1
+        else:
+            more, behind = _accepted(at.skip(start * blocks), blocks, draw, count)
+            found.append(more)
+            start = at.blocks_to(behind) // blocks
+            hits = hits[:0]
+    return found, at.skip(start * blocks)
+
+
+def _outputs(
     at: philox.Philox,
-    count: int,
+    counts: Sequence[int],
     mean: Any,
     stddev: Any,
     low: Any,
     high: Any,
 ) -> tuple[np.ndarray, philox.Philox]:
-    """The outputs of one set of parameters."""
+    """The outputs of one set of parameters, in batches of so many."""
     is_bounded = np.isfinite(low) or np.isfinite(high)
     if not (stddev > 0 and low < high and is_bounded):
         raise errors.invalid("Invalid parameters")
@@ -123,8 +153,8 @@ def _batch(
         low, high, stddev = high, low, -stddev
     with np.errstate(all="ignore"):
         blocks, draw = _method((low - mean) / stddev, (high - mean) / stddev)
-        values, at = _accepted(at, blocks, draw, count)
-        return values * stddev + mean, at
+        values, at = _batches(at, counts, blocks, draw)
+        return np.concatenate(values) * stddev + mean, at
 
 
 def _require(parameters: tuple[np.ndarray, ...], batches: int) -> None:
@@ -145,7 +175,8 @@ def _bounded(c: KernelContext, shape: np.ndarray, *parameters: np.ndarray) -> np
     size, batches = math.prod(dims), dims[0]
     _require(parameters, batches)
     means, stddevs, lows, highs = parameters
-    if means.size == stddevs.size == 1 and lows.ndim == highs.ndim == 0:
+    is_shared = means.size == stddevs.size == 1 and lows.ndim == highs.ndim == 0
+    if is_shared:
         batches, each = -(-size // _BATCH), _BATCH
     else:
         each = size // max(batches, 1)
@@ -154,10 +185,13 @@ def _bounded(c: KernelContext, shape: np.ndarray, *parameters: np.ndarray) -> np
     at = stream(c).reserve(batches * 2 * _MOST_TRIES * (each + 3) // 4)
     every = [np.broadcast_to(value.reshape(-1), (batches,)) for value in parameters]
     result = np.empty(size, means.dtype)
-    for i in range(batches):
-        place = slice(i * each, min((i + 1) * each, size))
+    counts = [min(each, size - i * each) for i in range(batches)]
+    if is_shared and counts:
+        result[:], at = _outputs(at, counts, *(value[0] for value in every))
+        return result.reshape(dims)
+    for i, count in enumerate(counts if each else ()):
         mine = [value[i] for value in every]
-        result[place], at = _batch(at, place.stop - place.start, *mine)
+        result[i * each : i * each + count], at = _outputs(at, [count], *mine)
     return result.reshape(dims)
 
 

@@ -47,6 +47,10 @@ class Philox:
         """The position `blocks` blocks of four 32-bit numbers further on."""
         return Philox((self.counter + blocks) & (1 << 128) - 1, self.key)
 
+    def blocks_to(self, behind: Philox) -> int:
+        """How many blocks further on another position of the stream is."""
+        return (behind.counter - self.counter) & (1 << 128) - 1
+
     def blocks(self, count: int, stride: int = 1, offset: int = 0) -> np.ndarray:
         """Blocks number offset, offset + stride, ...: uint32 of shape [count, 4]."""
         result = np.empty((count, 4), np.uint32)

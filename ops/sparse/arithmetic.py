@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
+from ..array.nd_index import lower_scatter
 from ..control import with_dependencies
 from ..elementwise import is_integer
 from ..public import tf
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _SAMPLE = [
     np.array([[0, 1], [1, 0]], np.int64),
@@ -121,6 +125,27 @@ sparse_dense_cwise_add = _cwise(
 # Sparse plus dense
 
 
+def _require_places(sizes: Sequence[int], indices: np.ndarray) -> None:
+    outside = ((indices < 0) | (indices >= np.array(sizes, np.int64))).any(axis=-1)
+    if outside.any():
+        place = ",".join(map(str, indices[int(np.argmax(outside))]))
+        text = f"Sparse tensor has an invalid index: [{place}]"
+        raise errors.invalid(text)
+
+
+def _lower_dense_add(
+    b: Builder, op: OpView, indices: Value, values: Value, shape: Value, dense: Value
+) -> Any:
+    known = b.known(shape)
+    if known is None or known.shape != (dense.ndim,):
+        return NotImplemented
+    b.require_shape(dense, known.tolist())
+    return _add_at_places(b, op, dense, indices, values)
+
+
+_add_at_places = lower_scatter("add", _require_places)
+
+
 def _dense_add_kernel(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, dense: np.ndarray
 ) -> np.ndarray:
@@ -129,11 +154,7 @@ def _dense_add_kernel(
             "Dimensions of the sparse and the dense tensor must be equal: "
             f"{shape_text(shape.tolist())} vs. {shape_text(dense.shape)}"
         )
-    outside = ((indices < 0) | (indices >= shape)).any(axis=-1)
-    if outside.any():
-        place = ",".join(map(str, indices[int(np.argmax(outside))]))
-        text = f"Sparse tensor has an invalid index: [{place}]"
-        raise errors.invalid(text)
+    _require_places(dense.shape, indices)
     total = np.array(dense)
     np.add.at(total, tuple(indices.T), values)
     return total
@@ -149,6 +170,7 @@ sparse_tensor_dense_add = define(
     "T: numbertype; Tindices: {int32, int64}",
     shape=lambda c: c.inputs[3],
     kernel=_dense_add_kernel,
+    lower=_lower_dense_add,
     gradient=_sparse_tensor_dense_add_gradient,
     test={"values": [_SAMPLE]},
     doc="The sum of a sparse and a dense tensor, dense.",

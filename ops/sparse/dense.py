@@ -18,6 +18,8 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product
+from ..array import nd_index
 from ..public import raw, tf
 from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
@@ -80,6 +82,40 @@ def _to_dense(
     return result
 
 
+def _lower_to_dense(
+    b: Builder, op: OpView, indices: Value, shape: Value, values: Value, default: Value
+) -> Any:
+    from ...jit import library
+
+    known = b.known(shape)
+    rank = nd_index.depth_of(indices)
+    if known is None or indices.ndim != 2 or known.shape != (rank,) or default.ndim:
+        return NotImplemented
+    sizes, count = known.tolist(), indices.shape[0]
+    if values.dtype == "bool" or any(b.equal(size, 0) for size in (*sizes, count)):
+        return NotImplemented
+    if any(isinstance(size, int) and size < 0 for size in sizes):
+        return NotImplemented
+    values = b.broadcast(values, [count]) if not values.ndim else values
+    b.require_shape(values, [count])
+    is_ordered = op.attr("validate_indices")
+    check = require_order if is_ordered else require_inside
+
+    def require(sizes: Sequence[int], places: np.ndarray) -> None:
+        check(places.astype(np.int64), np.array(sizes, np.int64))
+
+    flat = nd_index.flat_places(b, sizes, indices, require)
+    if is_ordered:
+        before, behind = (b.slice(flat, [start], [count - 1]) for start in (0, 1))
+        error = error_of(lambda where, shape: require(shape.tolist(), where))
+        late = b.reduce("any", b.map(k.ge, before, behind), None)
+        b.require_not(late, error, indices, b.constant(sizes, "int64"))
+    whole = product(sizes)
+    base = b.full([whole], default, values.dtype)
+    out = library.scatter_rows(b, "update", flat, values, whole, base)
+    return out if out is NotImplemented else b.reshape(out, sizes)
+
+
 def _dense_shape(c: ShapeContext) -> TensorShape:
     if c.inputs[1].ndims not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {c.inputs[1].ndims}")
@@ -101,8 +137,8 @@ define(
     "validate_indices: bool = true; T: type; Tindices: index",
     shape=_dense_shape,
     kernel=_to_dense,
+    lower=_lower_to_dense,
     gradient=_to_dense_gradient,
-    dynamic_shape=True,
     doc="A dense tensor with values at given places and a default elsewhere.",
     test={"values": [[SAMPLE[0], SAMPLE[2], SAMPLE[1], np.float32(9)]], "gradient": False},
 )

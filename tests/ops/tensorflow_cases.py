@@ -95,7 +95,8 @@ def _attr(definition: OpDef, key: str, value: Any) -> list[Any]:
 def _cases(definition: OpDef) -> Iterator[tuple[str, Case]]:
     drawn = _drawn(definition)
     for i, case in enumerate(drawn):
-        yield f"drawn/{i}", case
+        kinds = dict.fromkeys(array.dtype.name for array in case.arrays())
+        yield f"drawn/{i}/{'+'.join(kinds)}", case
     if drawn and "seed2" in {attr.name for attr in definition.attrs}:
         for seeds in SEEDS:
             given_seeds = dict(zip(("seed", "seed2"), seeds, strict=True))

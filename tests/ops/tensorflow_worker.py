@@ -107,7 +107,8 @@ def _run(tf: Any, apply: Any, session: Any, case: Results) -> Results:
 def _message(error: Exception) -> Results:
     text = str(error)
     lacks = isinstance(error, NotImplementedError) or type(error).__name__ == "UnimplementedError"
-    lacks = lacks or any(words in text for words in ("OpKernel", "not in list of allowed values"))
+    lacking = ("OpKernel", "not in list of allowed values", "do not yet support")
+    lacks = lacks or any(words in text for words in lacking)
     lines = [line for line in text.splitlines() if "Graph execution error" not in line]
     return {"message": " ".join(lines)[-300:], "unsupported": lacks}
 

@@ -106,9 +106,14 @@ EXCEPT = {
     "FusedBatchNorm*/emptied/*": "the mean of nothing is NaN in 1.15, zero in TensorFlow 2",
     "SparseReduceMax*/nan": "TensorFlow 2 hands NaN on or drops it by its place",
     **dict.fromkeys(
-        ["StringFormat/drawn/3", "StringFormat/special/bfloat16/*"],
+        [
+            "StringFormat/drawn/*bfloat16*",
+            "StringFormat/drawn/*complex*",
+            "StringFormat/special/bfloat16/*",
+        ],
         "1.15 writes [?] for a complex scalar and ? for each bfloat16",
     ),
+    "StringFormat/drawn/*bool*": "of truth values without elements TensorFlow 2 writes nothing",
     # Inputs that the op does not define an answer for.
     **dict.fromkeys(
         ["FractionalMaxPoolGrad/hostile/[01]/*", "MaxPoolGradGrad*/hostile/[01]/*inf"],
@@ -149,7 +154,7 @@ EXCEPT = {
         "indices out of order or out of range give another order, or an error in TensorFlow 2",
     ),
     **dict.fromkeys(
-        ["SerializeManySparse/drawn/0", "SerializeManySparse/hostile/1/*"],
+        ["SerializeManySparse/drawn/*", "SerializeManySparse/hostile/1/*"],
         "the same tensors, their numbers in the other field of the proto",
     ),
     # Numbers.
@@ -163,14 +168,13 @@ EXCEPT = {
     "Conv2D/*float16/*/gradient": "TensorFlow sums 16-bit floats in 16 bits",
     "Conv2D/emptied/*": "TensorFlow leaves memory unset when there are no pixels or channels",
     **dict.fromkeys(
-        ["Conv3D/drawn/2", "Conv3D/retyped/*float16/*"],
+        ["Conv3D/drawn/*float16*", "Conv3D/retyped/*float16/*"],
         "TensorFlow sums 16-bit floats in 16 bits",
     ),
     "DepthwiseConv2dNative*/*float16*": "TensorFlow sums 16-bit floats in 16 bits",
     "DepthwiseConv2dNativeBackpropInput/hostile/*": "TensorFlow multiplies the padding too",
     # Shapes.
     "DepthwiseConv2dNative/emptied/*": "TensorFlow leaves memory unset when a batch is empty",
-    "*Grad/shaped/*": "TensorFlow's gradient ops refuse shapes that differ; here they broadcast",
 }
 
 NAMES = [d.name for d in registry.definitions() if not needs_more_than_arrays(d)]

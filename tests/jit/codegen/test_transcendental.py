@@ -114,6 +114,25 @@ def test_gamma_functions_are_close(fn: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("fn", ("truncatemod", "floormod"))
+def test_remainders_are_exact_whatever_the_quotient(fn: str, dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    x = arguments("neg", dtype)
+    y = rng.permutation(x)
+    # Quotients that are whole, or next to it, and as large as whole numbers are exact.
+    few = np.asarray(rng.integers(1, 99, 4000), dtype)
+    factor = np.asarray(rng.integers(-(2**23), 2**23, 4000), dtype)
+    with np.errstate(all="ignore"):
+        y[:4000] = x[:4000] * few
+        x[8000:12000] = np.nextafter(y[8000:12000] * factor, rng.permutation(y)[:4000])
+        want = k.apply(fn, x, y)
+    got = apply_compiled(fn, x, y)
+    bits = f"u{x.itemsize}"
+    same = (got.view(bits) == want.view(bits)) | (np.isnan(got) & np.isnan(want))
+    assert same.all(), (x[~same][:3], y[~same][:3], got[~same][:3], want[~same][:3])
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
 def test_powers(dtype: str) -> None:
     rng = np.random.default_rng(3)
     special = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, 3, -2, -3, 0.5, -0.5], dtype)
