@@ -207,7 +207,7 @@ FAMILIES: dict[str, set[str]] = {
     "parsing": {"array", "sparse", "strings"},
     "queues": {"state", "strings"},
     "random": set(),
-    "sparse": {"math", "state"},
+    "sparse": {"array", "math", "state"},
     "state": {"array", "random"},
     "strings": {"sparse"},
     "summaries": {"audio", "image", "state", "strings"},

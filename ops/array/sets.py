@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +29,11 @@ _TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"
 _ATTRS = f"set_operation: string; validate_indices: bool = true; {_TYPES}"
 _RESULTS = "result_indices: int64, result_values: T, result_shape: int64"
 _NO_GRADIENT = NoGradient("sets of integers and strings")
-_Sets = dict[tuple[int, ...], set[Any]]
-
-_OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
-    "a-b": lambda a, b: a - b,
-    "b-a": lambda a, b: b - a,
-    "intersection": lambda a, b: a & b,
-    "union": lambda a, b: a | b,
+_OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "a-b": lambda a, b: np.setdiff1d(a, b, assume_unique=True),
+    "b-a": lambda a, b: np.setdiff1d(b, a, assume_unique=True),
+    "intersection": lambda a, b: np.intersect1d(a, b, assume_unique=True),
+    "union": np.union1d,
 }
 _VALID = frozenset(
     getattr(dtypes, name)
@@ -42,11 +41,55 @@ _VALID = frozenset(
 )
 
 
-def _of_dense(x: np.ndarray) -> tuple[_Sets, tuple[int, ...]]:
-    """The set of each row, and the shape of the rows."""
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    """Elements of many sets: the row of each, its value, and the shape of the rows."""
+
+    rows: np.ndarray  # a matrix of indices
+    values: np.ndarray
+    shape: tuple[int, ...]
+
+
+def _of_dense(x: np.ndarray) -> _Sets:
+    """The set of each row."""
     if x.ndim < 2:
         raise errors.invalid(f"Invalid rank {x.ndim}.")
-    return {at: set(x[at].tolist()) for at in np.ndindex(*x.shape[:-1])}, x.shape[:-1]
+    lead = x.shape[:-1]
+    rows = np.indices(lead).reshape(len(lead), -1).T
+    return _Sets(np.repeat(rows, x.shape[-1], axis=0), x.reshape(-1), lead)
+
+
+def _numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of indices that there are, in order, and for each which of these it is."""
+    if not len(rows):
+        return rows, np.zeros(0, np.int64)
+    low = rows.min(axis=0, initial=0)
+    sizes = rows.max(axis=0, initial=0) - low + 1
+    if math.prod(sizes.tolist()) >= 2**62:
+        found, numbers = np.unique(rows, axis=0, return_inverse=True)
+        return found, numbers.reshape(-1)
+    places = np.zeros(len(rows), np.int64)
+    for column, size, first in zip(rows.T, sizes.tolist(), low.tolist(), strict=True):
+        places = places * size + (column - first)
+    if len(places) and (places[1:] >= places[:-1]).all():  # in order, as they mostly are
+        starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
+        return rows[starts], np.repeat(np.arange(len(starts)), np.diff([*starts, len(places)]))
+    _, first_at, numbers = np.unique(places, return_index=True, return_inverse=True)
+    return rows[first_at], numbers.reshape(-1)
+
+
+def _ranked(values: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, int]:
+    """Values in order or None if they are numbers from the lowest on, which each is, and so many.
+
+    For numbers that are close to each other nothing has to be sorted.
+    """
+    if values.dtype != object and values.size:
+        low = int(values.min())
+        count = int(values.max()) - low + 1
+        if count < 2**31:
+            return None, values.astype(np.int64) - low, count
+    found, numbers = np.unique(values, return_inverse=True)
+    return found, numbers.reshape(-1), len(found)
 
 
 def _check(indices: np.ndarray, shape: np.ndarray) -> None:
@@ -71,41 +114,35 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
 
 def _of_sparse(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
-) -> tuple[_Sets, tuple[int, ...]]:
+) -> _Sets:
     if c.attr("validate_indices"):
         _check(indices, shape)
-    sets: _Sets = {}
-    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
-        sets.setdefault(tuple(index[:-1]), set()).add(value)
-    return sets, tuple(int(size) for size in shape[:-1])
+    return _Sets(indices[:, :-1], values, tuple(int(size) for size in shape[:-1]))
 
 
-def _combined(
-    c: KernelContext, first: Sequence[Any], second: Sequence[Any]
-) -> tuple[np.ndarray, ...]:
+def _combined(c: KernelContext, a: _Sets, b: _Sets) -> tuple[np.ndarray, ...]:
     """The result of the op's operation on all rows, as a sparse tensor."""
-    (a, shape), (b, other) = first, second
-    if shape != other:
-        raise errors.invalid(f"Mismatched group shapes [{shape}] vs [{other}].")
+    if a.shape != b.shape:
+        raise errors.invalid(f"Mismatched group shapes [{a.shape}] vs [{b.shape}].")
     name = c.attr("set_operation").lower()
     if name not in _OPERATIONS:
         raise errors.invalid(f"Invalid set_operation {name}.")
-    operation = _OPERATIONS[name]
-    empty: set[Any] = set()
-
-    def entries() -> Iterator[tuple[tuple[int, ...], Any]]:
-        for row in sorted(a.keys() | b.keys()):
-            found = operation(a.get(row, empty), b.get(row, empty))
-            for i, value in enumerate(sorted(found)):
-                yield (*row, i), value
-
-    found = list(entries())
-    rank = len(shape) + 1
-    indices = np.array([index for index, _ in found], np.int64).reshape(len(found), rank)
-    values = np.empty(len(found), c.out_dtype(1))
-    values[:] = [value for _, value in found]
-    most = int(indices[:, -1].max()) + 1 if found else 0
-    return indices, values, np.array([*shape, most], np.int64)
+    rows, row = _numbered(np.concatenate([a.rows, b.rows]))
+    everything = np.concatenate([a.values, b.values])
+    known, value, count = _ranked(everything)
+    # One number for an element of a row, in the order of rows, then of values.
+    keys = row * count + value
+    found = _OPERATIONS[name](np.unique(keys[: len(a.rows)]), np.unique(keys[len(a.rows) :]))
+    row, value = np.divmod(found, max(count, 1))
+    values = everything.min() + value if known is None and len(found) else None
+    if values is None:
+        values = everything[:0] if known is None else known[value]
+    starts = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]])[: len(row)])
+    sizes = np.diff([*starts, len(row)])
+    place = np.arange(len(row)) - np.repeat(starts, sizes)
+    indices = np.concatenate([rows[row], place[:, None]], axis=1).astype(np.int64)
+    shape = np.array([*a.shape, sizes.max(initial=0)], np.int64)
+    return indices, values.astype(c.out_dtype(1)), shape
 
 
 def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
@@ -161,28 +198,15 @@ define(
 )
 
 
-def _distinct(rows: np.ndarray, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """How many different values each row has."""
-    row = np.ravel_multi_index(tuple(rows.T), shape) if shape else np.zeros(len(rows), np.int64)
-    order = np.lexsort((values, row))
-    row, ordered = row[order], values[order]
-    is_new = np.ones(len(row), bool)
-    is_new[1:] = (row[1:] != row[:-1]) | (ordered[1:] != ordered[:-1])
-    counts = np.bincount(row[is_new], minlength=math.prod(shape))
-    return counts.reshape(shape).astype(np.int32)
-
-
 def _sizes(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> np.ndarray:
-    if values.dtype != object and values.size:
-        if c.attr("validate_indices"):
-            _check(indices, shape)
-        return _distinct(indices[:, :-1], values, tuple(shape[:-1].tolist()))
-    sets, rows = _of_sparse(c, indices, values, shape)
-    result = np.zeros(rows, np.int32)
-    for at, found in sets.items():
-        result[at] = len(found)
+    sets = _of_sparse(c, indices, values, shape)
+    result = np.zeros(sets.shape, np.int32)
+    rows, row = _numbered(sets.rows)
+    _, value, count = _ranked(values)
+    counts = np.bincount(np.unique(row * count + value) // max(count, 1), minlength=len(rows))
+    result[tuple(rows.T)] = counts if sets.shape else counts.sum()
     return result
 
 

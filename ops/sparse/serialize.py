@@ -65,11 +65,17 @@ def _serialize_many(
         raise errors.invalid(
             f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
         )
-    rows = []
-    for i in range(int(shape[0])):
-        inside = indices[:, 0] == i
-        rows.append(_boxed([indices[inside, 1:], values[inside], shape[1:]], c.attr("out_type")))
-    return np.stack(rows) if rows else np.empty((0, 3), object)
+    count, kind = int(shape[0]), c.attr("out_type")
+    # Entries of a row stand together, in their order, once they are sorted by it.
+    order = np.argsort(indices[:, 0], kind="stable")
+    ends = np.searchsorted(indices[order, 0], np.arange(count + 1))
+    rest, sorted_values = indices[order, 1:], values[order]
+    result = np.empty((count, 3), object)
+    # (The shape is the same for all.)
+    result[:, 2] = _boxed([shape[1:]] * min(count, 1), kind)
+    for i, (first, last) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist())):
+        result[i, :2] = _boxed([rest[first:last], sorted_values[first:last]], kind)
+    return result
 
 
 for _name, _kernel, _sizes in (

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 from numbaflow.ops.random import bounded
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.pure
 
 
 def draw(shape, parameters):
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), settings.override(jit="never"), tf.Session() as session:
         mean, deviation, low, high = (np.asarray(p, np.float32) for p in parameters)
         sizes = np.array(shape, np.int32)
         y = raw.ParameterizedTruncatedNormal(sizes, mean, deviation, low, high, seed=3, seed2=4)
