@@ -16,7 +16,9 @@ _REASONS = {
     "the texts are sorted by length and joined, to be hashed at once": (
         "StringToHashBucket StringToHashBucketStrong"
     ),
-    "sets are Python's, row by row": "DenseToDenseSetOperation SetSize",
+    "elements of all sets are sorted, in several passes of NumPy": (
+        "DenseToDenseSetOperation SetSize"
+    ),
     "LAPACK is called for each of many small matrices, where TensorFlow has kernels for them": (
         "Cholesky LogMatrixDeterminant Lu MatrixDeterminant MatrixInverse MatrixLogarithm "
         "MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr SelfAdjointEigV2 Svd"
@@ -27,11 +29,10 @@ _REASONS = {
         "IRFFT Real RFFT"
     ),
     "SciPy computes it, in double precision": (
-        "BesselI0e BesselI1e Betainc Igamma Igammac IgammaGradA Polygamma RandomGamma "
+        "BesselI0e BesselI1e Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma "
         "RandomGammaGrad Zeta"
     ),
-    "it is computed in double precision, to be right near its zeros": "Digamma Lgamma",
-    "the remainder is exact, by C's library, number by number": "FloorMod",
+    "it is computed in double precision, to be right near its zeros": "Lgamma",
     "how many boxes are left depends on all before: a loop in NumPy": (
         "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3"
     ),

@@ -35,6 +35,8 @@ _OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "intersection": lambda a, b: np.intersect1d(a, b, assume_unique=True),
     "union": np.union1d,
 }
+# Elements of rows are numbered below this, to fit in 64 bits.
+_ROOM = 2**62
 _VALID = frozenset(
     getattr(dtypes, name)
     for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "string")
@@ -59,23 +61,35 @@ def _of_dense(x: np.ndarray) -> _Sets:
     return _Sets(np.repeat(rows, x.shape[-1], axis=0), x.reshape(-1), lead)
 
 
-def _numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of indices that there are, in order, and for each which of these it is."""
-    if not len(rows):
-        return rows, np.zeros(0, np.int64)
+def _numbered(rows: np.ndarray, room: int) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Numbers below `room` for rows of indices, in their order; and what gives rows for them."""
     low = rows.min(axis=0, initial=0)
     sizes = rows.max(axis=0, initial=0) - low + 1
-    if math.prod(sizes.tolist()) >= 2**62:
+    if math.prod(sizes.tolist()) >= room:
         found, numbers = np.unique(rows, axis=0, return_inverse=True)
-        return found, numbers.reshape(-1)
-    places = np.zeros(len(rows), np.int64)
+        return numbers.reshape(-1), found.__getitem__
+    numbers = np.zeros(len(rows), np.int64)
     for column, size, first in zip(rows.T, sizes.tolist(), low.tolist(), strict=True):
-        places = places * size + (column - first)
-    if len(places) and (places[1:] >= places[:-1]).all():  # in order, as they mostly are
-        starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
-        return rows[starts], np.repeat(np.arange(len(starts)), np.diff([*starts, len(places)]))
-    _, first_at, numbers = np.unique(places, return_index=True, return_inverse=True)
-    return rows[first_at], numbers.reshape(-1)
+        numbers = numbers * size + (column - first)
+
+    def rows_of(found: np.ndarray) -> np.ndarray:
+        columns = np.unravel_index(found, sizes) if len(sizes) else ()
+        return np.stack([*columns], -1) + low if columns else np.zeros((len(found), 0), np.int64)
+
+    return numbers, rows_of
+
+
+def _distinct(keys: np.ndarray) -> np.ndarray:
+    """What numbers there are, in order."""
+    # (NumPy's `unique` may go by hashes, which takes ten times as long.)
+    keys = np.sort(keys)
+    return keys[np.diff(keys, prepend=keys[:1] - 1) != 0]
+
+
+def _runs(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where runs of equal numbers begin, and how long they are."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
+    return starts, np.diff(starts, append=len(numbers))
 
 
 def _ranked(values: np.ndarray) -> tuple[np.ndarray | None, np.ndarray, int]:
@@ -127,20 +141,20 @@ def _combined(c: KernelContext, a: _Sets, b: _Sets) -> tuple[np.ndarray, ...]:
     name = c.attr("set_operation").lower()
     if name not in _OPERATIONS:
         raise errors.invalid(f"Invalid set_operation {name}.")
-    rows, row = _numbered(np.concatenate([a.rows, b.rows]))
     everything = np.concatenate([a.values, b.values])
     known, value, count = _ranked(everything)
+    row, rows_of = _numbered(np.concatenate([a.rows, b.rows]), _ROOM // max(count, 1))
     # One number for an element of a row, in the order of rows, then of values.
     keys = row * count + value
-    found = _OPERATIONS[name](np.unique(keys[: len(a.rows)]), np.unique(keys[len(a.rows) :]))
+    found = _OPERATIONS[name](_distinct(keys[: len(a.rows)]), _distinct(keys[len(a.rows) :]))
     row, value = np.divmod(found, max(count, 1))
-    values = everything.min() + value if known is None and len(found) else None
-    if values is None:
-        values = everything[:0] if known is None else known[value]
-    starts = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]])[: len(row)])
-    sizes = np.diff([*starts, len(row)])
+    if known is not None:
+        values = known[value]
+    else:
+        values = everything.min() + value
+    starts, sizes = _runs(row)
     place = np.arange(len(row)) - np.repeat(starts, sizes)
-    indices = np.concatenate([rows[row], place[:, None]], axis=1).astype(np.int64)
+    indices = np.concatenate([rows_of(row), place[:, None]], axis=1).astype(np.int64)
     shape = np.array([*a.shape, sizes.max(initial=0)], np.int64)
     return indices, values.astype(c.out_dtype(1)), shape
 
@@ -203,10 +217,12 @@ def _sizes(
 ) -> np.ndarray:
     sets = _of_sparse(c, indices, values, shape)
     result = np.zeros(sets.shape, np.int32)
-    rows, row = _numbered(sets.rows)
     _, value, count = _ranked(values)
-    counts = np.bincount(np.unique(row * count + value) // max(count, 1), minlength=len(rows))
-    result[tuple(rows.T)] = counts if sets.shape else counts.sum()
+    row, rows_of = _numbered(sets.rows, _ROOM // max(count, 1))
+    row = _distinct(row * count + value) // max(count, 1)
+    starts, sizes = _runs(row)
+    if len(starts):
+        result[tuple(rows_of(row[starts]).T)] = sizes if sets.shape else sizes[0]
     return result
 
 
