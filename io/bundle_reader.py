@@ -24,6 +24,7 @@ from .positioned_file import DataFile
 from .tensor_bundle import data_path, index_path, parse_entry, parse_header, read_index
 from .tensor_slice import Shape, TensorSlice, copy_overlap, encoded_name, find_cover
 from .tensor_text import read_text_tensor
+from .variants import read_variants
 
 
 def nearest(name: str, names: list[str]) -> str:
@@ -225,13 +226,13 @@ class BundleReader:
     def _require_plain(self, key: bytes, entry: Entry) -> None:
         """The entry must be of a type that files have, and as long as its shape says."""
         kind = entry.dtype
-        if kind == dtypes.variant or kind == dtypes.resource:
+        if kind == dtypes.resource:
             name = key.decode(errors="replace")
             raise errors.unimplemented(
                 f"Restoring data type {entry.dtype.name} not yet supported (tensor {name})"
             )
         count = math.prod(entry.shape)
-        if kind == dtypes.string:
+        if kind in (dtypes.string, dtypes.variant):
             if entry.size < count:
                 raise self._wrong_size(key, entry, f"is at least {count}")
         elif entry.size != count * kind.np_dtype.itemsize:
@@ -259,7 +260,7 @@ class BundleReader:
 
     def _deferred(self, key: bytes, entry: Entry) -> Any:
         """A tensor that is read when it is known where to, if it is not read at once."""
-        if entry.dtype == dtypes.string or self._swap or not entry.size:
+        if entry.dtype.np_dtype.hasobject or self._swap or not entry.size:
             return self._value(key, entry)
         self._require_plain(key, entry)
         self._unchecked[key] = entry
@@ -298,7 +299,7 @@ class BundleReader:
     def _value(self, key: bytes, entry: Entry) -> np.ndarray:
         """The tensor of an entry that has bytes of its own."""
         self._require_plain(key, entry)
-        if entry.dtype == dtypes.string:
+        if entry.dtype.np_dtype.hasobject:
             array, checksum = self._texts_of(key, entry)
         else:
             array, checksum = self._numbers_of(key, entry)
@@ -329,7 +330,11 @@ class BundleReader:
         data = np.empty(entry.size, np.uint8)
         count_read = self._file(entry.shard).read_into(data.data, entry.offset)
         try:
-            texts, checksum = read_text_tensor(data[:count_read].tobytes(), count, self._swap)
+            stored = data[:count_read].tobytes()
+            if entry.dtype == dtypes.variant:
+                texts, checksum = read_variants(stored, count)
+            else:
+                texts, checksum = read_text_tensor(stored, count, self._swap)
         except DataLossError as error:
             raise self._lost(key, error.message) from None
         return texts.reshape(entry.shape), checksum

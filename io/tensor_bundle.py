@@ -27,6 +27,7 @@ from .atomic_file import Output, remove_abandoned
 from .atomic_replace import replacing
 from .tensor_slice import Shape, TensorSlice, encoded_name
 from .tensor_text import text_tensor_pieces
+from .variants import variant_pieces
 
 # No tensor is called so, and it sorts first.
 HEADER_KEY = b""
@@ -76,15 +77,16 @@ class BundleWriter:
         """Adds a tensor."""
         if key in self.entries:
             raise errors.invalid(f"Adding duplicate key: {key.decode(errors='replace')}")
-        if dtype in (dtypes.resource, dtypes.variant):
+        if dtype == dtypes.resource:
             raise errors.unimplemented(
                 f"Saving data type {dtype.name} not yet supported "
                 f"(tensor {key.decode(errors='replace')})"
             )
         entry = _entry(dtype, array.shape)
         start = self.data.size
-        if dtype == dtypes.string:
-            pieces, checksum = text_tensor_pieces(array)
+        if dtype in (dtypes.string, dtypes.variant):
+            is_text = dtype == dtypes.string
+            pieces, checksum = (text_tensor_pieces if is_text else variant_pieces)(array)
             for piece in pieces:
                 self.data.write(piece)
         else:

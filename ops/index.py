@@ -105,6 +105,8 @@ ops.checks.shape: assert_integer assert_rank assert_rank_at_least assert_rank_in
   debugging.assert_rank_at_least debugging.assert_rank_in debugging.assert_same_float_dtype
   debugging.assert_scalar debugging.assert_shapes debugging.assert_type
 ops.control: group no_op tuple
+ops.data.checkpointing: data.experimental.INFINITE_CARDINALITY data.experimental.UNKNOWN_CARDINALITY
+  data.experimental.cardinality data.experimental.get_single_element
 ops.data.dataset: data.experimental.AUTOTUNE
 ops.data.dataset_spec: data.DatasetSpec data.experimental.DatasetStructure
 ops.data.dataset_v1: data.Dataset data.experimental.from_variant data.experimental.get_structure

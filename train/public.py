@@ -44,6 +44,11 @@ for _module, _names in _NAMES.items():
 for _name in _NAMES["inputs.queue_runner_impl"].split():
     lazy(f"train.inputs.queue_runner_impl:{_name}", f"train.queue_runner.{_name}")
 lazy("train.inputs.input:match_filenames_once", "io.match_filenames_once")
+for _module, _name in {
+    "objects.iterator_saving": "make_saveable_from_iterator",
+    "sessions.input_pipeline_hook": "CheckpointInputPipelineHook",
+}.items():
+    lazy(f"train.{_module}:{_name}", f"data.experimental.{_name}")
 lazy(
     "train.objects.python_state:PythonState",
     "train.experimental.PythonState",

@@ -56,11 +56,12 @@ def define(
     control_flow_role: ControlFlowRole = "",
     expand: Callable[..., Any] | None = None,
     touches: tuple[registry.Touch, ...] | None = None,
+    waits_for_data: bool = False,
     doc: str = "",
     test: dict[str, Any] | None = None,
     function_name: str | None = None,
 ) -> OpFunction:
-    """States an op: adds it to the table and returns the function that makes its nodes."""
+    """States an op; returns the function that makes its nodes."""
     registry.state(
         name,
         signature,
@@ -80,6 +81,7 @@ def define(
         control_flow_role=control_flow_role,
         expand=expand,
         touches=touches,
+        waits_for_data=waits_for_data,
         doc=doc,
         test=test or {},
     )
@@ -87,16 +89,14 @@ def define(
 
 
 def _python_name(op_type: str) -> str:
-    words = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", op_type)
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words).lower()
+    return re.sub(r"(?<=[A-Z])([A-Z][a-z])|(?<=[a-z0-9])([A-Z])", r"_\g<0>", op_type).lower()
 
 
-def _safe(name: str) -> str:
-    return name + "_" if keyword.iskeyword(name) else name  # of a parameter
+def _safe(name: str) -> str:  # of a parameter
+    return name + "_" if keyword.iskeyword(name) else name
 
 
 def _shown(default: object) -> Any:
-    """A default as signatures show it: strings are text."""
     return default.decode() if isinstance(default, bytes) else default
 
 

@@ -183,6 +183,8 @@ class OpDef:
     # What it touches beside the values of its session; None: nothing was said.  Such ops are never
     # folded or compiled, and are refused to graphs from outside (engine/graph/trust.py).
     touches: tuple[Touch, ...] | None = None
+    # It is done when other work is: its own time says nothing of how quick it is.
+    waits_for_data: bool = False
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
     doc: str = ""

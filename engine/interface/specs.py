@@ -407,7 +407,10 @@ class SparseTensorSpec(TypeSpec):
         if isinstance(value, SparseTensor):
             return cls(value.shape, value.dtype)
         if isinstance(value, SparseTensorValue):
-            return cls(value.dense_shape, np.asarray(value.values).dtype)
+            values, sizes = value.values, value.dense_shape
+            if isinstance(values, Tensor) or isinstance(sizes, Tensor):
+                return cls.from_value(SparseTensor.from_value(value))
+            return cls(sizes, np.asarray(values).dtype)
         raise TypeError("Expected SparseTensor or SparseTensorValue")
 
     @property

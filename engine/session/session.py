@@ -18,24 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import errors, settings, stopping
+from .. import errors, stopping
 from ..api import export
 from ..compat import as_text
 from ..graph import defaults
 from ..graph.devices import _DeviceAttributes
 from ..graph.graph import Graph
-from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..tracebacks import shorten
-from ..types import dtypes
 from ..types.nest import flatten_dict_items
-from . import graph_growth_warning, interpreter
+from . import graph_growth_warning
 from .device_placement import Placement
 from .fetch_results import result_builder, with_handles
 from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
-from .function_inlining import without_calls
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
+from .runner_choice import runner_of
 from .session_target import resources_of, target_bytes
 
 if TYPE_CHECKING:
@@ -48,36 +46,6 @@ _REMOTE_REASON = "Step was cancelled by an explicit call to `Session::Close()`."
 _incarnations = itertools.count(1)
 # The open sessions on this process's own runtime, for `Session.reset`.
 _local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
-
-
-def runner_of(
-    session: BaseSession,
-    graph: Graph,
-    fetches: Sequence[Tensor],
-    targets: Sequence[Operation],
-    feeds: Sequence[Tensor],
-) -> Runner:
-    """What runs a part of the graph: a compiled plan, or the interpreter."""
-    if not (fetches or targets):
-        return lambda values: []
-    fetches, targets, feeds = without_calls(graph, fetches, targets, feeds)
-    if graph.mutation:
-        interpreter.check_types(interpreter.needed_operations(fetches, targets, feeds))
-    # Handles exist in the interpreter only.
-    has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
-    make = None if has_handles else _compiled(session)
-    if make is not None:
-        return make(session, graph, fetches, targets, feeds)
-    return interpreter.make_runner(session, graph, fetches, targets, feeds)
-
-
-def _compiled(session: BaseSession) -> Any:
-    """The compiler's `make_runner`, unless switched off or not installed."""
-    try:
-        from ...jit.runtime import runner
-    except ImportError:
-        return None
-    return None if settings.mode(session.config) == "never" else runner.make_runner
 
 
 class PreparedRun:

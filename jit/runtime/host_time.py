@@ -41,7 +41,7 @@ class Meter:
 
     def add(self, op: Any, reason: str, seconds: float) -> None:
         """Notes that an operation (or a region that it begins) ran by reference kernels."""
-        if not op.definition.touches:
+        if not op.definition.touches and not op.definition.waits_for_data:
             self.spent[op] = self.spent.get(op, 0.0) + seconds
             self.reasons[op] = reason
 

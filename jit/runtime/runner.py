@@ -61,20 +61,21 @@ def make_runner(
     fetches: Sequence[Any],
     targets: Sequence[Any],
     feeds: Sequence[Any],
+    cells: Mapping[Any, Any] = NONE,
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
-    operations = interpreter.needed_operations(fetches, targets, feeds)
+    operations = interpreter.needed_operations(fetches, targets, [*feeds, *cells])
     trust.require(operations)
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):
-        return _reference(session, operations, fetches, feeds, "values to and from files")
-    runner = _compiled(session, operations, fetches, feeds, always)
+        return _reference(session, operations, fetches, feeds, "values to and from files", cells)
+    runner = _compiled(session, operations, fetches, feeds, always, cells)
     if isinstance(runner, InterpretedRunner) or always:
         return runner
     # Where the run is in parts each of them decides for itself.
     return TieredRunner(
         runner,
-        lambda: interpreter.program_of(session, operations, fetches, feeds).run,
+        lambda: _reference(session, operations, fetches, feeds, "", cells).run,
         is_first=isinstance(runner, Runner),
     )
 
@@ -93,11 +94,14 @@ def _compiled(
     fetches: Sequence[Any],
     feeds: Sequence[Any],
     always: bool,
+    cells: Mapping[Any, Any] = NONE,
 ) -> Runner | AsyncRunner | InterpretedRunner:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
     if not any(op.definition.control_flow_role == "wait" for op in operations):
-        return _without_waits(evaluate, operations, fetches, feeds)
+        return _without_waits(evaluate, operations, fetches, feeds, cells)
+    if cells:
+        return _reference(session, operations, fetches, feeds, "waits within a function", cells)
     parts = cut(operations, fetches, feeds)
     if parts is None:
         # Only all of it, operation by operation, goes on where one part waits and another fails.

@@ -12,6 +12,7 @@ from ...engine.deprecation import deprecated
 from ...engine.graph.collections import add_to_collection
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import control_dependencies, device, get_default_graph, name_scope
+from ...engine.graph.namespaces import resolve
 from ...engine.graph.tensor import Tensor
 from ...engine.graph.trackable import Trackable
 from ...engine.interface.specs import TensorSpec, TypeSpec
@@ -30,6 +31,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
     "`next_element = iterator.get_next()` once outside the loop, and use `next_element` as the "
     "input to some computation that is invoked inside the loop."
 )
+_MAKE_SAVEABLE = "data.experimental.make_saveable_from_iterator"
 # The collection of handles of all iterators.
 GLOBAL_ITERATORS = "iterators"
 
@@ -61,8 +63,17 @@ def _flat(element_spec: Any) -> dict[str, Any]:
     }
 
 
+class _Named:
+    """An iterator's handle, and the name by which it is saved."""
+
+    def __init__(self, iterator_resource: Any, saveable_name: str) -> None:
+        self._iterator_resource, self.saveable_name = iterator_resource, saveable_name
+
+
 def _saveable(iterator_resource: Any, name: str) -> Any:
-    return api.NAMES["data.experimental.IteratorSaveable"](iterator_resource, name)
+    # (What savers take is theirs to make; they are found by name.)
+    make = resolve(__name__.partition(".")[0], api.LAZY[_MAKE_SAVEABLE])
+    return make(_Named(iterator_resource, name))
 
 
 class _Typed:

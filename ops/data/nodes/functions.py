@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
@@ -39,7 +40,9 @@ def _parallel_map(c: KernelContext, source: Any, others: list[Any], parallel: An
         raise errors.invalid("num_parallel_calls must be greater than zero.")
     function = captured(c, "f", others)
     keeps = c.attr("preserve_cardinality")
-    return threads.ParallelMapDataset(dataset_in(source), *element_types(c), function, keeps, count)
+    made = threads.ParallelMapDataset(dataset_in(source), *element_types(c), function, keeps, count)
+    made.is_sloppy = c.attr("sloppy")
+    return made
 
 
 def _flat_map(c: KernelContext, source: Any, others: list[Any]) -> Dataset:
@@ -58,7 +61,8 @@ def _interleave(
     cycle, block = scalar(cycle_length, "cycle_length"), scalar(block_length, "block_length")
     count = scalar(parallel, "num_parallel_calls")
     if cycle == -1:
-        cycle = 10
+        # TensorFlow's choice: the order depends on the machine unless the length is given.
+        cycle = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     if cycle <= 0:
         raise errors.invalid("cycle_length must be greater than zero.")
     if block <= 0:

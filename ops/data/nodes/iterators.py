@@ -23,15 +23,21 @@ from ..runtime.iterators import (
     require_types,
 )
 from ..runtime.random import SeedGenerator, seeds_or_chance
-from ..runtime.saving import IteratorState
+from ..runtime.saving import packed, unpacked
 from .common import NONE, TYPES, captured, element_types, scalar, scalars, stated_shapes
 
 if TYPE_CHECKING:
     from ....engine.graph.inference import ShapeContext
     from ....engine.graph.kernel_context import KernelContext
+    from ....engine.session.session import BaseSession
 
 _TEST = {"needs": "a dataset"}
 _numbers = itertools.count()
+
+
+def _session(c: KernelContext) -> BaseSession:
+    assert c.session is not None
+    return c.session
 
 
 def _placed(c: KernelContext, iterator: IteratorResource) -> IteratorResource:
@@ -87,14 +93,14 @@ def _one_shot(c: KernelContext) -> IteratorResource:
 
 
 def _get_next(c: KernelContext, iterator: IteratorResource) -> Any:
-    element = iterator.next()
+    element = iterator.next(_session(c))
     if element is None:
         raise errors.out_of_range("End of sequence")
     return element
 
 
 def _get_next_as_optional(c: KernelContext, iterator: IteratorResource) -> np.ndarray:
-    return OptionalValue(iterator.next()).boxed()
+    return OptionalValue(iterator.next(_session(c))).boxed()
 
 
 def _to_string(c: KernelContext, iterator: IteratorResource) -> np.ndarray:
@@ -126,15 +132,17 @@ def _from_string(c: KernelContext, handle: Any) -> IteratorResource:
 
 
 def _serialize(c: KernelContext, iterator: IteratorResource) -> np.ndarray:
-    return boxed(IteratorState(iterator.save()))
+    return boxed(packed(iterator.save()))
 
 
 def _deserialize(c: KernelContext, iterator: IteratorResource, serialized: Any) -> None:
     found = serialized[()] if isinstance(serialized, np.ndarray) else serialized
-    if not isinstance(found, IteratorState):
-        raise errors.invalid("The given variant is no state of an iterator.")
-    assert c.session is not None
-    iterator.restore(found.state, c.session)
+    try:
+        iterator.restore(unpacked(found), _session(c))
+    except (KeyError, IndexError, ValueError, AttributeError):
+        raise errors.invalid(
+            "The state was saved by an iterator over another dataset than this one's."
+        ) from None
 
 
 def _delete(c: KernelContext, iterator: Any, deleter: Any) -> None:
@@ -195,7 +203,7 @@ def _define(name: str, signature: str, attrs: str, kernel: Any, doc: str, **fact
 
 _PAIR: Any = {"shape": lambda c: [TensorShape([]), TensorShape([])]}
 _NO_OUTPUT: Any = {"shape": _nothing}
-_ELEMENT: Any = {"shape": stated_shapes, "dynamic_shape": True}
+_ELEMENT: Any = {"shape": stated_shapes, "dynamic_shape": True, "waits_for_data": True}
 _NAMED = f"shared_name: string; container: string; {TYPES}"
 _ANY = "output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []"
 

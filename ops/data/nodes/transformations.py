@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.graph.registry import writes
-from ..runtime import batching, caching, ordering, shuffling, threads
+from ..runtime import batching, caching, ordering, rewriting, shuffling, threads
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.random import SeedGenerator, seeds_or_chance
 from .common import TYPES, define_dataset, element_types, scalar, scalars
@@ -159,8 +159,11 @@ def _cache(c: KernelContext, source: Any, filename: Any, *memory: Any) -> Datase
 
 def _optimized(c: KernelContext, source: Any, optimizations: np.ndarray) -> Dataset:
     dataset = dataset_in(source)
-    if b"shuffle_and_repeat_fusion" in optimizations.tolist():
-        dataset = shuffling.fused(dataset)
+    wanted = optimizations.tolist()
+    if b"shuffle_and_repeat_fusion" in wanted:
+        dataset = rewriting.rewritten(dataset, rewriting.shuffle_and_repeat)
+    if b"make_sloppy" in wanted:
+        dataset = rewriting.rewritten(dataset, rewriting.sloppy)
     return ordering.PassingDataset(dataset)
 
 
@@ -178,13 +181,11 @@ define_dataset(
     "A dataset of the elements of one dataset, then those of another.",
 )  # fmt: skip
 for _name, _kernel, _doc in (
-    ("Repeat", _repeat, "A dataset of the elements again and again, for ever if `count` is -1."),
-    ("Take", _take, "A dataset of the first elements, all of them if `count` is -1."),
-    ("Skip", _skip, "A dataset of all but the first elements."),
+    ("RepeatDataset", _repeat, "A dataset of the elements again and again, -1 means for ever."),
+    ("TakeDataset", _take, "A dataset of the first elements, all of them if `count` is -1."),
+    ("SkipDataset", _skip, "A dataset of all but the first elements."),
 ):
-    define_dataset(
-        f"{_name}Dataset", f"{_INPUT}, count: int64", TYPES, _kernel, _doc, shape=scalars(None, 0)
-    )
+    define_dataset(_name, f"{_INPUT}, count: int64", TYPES, _kernel, _doc, shape=scalars(None, 0))
 define_dataset(
     "ShardDataset",
     f"{_INPUT}, num_shards: int64, index: int64",

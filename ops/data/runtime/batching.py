@@ -52,7 +52,7 @@ class BatchDataset(UnaryDataset):
 
 def gathered(stream: Stream, count: int) -> list[Element]:
     """The next elements, at most so many."""
-    found = []
+    found: list[Element] = []
     while len(found) < count:
         element = stream.next()
         if element is None:

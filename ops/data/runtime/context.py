@@ -32,6 +32,11 @@ class View:
         self.kernel_states: dict[Any, Any] = {}
         self.arenas: list[Any] = []
 
+    def follow(self, session: BaseSession) -> None:
+        """Has functions run for another session, which shares the resources."""
+        if self._session() is not session:
+            self._session = weakref.ref(session)
+
     def __getattr__(self, name: str) -> Any:
         session = self._session()
         if session is None:
@@ -87,7 +92,7 @@ class Context:
 
 def library_of(op: Operation) -> Mapping[str, Any]:
     """The functions that an operation's attributes name."""
-    return (op._stands_for or op).graph._functions  # type: ignore[no-any-return]
+    return (op._stands_for or op).graph._functions
 
 
 def arrays_of(values: Sequence[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
+from ....engine.types import dtypes
 from .dataset import Block, as_array
 
 if TYPE_CHECKING:
@@ -74,13 +75,20 @@ class FunctionRun:
         """The results for one element."""
         if self._call is None:
             self._prepare()
-        return self._call([*arguments, *self.captured.values])  # type: ignore[no-any-return]
+        return self._call(arguments)  # type: ignore[no-any-return]
 
     def _prepare(self) -> None:
         with self._lock:
             if self._call is None:
                 body = self.body
-                self._call = caller(self._view, body.parameters, body.results, body.effects)
+                first = len(body.parameters) - len(self.captured.values)
+                self._call = caller(
+                    self._view,
+                    (body.parameters[:first], body.parameters[first:]),
+                    self.captured.values,
+                    body.results,
+                    body.effects,
+                )
 
     def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
         """What computes blocks of elements of these static shapes; None where facts forbid it."""
@@ -102,8 +110,9 @@ class BlockRun:
         self, single: FunctionRun, view: View, parameters: list[Tensor], results: list[Tensor]
     ) -> None:
         self.single = single
-        self._captured = single.captured.values
-        self._call = caller(view, parameters, results, [])
+        values = single.captured.values
+        first = len(parameters) - len(values)
+        self._call = caller(view, (parameters[:first], parameters[first:]), values, results, [])
 
     def __call__(self, block: Block) -> Block:
         """The results' rows; errors are of the first element that has one."""
@@ -111,7 +120,7 @@ class BlockRun:
         # One row would be another plan: sizes of one broadcast.
         rows = [np.repeat(column, 2, axis=0) for column in block] if count == 1 else block
         try:
-            found = list(self._call([*rows, *self._captured]))
+            found = list(self._call(rows))
         except (errors.CancelledError, errors.DeadlineExceededError):
             raise
         except errors.OpError:
@@ -129,31 +138,46 @@ class BlockError(Exception):
 
 def caller(
     view: View,
-    parameters: Sequence[Tensor],
+    parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
+    captured: Sequence[Any],
     results: Sequence[Tensor],
     effects: Sequence[Operation],
 ) -> Any:
-    """A function from arrays for the parameters to arrays of the results."""
-    from ....engine.session.session import runner_of
+    """A function from arrays for the first parameters to arrays of the results.
 
-    places = {tensor: i for i, tensor in enumerate(parameters)}
-    computed = list(dict.fromkeys(t for t in results if t not in places))
-    if not (computed or effects):
-        run: Any = _nothing
-    else:
+    The second parameters are always what is captured: values, and resources that handles mean.
+    """
+    from ....engine.session.runner_choice import runner_of
+
+    first, second = parameters
+    pairs = list(zip(second, captured))
+    handles = {t: value for t, value in pairs if t.dtype == dtypes.resource}
+    feeds = [*first, *(t for t in second if t not in handles)]
+    constant = [value for t, value in pairs if t not in handles]
+    given = {tensor: i for i, tensor in enumerate(feeds)}
+    computed = list(dict.fromkeys(t for t in results if t not in given))
+    run: Any = _nothing
+    if computed or effects:
         graph = (computed[0].op if computed else effects[0]).graph
-        run = runner_of(view, graph, computed, effects, parameters)  # type: ignore[arg-type]
+        cells = {tensor: _resource(value) for tensor, value in handles.items()}
+        run = runner_of(view, graph, computed, effects, feeds, cells)  # type: ignore[arg-type]
     kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
     if list(results) == computed:
-        return lambda arrays: tuple(map(as_array, run(arrays), kinds))
+        return lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds))
     slots = {tensor: i for i, tensor in enumerate(computed)}
-    sources = [(t in places, places[t] if t in places else slots[t]) for t in results]
+    sources = [(t in given, given[t] if t in given else slots[t]) for t in results]
 
     def call(arrays: Sequence[Any]) -> tuple[np.ndarray, ...]:
-        found = list(map(as_array, run(arrays), kinds))
-        return tuple([arrays[i] if is_given else found[i] for is_given, i in sources])
+        values = [*arrays, *constant]
+        found = list(map(as_array, run(values), kinds))
+        return tuple([values[i] if is_given else found[i] for is_given, i in sources])
 
     return call
+
+
+def _resource(value: Any) -> Any:
+    """The resource that a captured handle means."""
+    return value.item() if isinstance(value, np.ndarray) else value
 
 
 def _nothing(arrays: Sequence[Any]) -> list[Any]:

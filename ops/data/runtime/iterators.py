@@ -59,10 +59,12 @@ class IteratorResource:
             raise errors.failed_precondition(_UNINITIALIZED.format(what, doing))
         return self._stream
 
-    def next(self) -> Element | None:
+    def next(self, session: BaseSession) -> Element | None:
         """The next element; None at the end."""
         with self._lock:
             stream = self._require("GetNext()", "getting the next element")
+            assert self._context is not None
+            self._context.view.follow(session)
             return stream.next()
 
     def save(self) -> State:

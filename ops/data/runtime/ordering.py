@@ -192,6 +192,7 @@ class _Taken(Stream):
 
     def next(self) -> Element | None:
         if self._left == 0:
+            self._source.close()
             return None
         self._left -= 1
         return self._source.next()

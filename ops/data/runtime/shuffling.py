@@ -13,7 +13,7 @@ import numpy as np
 
 from ....engine import errors
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
-from .ordering import RepeatDataset, UnaryDataset
+from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
 
 if TYPE_CHECKING:
@@ -254,18 +254,3 @@ class _ShuffledRows(BlockStream):
         self._buffer = state["numbers"].tolist()
         self._computed = list(state["computed"])
         self._given, self._ready = 0, len(self._computed[0]) if self._computed else 0
-
-
-def fused(dataset: Dataset) -> Dataset:
-    """The dataset with every repeat of a shuffle as one that shuffles across repetitions.
-
-    TensorFlow makes that of them by default, and the order of elements is another one then.
-    """
-    inputs = [fused(source) for source in dataset.inputs]
-    if isinstance(dataset, RepeatDataset) and isinstance(inputs[0], ShuffleDataset):
-        shuffle = inputs[0]
-        if shuffle.reshuffles and shuffle.count == 1 and dataset.count and not shuffle.generator:
-            return ShuffleDataset(shuffle.source, shuffle.size, shuffle.seeds, False, dataset.count)
-    if all(new is old for new, old in zip(inputs, dataset.inputs)):
-        return dataset
-    return dataset.reading(inputs)

@@ -7,6 +7,7 @@ goes, or its session, the thread ends.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections import deque
@@ -255,6 +256,8 @@ class ParallelMapDataset(MapDataset):
     ) -> None:
         super().__init__(source, types, shapes, function, keeps_count)
         self.parallel = parallel
+        # Whether results may come in the order in which they are done.
+        self.is_sloppy = False
 
     def single_stream(self, context: Context, source: Stream) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
@@ -279,7 +282,7 @@ class _Crew:
     ) -> None:
         self.source, self.context, self.count = source, context, count
         self._function = context.function(dataset.function)
-        self._keeps_count = dataset.keeps_count
+        self._keeps_count, self._is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
         self.changed = threading.Condition()
         self._reading = threading.Lock()
@@ -349,15 +352,20 @@ class _Crew:
             call.result, call.is_done = result, True
             self.changed.notify_all()
 
+    def _done(self) -> _Call | None:
+        """The call whose result comes next, if it is there."""
+        among = self.calls if self._is_sloppy else itertools.islice(self.calls, 1)
+        return next((call for call in among if call.is_done), None)
+
     def take(self) -> Element | None:
         """The next result."""
         with self.changed:
-            while not (self.calls and self.calls[0].is_done):
+            while (call := self._done()) is None:
                 if not self.calls and self.is_over:
                     return None
                 self.context.check()
                 self.changed.wait(_POLL)
-            call = self.calls.popleft()
+            self.calls.remove(call)
             self.changed.notify_all()
         result: Any = call.result
         if isinstance(result, Exception):

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs a part of a graph, or the body of a function: a plan, or the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import settings
+from ..graph.graph import Graph
+from ..graph.operation import Operation
+from ..graph.tensor import Tensor
+from ..types import dtypes
+from . import interpreter
+from .function_inlining import without_calls
+
+if TYPE_CHECKING:
+    from .session import BaseSession
+
+Runner = Callable[[Sequence[Any]], list[Any]]
+
+
+def runner_of(
+    session: BaseSession,
+    graph: Graph,
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    handles: Mapping[Tensor, Any] | None = None,
+) -> Runner:
+    """What runs a part of the graph: a compiled plan, or the interpreter.
+
+    handles: resources that tensors stand for, the same in all runs.
+    """
+    if not (fetches or targets):
+        return lambda values: []
+    known = handles or {}
+    fetches, targets, fed = without_calls(graph, fetches, targets, [*feeds, *known])
+    feeds = fed[: len(feeds)]
+    cells = dict(zip(fed[len(feeds) :], known.values()))
+    if graph.mutation:
+        interpreter.check_types(interpreter.needed_operations(fetches, targets, fed))
+    # Handles exist in the interpreter only.
+    has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
+    make = None if has_handles else _compiled(session)
+    if make is not None:
+        return make(session, graph, fetches, targets, feeds, cells)
+    run = interpreter.make_runner(session, graph, fetches, targets, fed)
+    return (lambda values: run([*values, *cells.values()])) if cells else run
+
+
+def _compiled(session: BaseSession) -> Any:
+    """The compiler's `make_runner`, unless switched off or not installed."""
+    try:
+        from ...jit.runtime import runner
+    except ImportError:
+        return None
+    return None if settings.mode(session.config) == "never" else runner.make_runner

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variant tensors in files: objects as a type's name, bytes and tensors.
+
+In a bundle each object is its length, a serialized VariantTensorDataProto and a checksum.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from ..engine import errors
+from ..engine.types import dtypes
+from . import crc, protos, varint
+from .tensor_proto import make_ndarray, tensor_proto
+
+_CHECKSUM = struct.Struct("<I")
+_LENGTH = struct.Struct("<Q")
+
+
+class VariantData(NamedTuple):
+    """An object that can be written: what TensorFlow calls VariantTensorData."""
+
+    type_name: str
+    metadata: bytes
+    tensors: tuple[np.ndarray, ...]
+
+
+def _serialized(value: object) -> bytes:
+    if not isinstance(value, VariantData):
+        raise errors.unimplemented(f"Saving data type variant not yet supported for {value!r}")
+    message = protos.VariantTensorDataProto(type_name=value.type_name, metadata=value.metadata)
+    for array in value.tensors:
+        kind = dtypes.string if array.dtype.hasobject else dtypes.as_dtype(array.dtype)
+        message.tensors.add().CopyFrom(tensor_proto(array, kind))
+    return message.SerializeToString()  # type: ignore[no-any-return]
+
+
+def variant_pieces(array: np.ndarray) -> tuple[list[bytes], int]:
+    """The bytes of a variant tensor in a bundle, and their checksum."""
+    pieces, checksum = [], 0
+    for value in array.reshape(-1):
+        data = _serialized(value)
+        checksum = crc.extend(checksum, _LENGTH.pack(len(data)))
+        checksum = crc.extend(checksum, data)
+        own = _CHECKSUM.pack(crc.mask(checksum))
+        checksum = crc.extend(checksum, own)
+        pieces += [varint.put(len(data)), data, own]
+    return pieces, checksum
+
+
+def read_variants(data: bytes, count: int) -> tuple[np.ndarray, int]:
+    """The objects of a variant tensor, and the checksum of the bytes; DataLossError for others."""
+    from google.protobuf.message import DecodeError
+
+    found, place, checksum = np.empty(count, object), 0, 0
+    for i in range(count):
+        try:
+            length, place = varint.get(data, place)
+        except (IndexError, ValueError, errors.DataLossError):
+            raise errors.data_loss("The length of a variant is damaged") from None
+        text = data[place : place + length]
+        place += length
+        own = data[place : place + _CHECKSUM.size]
+        place += _CHECKSUM.size
+        checksum = crc.extend(crc.extend(checksum, _LENGTH.pack(length)), text)
+        if len(own) < _CHECKSUM.size or _CHECKSUM.unpack(own)[0] != crc.mask(checksum):
+            raise errors.data_loss(f"The checksum after Variant {i} does not match.")
+        checksum = crc.extend(checksum, own)
+        try:
+            message = protos.VariantTensorDataProto.FromString(text)
+        except DecodeError:
+            raise errors.data_loss(f"Variant {i} is not parseable") from None
+        tensors = tuple(make_ndarray(tensor) for tensor in message.tensors)
+        found[i] = VariantData(message.type_name, message.metadata, tensors)
+    return found, checksum

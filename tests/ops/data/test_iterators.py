@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterators of all kinds: initialized, fed by name, one-shot, saved and restored."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+
+pytestmark = pytest.mark.cpu
+
+
+def all_of(session, element):
+    found = []
+    while True:
+        try:
+            found.append(session.run(element))
+        except tf.errors.OutOfRangeError as error:
+            assert "End of sequence" in error.message
+            return found
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def test_an_iterator_that_was_not_initialized_says_so():
+    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(3))
+    element = iterator.get_next()
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="has not been initialized"):
+            session.run(element)
+        session.run(iterator.initializer)
+        assert all_of(session, element) == [0, 1, 2]
+
+
+def test_each_session_reads_a_one_shot_iterator_for_itself():
+    element = tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)).get_next()
+    for _ in range(2):
+        with tf.Session() as session:
+            assert all_of(session, element) == [0, 1, 2]
+
+
+def test_one_shot_iterators_refuse_variables():
+    variable = tf.get_variable("v", [], use_resource=True)
+    dataset = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32) * variable)
+    with pytest.raises(ValueError, match="does not support datasets that capture stateful"):
+        tf.data.make_one_shot_iterator(dataset)
+
+
+def test_captured_variables_are_read_when_elements_are():
+    variable = tf.get_variable("v", initializer=2.0, use_resource=True)
+    dataset = tf.data.Dataset.range(2).repeat().map(lambda x: tf.cast(x, tf.float32) + variable)
+    iterator = tf.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    with tf.Session() as session:
+        session.run([variable.initializer])
+        session.run(iterator.initializer)
+        first = session.run(element)
+        session.run(variable.assign(10.0))
+        assert (first, session.run(element)) == (2.0, 11.0)
+
+
+def test_a_string_chooses_the_iterator_of_a_run():
+    datasets = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
+    iterators = [tf.data.make_one_shot_iterator(dataset) for dataset in datasets]
+    handle = tf.placeholder(tf.string, [])
+    element = tf.data.Iterator.from_string_handle(handle, tf.int64, []).get_next()
+    with tf.Session() as session:
+        first, second = session.run([iterator.string_handle() for iterator in iterators])
+        chosen = [first, second, first, second]
+        assert [session.run(element, {handle: h}) for h in chosen] == [0, 10, 1, 11]
+        with pytest.raises(tf.errors.OpError):
+            session.run(element, {handle: b"nothing"})
+
+
+def test_an_iterator_of_a_structure_takes_any_dataset_that_fits():
+    iterator = tf.data.Iterator.from_structure(tf.int64, [])
+    inits = [iterator.make_initializer(tf.data.Dataset.range(n)) for n in (2, 4)]
+    element = iterator.get_next()
+    with pytest.raises(TypeError, match="output types"):
+        iterator.make_initializer(tf.data.Dataset.from_tensors(1.0))
+    with tf.Session() as session:
+        for init, count in zip(inits, (2, 4)):
+            session.run(init)
+            assert len(all_of(session, element)) == count
+
+
+def _shuffled():
+    dataset = tf.data.Dataset.range(40).map(lambda x: x * 3).shuffle(7, seed=3).repeat(2)
+    return dataset.batch(3).prefetch(2)
+
+
+def _nested():
+    def inner(x):
+        return tf.data.Dataset.range(x, x + 5).map(tf.as_string)
+
+    return tf.data.Dataset.range(9).interleave(inner, 3, 2).padded_batch(4, [])
+
+
+def _windows():
+    dataset = tf.data.Dataset.range(60).map(lambda x: tf.py_func(abs, [x], tf.int64), 3)
+    dataset = dataset.map(lambda x: tf.reshape(x, [])).filter(lambda x: x % 2 < 1)
+    return tf.data.Dataset.zip((dataset.skip(1), dataset.cache())).batch(2)
+
+
+@pytest.mark.parametrize("make", [_shuffled, _nested, _windows])
+def test_a_restored_iterator_goes_on_where_it_was_saved(make, tmp_path):
+    def parts():
+        iterator = tf.data.make_initializable_iterator(make())
+        saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
+        return iterator, iterator.get_next(), saver
+
+    path = str(tmp_path / "input")
+    iterator, element, saver = parts()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(4):
+            session.run(element)
+        saver.save(session, path, write_meta_graph=False)
+        expected = all_of(session, element)
+    assert len(expected) > 3
+    with tf.Graph().as_default():
+        iterator, element, saver = parts()
+        with tf.Session() as session:
+            session.run(iterator.initializer)
+            saver.restore(session, path)
+            found = all_of(session, element)
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_optionals_tell_the_end_without_an_error():
+    iterator = tf.data.make_one_shot_iterator(tf.data.Dataset.range(2))
+    optional = tf.data.experimental.get_next_as_optional(iterator)
+    value = tf.cond(optional.has_value(), optional.get_value, lambda: tf.constant(-1, tf.int64))
+    with tf.Session() as session:
+        assert [session.run(value) for _ in range(3)] == [0, 1, -1]
+
+
+def _threads():
+    return [t for t in threading.enumerate() if t.name == "numbaflow-data" and t.is_alive()]
+
+
+def test_threads_end_with_the_session():
+    dataset = tf.data.Dataset.range(10**9).map(lambda x: tf.py_func(abs, [x], tf.int64), 4)
+    element = tf.data.make_one_shot_iterator(dataset.prefetch(2)).get_next()
+    with tf.Session() as session:
+        assert session.run(element) == 0
+        assert _threads()
+    del session
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while _threads() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _threads()
+
+
+def test_an_error_is_that_of_its_element_and_others_follow():
+    data = np.float32([1, 2, np.nan, 4])
+    dataset = tf.data.Dataset.from_tensor_slices(data)
+    for parallel in (None, 2):
+        checked = dataset.map(lambda x: tf.check_numerics(x, "bad"), parallel).prefetch(1)
+        element = tf.data.make_one_shot_iterator(checked).get_next()
+        with tf.Session() as session:
+            assert [session.run(element) for _ in range(2)] == [1, 2]
+            with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+                session.run(element)
+            assert session.run(element) == 4
+
+
+def test_an_error_within_a_block_is_that_of_its_element():
+    dataset = tf.data.Dataset.from_tensor_slices(np.int32([1, 2, 0, 4])).map(lambda x: 8 // x)
+    element = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session:
+        assert [session.run(element) for _ in range(2)] == [8, 4]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+            session.run(element)
+        assert session.run(element) == 2
