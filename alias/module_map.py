@@ -69,7 +69,8 @@ HOMES = {
         "custom_gradient": "tf .ops.flow.custom_gradient",
         "data_flow_grad": "",
         "data_flow_ops": (
-            "tf tf.queue .ops.queues.queues .ops.queues.barrier .ops.queues.staging raw"
+            "tf tf.queue .ops.queues.queues .ops.queues.barrier .ops.queues.staging "
+            ".ops.queues.record_input raw"
         ),
         "embedding_ops": "tf.nn .ops.nn.embedding_safe",
         "functional_ops": "tf raw",
@@ -391,6 +392,7 @@ RENAMED = {
         "sub": "subtract",
         "_bucketize": ".ops.math.range:bucketize",
     },
+    "ops.parsing_ops": {"decode_raw": ".ops.strings.decoding:decode_raw"},
     "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
     "ops.variables": {
         "Variable": ".alias.helpers:Variable",

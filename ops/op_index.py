@@ -159,6 +159,7 @@ ops.queues.readers: FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityRe
   ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState ReaderRestoreStateV2
   ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
   TextLineReaderV2 WholeFileReader WholeFileReaderV2
+ops.queues.record_input: RecordInput
 ops.queues.staging: MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey
   OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
   OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage

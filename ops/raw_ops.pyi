@@ -3507,6 +3507,16 @@ def ReciprocalGrad(
     dy: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def RecordInput(
+    file_pattern: bytes | str,
+    file_random_seed: int | None = ...,
+    file_shuffle_shift_ratio: float | None = ...,
+    file_buffer_size: int | None = ...,
+    file_parallelism: int | None = ...,
+    batch_size: int | None = ...,
+    compression_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def ReduceDataset(
     input_dataset: TensorLike,
     initial_state: Sequence[TensorLike] | Tensor,

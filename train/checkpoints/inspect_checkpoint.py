@@ -16,6 +16,7 @@ import numpy as np
 from ...engine.errors import DataLossError, NotFoundError
 from ...engine.printable import say
 from ...io.checkpoint_reader import CheckpointReader, new_checkpoint_reader
+from ...io.progress import bar
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -138,13 +139,15 @@ def facts(reader: CheckpointReader, pattern: str = "") -> list[TensorFacts]:
 
 
 def damaged(reader: CheckpointReader, names: list[str]) -> dict[str, str]:
-    """Reads tensors; those that are not what was written, and why."""
+    """Reads tensors, with a bar on a terminal; those that are not what was written, and why."""
     found = {}
-    for name in names:
-        try:
-            reader.get_tensor(name)
-        except (DataLossError, NotFoundError) as error:
-            found[name] = error.message
+    with bar("reading tensors", len(names), unit="tensors") as advance:
+        for name in names:
+            try:
+                reader.get_tensor(name)
+            except (DataLossError, NotFoundError) as error:
+                found[name] = error.message
+            advance(1)
     return found
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 from pathlib import Path
 
@@ -107,3 +108,22 @@ def test_names_that_are_nearly_right_are_named(tmp_path: Path) -> None:
         tf.train.NewCheckpointReader(str(tmp_path / "model-8"))
     with pytest.raises(tf.errors.InvalidArgumentError, match="No such file or directory"):
         tf.train.list_variables(str(tmp_path / "nowhere" / "model-7"))
+
+
+def test_a_terminal_sees_how_far_the_reading_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    class Reader:
+        def get_tensor(self, name: str) -> str:
+            return name
+
+    for stream, expected in ((Terminal(), "3/3"), (io.StringIO(), "")):
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("TERM", "xterm")
+        assert inspect_checkpoint.damaged(Reader(), ["a", "b", "c"]) == {}  # type: ignore[arg-type]
+        assert expected in stream.getvalue()
+        assert bool(stream.getvalue()) == bool(expected)

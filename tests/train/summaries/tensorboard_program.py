@@ -38,14 +38,14 @@ def main(folder: str) -> None:
     """Writes a run called "train"."""
     step = tf.placeholder(tf.float32, [], name="step")
     with tf.name_scope("layer"):
-        weights = tf.Variable(np.float32([[1.0, 2.0], [3.0, 4.0]]), name="weights")
+        weights = tf.Variable(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32), name="weights")
         with tf.name_scope("inner"):
             product = tf.matmul(weights, weights, name="product")
     tf.summary.scalar("loss", 1.0 / (1.0 + step))
     tf.summary.histogram("weights", product * step)
     picture = tf.constant(np.arange(48, dtype=np.uint8).reshape(1, 4, 4, 3))
     tf.summary.image("picture", picture, max_outputs=1)
-    tf.summary.audio("sound", np.float32([[0.0, 0.5, -0.5, 0.0]]), 8000, max_outputs=1)
+    tf.summary.audio("sound", np.array([[0.0, 0.5, -0.5, 0.0]], np.float32), 8000, max_outputs=1)
     tf.summary.text("note", tf.constant(["a", "b"]))
     add_plugin_summaries(tf.constant([True, False, True]), tf.constant([0.9, 0.1, 0.4]))
     merged = tf.summary.merge_all()
