@@ -134,7 +134,7 @@ class RecordInput:
     ) -> None:
         self._batch_size = batch_size * (1 if batches is None else batches)
         self._batches, self._name, self._compression_type = batches, name, compression_type
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "file_pattern": file_pattern,
             "file_buffer_size": buffer_size,
             "file_parallelism": parallelism,
