@@ -102,6 +102,11 @@ def decode_image(
         ValueError: `channels` is not 0, 1, 3, 4 or None.
         InvalidArgumentError: when it runs: contents is no such file, is damaged or too large, or
             its format does not have that many channels.
+
+    Example:
+        >>> file = tf.image.encode_png(tf.zeros([2, 3, 1], tf.uint8))
+        >>> tf.Session().run(tf.image.decode_image(file)).shape
+        (2, 3, 1)
     """
     with tf.name_scope(name, "decode_image"):
         if channels not in (None, 0, 1, 3, 4):
