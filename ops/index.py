@@ -151,6 +151,7 @@ ops.image.edges: image.image_gradients image.sobel_edges image.total_variation
 ops.image.flip: image.flip_left_right image.flip_up_down image.random_flip_left_right
   image.random_flip_up_down image.rot90 image.transpose image.transpose_image
 ops.image.glimpse: image.extract_glimpse
+ops.image.proposals: image.generate_bounding_box_proposals
 ops.image.quality: image.psnr image.ssim image.ssim_multiscale
 ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
 ops.image.resize_images: image.ResizeMethod image.resize image.resize_image_with_pad

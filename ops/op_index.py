@@ -72,6 +72,7 @@ ops.image.color: AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 ops.image.distort: SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
 ops.image.draw: DrawBoundingBoxes DrawBoundingBoxesV2
 ops.image.glimpse: ExtractGlimpse
+ops.image.proposals: GenerateBoundingBoxProposals
 ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
 ops.image.resize_nodes: ResizeArea ResizeBicubic ResizeBicubicGrad ScaleAndTranslate
   ScaleAndTranslateGrad

@@ -1726,6 +1726,21 @@ def GatherV2(
     batch_dims: int | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _GenerateBoundingBoxProposals(NamedTuple):
+    rois: Tensor
+    roi_probabilities: Tensor
+
+def GenerateBoundingBoxProposals(
+    scores: TensorLike,
+    bbox_deltas: TensorLike,
+    image_info: TensorLike,
+    anchors: TensorLike,
+    nms_threshold: TensorLike,
+    pre_nms_topn: TensorLike,
+    min_size: TensorLike,
+    post_nms_topn: int | None = ...,
+    name: str | None = ...,
+) -> _GenerateBoundingBoxProposals: ...
 class _GenerateVocabRemapping(NamedTuple):
     remapping: Tensor
     num_present: Tensor

@@ -23,6 +23,7 @@ from . import (
     segments,
     suppression,
     tiles,
+    wide_window,
 )
 from .library_kernel import LibraryKernel
 from .matmul import closed as products
@@ -43,6 +44,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     segments.closed,
     suppression.closed,
     tiles.closed,
+    wide_window.closed,
 )
 # The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
 # Tiles are in it for windows at the edges of lines that few programs have.

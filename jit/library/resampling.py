@@ -13,8 +13,6 @@ from .template import specialise
 
 _WORK = 1 << 14  # elements per tile
 _DEPTHS = (1, 3)
-# What images hold is read as it is.
-READ = ("float32", "uint8")
 
 
 def resampled(
@@ -25,9 +23,9 @@ def resampled(
 
     rows: counts and places, int64, and weights, float32: of each line of the result, flat;
     likewise columns.  across_first: what the sums along lines are multiplied by and added up to
-    is multiplied by `factor`, a vector of one.  NotImplemented but for images of `READ`.
+    is multiplied by `factor`, a vector of one.  NotImplemented but for images of float32.
     """
-    if images.dtype not in READ:
+    if images.dtype != "float32":
         return NotImplemented
     batch, height, width, depth = images.shape
     known = depth if depth in _DEPTHS else 0
@@ -47,7 +45,7 @@ def resampled(
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """All kernels: for images of single precision and of bytes."""
+    """All kernels, which are of single precision only."""
     del dtypes
     spans = ("int64", "int64", "float32")
     for across_first in (False, True):
@@ -55,5 +53,4 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             kernel = specialise(
                 "resampled", resampling_kernels.resampled, ACROSS_FIRST=across_first, DEPTH=depth
             )
-            for dtype in READ:
-                yield kernel.over((dtype, *spans, *spans, "float32", "float32"))
+            yield kernel.over(("float32", *spans, *spans, "float32", "float32"))

@@ -12,7 +12,6 @@ from .plain_vocabulary import (
     Address,
     Arguments,
     Scalar,
-    float32,
     helper,
     pointer,
     region,
@@ -28,10 +27,10 @@ def add_line(target: Address, source: Address, weight: Scalar, count: int, is_fi
     out, line = pointer(target), pointer(source)
     if is_first:
         for i in range(count):
-            out[i] = float32(line[i]) * weight
+            out[i] = line[i] * weight
     else:
         for i in range(count):
-            out[i] = out[i] + float32(line[i]) * weight
+            out[i] = out[i] + line[i] * weight
 
 
 @helper
@@ -43,14 +42,14 @@ def pixel_of_three(
     first = pointer(line + where[0] * 3)
     weight = much[0]
     red, green, blue = (
-        float32(first[0]) * weight, float32(first[1]) * weight, float32(first[2]) * weight,
+        first[0] * weight, first[1] * weight, first[2] * weight,
     )  # fmt: skip
     for k in range(1, count):
         pixel = pointer(line + where[k] * 3)
         weight = much[k]
-        red += float32(pixel[0]) * weight
-        green += float32(pixel[1]) * weight
-        blue += float32(pixel[2]) * weight
+        red += pixel[0] * weight
+        green += pixel[1] * weight
+        blue += pixel[2] * weight
     out[0], out[1], out[2] = red, green, blue
 
 
@@ -60,9 +59,9 @@ def pixel_of_one(
 ) -> None:
     """A weighted sum of pixels of one channel."""
     out, where, much, source = pointer(target), pointer(places), pointer(weights), pointer(line)
-    total = float32(source[where[0]]) * much[0]
+    total = source[where[0]] * much[0]
     for k in range(1, count):
-        total += float32(source[where[k]]) * much[k]
+        total += source[where[k]] * much[k]
     out[0] = total
 
 

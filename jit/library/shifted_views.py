@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, Size, maximum
+from ..kernel.sizes import AnySize, Size, maximum, same
 from ..program.tensor_ir import Axis as At
 from .geometry import Axis, Padding, axes
+from .wide_window import wide_window
 
 # Filters of more taps, or more outputs of a channel, would make nests of thousands of loads.
 _MOST_TAPS = 64
@@ -28,11 +29,16 @@ def depthwise(
     b: Any, x: Any, w: Any, strides: Sequence[int], padding: Padding, dilations: Sequence[int]
 ) -> Any:
     """Every channel convolved with its filters, or NotImplemented."""
-    if not _is_small(w.shape):
-        return NotImplemented
     height, width, channels, many = w.shape
+    is_dense = same(many, 1) and all(step == 1 for step in (*strides, *dilations))
+    if not (
+        _is_small(w.shape) or (is_dense and isinstance(height, int) and isinstance(width, int))
+    ):
+        return NotImplemented
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
     padded = padded_input(b, x, high, wide)
+    if not _is_small(w.shape):
+        return wide_window(b, padded, w, high.out, wide.out)
     shape = _split((x.shape[0], high.out, wide.out, channels * many), channels, many)
     terms = []
     for i, j in _taps(height, width):

@@ -10,21 +10,22 @@ from . import suppression_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
 
-_KINDS = ("float32", "float32", "float32", "float32", "int32", "float32", "int32")
+_KINDS = (*["float32"] * 5, "int32", "float32", "int32")
 
 
 def suppressed(
-    b: Any, boxes: Any, scores: Any, threshold: Any, least: Any, wanted: int, is_boxes: bool
-) -> Any:
+    b: Any, boxes: Any, scores: Any, threshold: Any, least: Any, scale: Any, wanted: int,
+    is_boxes: bool,
+) -> Any:  # fmt: skip
     """(indices, scores, how many): the best ones, first, filled up with zeros to `wanted`.
 
     boxes: [number, 4], or how much each overlaps each; from the threshold (0-d) on one of two goes.
-    All are float32.
+    Below it scores are multiplied by e ** (scale * overlap ** 2).  All are float32.
     """
     count = scores.shape[0]
     scratch = 24 * (count + 1) + 20 * (wanted + 1)
     return b.call(
-        _kernel(is_boxes), [boxes, scores, threshold, least],
+        _kernel(is_boxes), [boxes, scores, threshold, least, scale],
         [((wanted,), "int32"), ((wanted,), "float32"), ((), "int32")], [count, wanted],
         scratch=scratch, operations=20 * count,
     )  # fmt: skip

@@ -6,7 +6,20 @@ Candidates wait in a heap as the C++ library keeps it, so equal scores come in i
 
 from __future__ import annotations
 
-from .plain_vocabulary import GIVEN, Address, Arguments, Scalar, float32, helper, pointer, region
+from .plain_vocabulary import (
+    GIVEN,
+    Address,
+    Arguments,
+    Scalar,
+    bits_as_float,
+    float32,
+    float64,
+    helper,
+    int64,
+    pointer,
+    region,
+    uint64,
+)
 
 BOXES: bool = GIVEN  # overlaps are computed of boxes, not looked up
 
@@ -75,6 +88,24 @@ def share(box: Address, other: Address) -> Scalar:
 
 
 @helper
+def falling(x: Scalar) -> Scalar:
+    """The exponential function of a float32 that is not above zero, rounded once."""
+    exact = float64(x)
+    if exact < -104.0:
+        return float32(0)
+    if not exact <= 0.0:
+        return x if x != x else float32(1)
+    # 2 ** -steps times e ** rest, which is a sum of its powers.
+    steps = int64(0.5 - exact * 1.4426950408889634)
+    rest = exact + float64(steps) * 0.6931471805599453
+    total, k = 1.0, 14
+    while k > 0:
+        total = 1.0 + total * rest / float64(k)
+        k -= 1
+    return float32(total * bits_as_float(uint64((1023 - steps) << 52)))
+
+
+@helper
 def filled(heap: Address, keys: Address, scores: Address, least: Scalar, count: int) -> int:
     """Puts all that score more than the least into the heap; how many these are."""
     given, size = pointer(scores), 0
@@ -86,18 +117,18 @@ def filled(heap: Address, keys: Address, scores: Address, least: Scalar, count: 
 
 
 def suppressed(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: boxes or overlaps, scores, threshold, least score, indices, scores, count; how many
-    there are, how many are wanted; scratch.  One row.
+    """Args: boxes or overlaps, scores, threshold, least score, how fast scores fall, indices,
+    scores, count; how many there are, how many are wanted; scratch.  One row.
     """
-    count, wanted = args[7], args[8]
-    heap = region(args[9] + worker * args[10], "int64")
+    count, wanted = args[8], args[9]
+    heap = region(args[10] + worker * args[11], "int64")
     items, begins = pointer(heap), pointer(heap + count + 1)
-    keys = region(args[9] + worker * args[10] + 16 * (count + 1), "float32")
-    picked = region(args[9] + worker * args[10] + 20 * (count + 1), "float32")
+    keys = region(args[10] + worker * args[11] + 16 * (count + 1), "float32")
+    picked = region(args[10] + worker * args[11] + 20 * (count + 1), "float32")
     mine = picked + 5 * wanted
     best = pointer(keys)
     threshold, least = pointer(args[2])[0], pointer(args[3])[0]
-    indices, kept = pointer(args[4]), pointer(args[5])
+    scale, indices, kept = pointer(args[4])[0], pointer(args[5]), pointer(args[6])
     for i in range(wanted):
         indices[i] = 0
         kept[i] = float32(0)
@@ -120,9 +151,10 @@ def suppressed(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int)
             if near >= threshold:
                 is_dropped = True
                 j = -1
-            elif not near <= threshold:
+            else:
                 # What has no order takes all of a score, as a product with zero.
-                left = left * float32(0)
+                weight = falling(scale * near * near) if near <= threshold else float32(0)
+                left = left * weight
                 if left <= least:
                     j = -1
             j -= 1
@@ -137,4 +169,4 @@ def suppressed(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int)
             if left > least:
                 rise(heap, keys, size, item, left)
                 size += 1
-    pointer(args[6])[0] = found
+    pointer(args[7])[0] = found

@@ -44,8 +44,7 @@ def _apply(images: np.ndarray, rows: Spans, columns: Spans) -> np.ndarray:
 def _lower_spans(b: Builder, images: Value, rows: Spans, columns: Spans, **more: Any) -> Any:
     from ...jit import library
 
-    if images.dtype not in ("float32", "uint8"):
-        images = b.cast(images, "float32")
+    images = b.cast(images, "float32")
     sizes = len(rows.counts), len(columns.counts)
     return library.resampled(b, images, rows.values(b), columns.values(b), *sizes, **more)
 

@@ -129,7 +129,7 @@ def _compared(
         return score, bool((shares >= threshold).any())
     with np.errstate(all="ignore"):
         for share in shares:
-            weight = number(np.exp(np.float32(scale * share * share)))
+            weight = number(np.float32(np.exp(float(np.float32(scale * share * share)))))
             score = score * (weight if share <= threshold else number(0))
             if share >= threshold:
                 return score, True

@@ -16,6 +16,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from .. import shape_inference
 from ..public import raw
 from .suppress import Boxes, combined, require_boxes, require_scalars, require_scores, select
@@ -111,14 +112,18 @@ def _lower_suppressed(
         value is not None and value.dtype != "float32" for value in (overlap, least, sigma)
     ):
         return NotImplemented
-    if sigma is not None and (b.known(sigma) is None or float(b.known(sigma)) != 0):
-        return NotImplemented  # Scores change on the way: by NumPy's exponential function.
     if overlap is None:
         overlap = b.constant(op.attr("iou_threshold"), "float32")
     if least is None:
         least = b.constant(_LOWEST, "float32")
     b.require(boxes.ndim == 2 and b.equal(boxes.shape[1], 4))
-    return _lower_picked(b, boxes, scores, size, overlap, least, True, _is_padded(op))
+    scale = b.constant(0, "float32")
+    if sigma is not None:
+        b.require(sigma.ndim == 0)
+        negative = b.map(lambda s: k.logical_not(k.ge(s, 0.0)), sigma)
+        b.require_not(negative, lambda: errors.invalid("soft_nms_sigma_val must be >= 0"))
+        scale = b.map(lambda s: k.select(k.gt(s, 0.0), k.div(-0.5, s), 0.0), sigma)
+    return _lower_picked(b, boxes, scores, size, overlap, least, scale, True, _is_padded(op))
 
 
 def _is_padded(op: Any) -> bool:
@@ -129,7 +134,7 @@ def _is_padded(op: Any) -> bool:
 
 def _lower_picked(
     b: Builder, boxes: Value, scores: Value, size: Value, overlap: Value, least: Value,
-    is_share: bool, is_padded: bool,
+    scale: Value, is_share: bool, is_padded: bool,
 ) -> Any:  # fmt: skip
     from ...jit import library
 
@@ -141,7 +146,7 @@ def _lower_picked(
     if is_share:
         outside = b.map(_is_no_share, overlap)
         b.require_not(outside, lambda: errors.invalid("iou_threshold must be in [0, 1]"))
-    found = library.suppressed(b, boxes, scores, overlap, least, int(known), is_share)
+    found = library.suppressed(b, boxes, scores, overlap, least, scale, int(known), is_share)
     indices, kept, count = found
     if is_padded:
         return indices, kept, count
@@ -150,8 +155,6 @@ def _lower_picked(
 
 
 def _is_no_share(share: Any) -> Any:
-    from ...jit.kernel import scalar as k
-
     return k.logical_not(k.logical_and(k.ge(share, 0.0), k.le(share, 1.0)))
 
 
@@ -260,7 +263,8 @@ def _lower_overlapping(
     least: Value,
 ) -> Any:  # fmt: skip
     b.require(overlaps.ndim == 2 and b.equal(overlaps.shape[0], overlaps.shape[1]))
-    found = _lower_picked(b, overlaps, scores, size, overlap, least, False, False)
+    zero = b.constant(0, "float32")
+    found = _lower_picked(b, overlaps, scores, size, overlap, least, zero, False, False)
     return found if found is NotImplemented else found[0]
 
 

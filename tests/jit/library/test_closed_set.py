@@ -166,6 +166,12 @@ def pictures(dtype: str) -> Run:
     found = [tf.image.resize_bilinear(x, [5, 5]), tf.image.resize_nearest_neighbor(x, [5, 5])]
     for method in ("bilinear", "nearest"):
         found.append(tf.image.crop_and_resize(x, boxes, [0, 1, 1, 0], [3, 3], method))
+    seen = [tf.image.resize_bicubic(x, [5, 5]), tf.image.resize_area(x, [5, 5])]
+    seen.append(tf.image.draw_bounding_boxes(x, [boxes, boxes]))
+    seen.append(tf.image.non_max_suppression_padded(boxes, boxes[0], 3)[0])
+    seen.append(tf.image.non_max_suppression_overlaps(boxes, boxes[0], 3))
+    many = some(9, 9, 3, 1, dtype="float32")
+    found += [*seen, tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME")]
     return [*found, *(g for y in found for g in tf.gradients(y, [x, boxes]) if g is not None)], {}
 
 
