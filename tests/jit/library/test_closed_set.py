@@ -171,8 +171,12 @@ def pictures(dtype: str) -> Run:
     seen.append(tf.image.non_max_suppression_padded(boxes, boxes[0], 3)[0])
     seen.append(tf.image.non_max_suppression_overlaps(boxes, boxes[0], 3))
     many = some(9, 9, 3, 1, dtype="float32")
-    found += [*seen, tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME")]
-    return [*found, *(g for y in found for g in tf.gradients(y, [x, boxes]) if g is not None)], {}
+    seen.append(tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME"))
+    return [
+        *seen,
+        *found,
+        *(g for y in found for g in tf.gradients(y, [x, boxes]) if g is not None),
+    ], {}
 
 
 def growing(dtype: str) -> Run:
