@@ -7,6 +7,7 @@ from typing import Any
 
 from ...engine import api
 from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.interface.specs import SparseTensorSpec
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from . import nest
@@ -36,7 +37,7 @@ def deserialize_sparse_tensors(tensors: Any, types: Any, shapes: Any, classes: A
     """The components with sparse tensors of the variants that stand for them."""
     flat = zip(*map(nest.flatten, (tensors, types, shapes, classes)))
     found = [
-        api.NAMES["io.deserialize_sparse"](tensor, dtype=kind, rank=shape.ndims)
+        SparseTensorSpec(shape, kind)._from_compatible_tensor_list([tensor])
         if which is SparseTensor
         else tensor
         for tensor, kind, shape, which in flat

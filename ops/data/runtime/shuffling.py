@@ -7,14 +7,18 @@ elements can be had by number, only numbers are shuffled.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....engine import errors
+from ....engine.types.dtypes import int64
+from ....engine.types.shape import TensorShape
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
 from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
+from .sources import RangeDataset
 
 if TYPE_CHECKING:
     from .context import Context
@@ -46,11 +50,16 @@ class ShuffleDataset(UnaryDataset):
         self.generator = generator
 
     def stream(self, context: Context, path: str) -> Stream:
-        rows = self.source.rows(context) if self.count == 1 else None
-        shuffled = _Shuffled(self, context, path)
-        if rows is not None:
+        rows = self.source.rows(context)
+        if rows is None:
+            return _Shuffled(self, context, path)
+        if self.count == 1:
+            shuffled = _Shuffled(self, context, path)
             return _ShuffledRows(shuffled.seeds, shuffled.generator, self.size, rows)
-        return shuffled
+        # Over repetitions the numbers of elements are what is shuffled.
+        numbers = copy.copy(self)
+        numbers.source = RangeDataset([int64], [TensorShape([])], (0, rows.count, 1))
+        return _ByNumber(_Shuffled(numbers, context, path), rows)
 
     def cardinality(self) -> int:
         count = self.source.cardinality()
@@ -254,3 +263,27 @@ class _ShuffledRows(BlockStream):
         self._buffer = state["numbers"].tolist()
         self._computed = list(state["computed"])
         self._given, self._ready = 0, len(self._computed[0]) if self._computed else 0
+
+
+class _ByNumber(BlockStream):
+    """The elements whose numbers a stream gives."""
+
+    def __init__(self, numbers: Stream, rows: Rows) -> None:
+        super().__init__()
+        self._numbers, self._rows = numbers, rows
+
+    def read_block(self, count: int) -> Block | None:
+        found: list[int] = []
+        while len(found) < count:
+            element = self._numbers.next()
+            if element is None:
+                break
+            found.append(int(element[0]))
+        return self._rows.take(np.array(found, np.int64)) if found else None
+
+    def save(self) -> State:
+        return {"numbers": self._numbers.save(), **self.save_ahead()}
+
+    def restore(self, state: State) -> None:
+        self.restore_ahead(state)
+        self._numbers.restore(state["numbers"])
