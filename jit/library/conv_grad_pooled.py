@@ -46,7 +46,7 @@ def filter_gradient(
     images = images_per_chunk(n, conv, size)
     chunks = ceil_div(n, images)
     col_tile = _columns(chunks, blocks)
-    table, parts = _pieces(x.dtype, list_tile_kernels.gather, facts)
+    table, parts = _pieces(x.dtype, True, facts)
     facts["PIECES"] = len(table)
     (partial,) = b.call(
         filter_kernel(x.dtype).calling(parts), [x, dy, places, b.constant(table)],
@@ -73,7 +73,7 @@ def input_gradient(
         pack_kernel(dy.dtype), [w], [((blocks, f, kh * kw, block), dy.dtype)],
         [kh * kw, c, f, block], kh * kw, max(1, _PACKED // (c * f)), blocks, 1,
     )  # fmt: skip
-    table, parts = _pieces(dy.dtype, list_tile_kernels.scatter, facts)
+    table, parts = _pieces(dy.dtype, False, facts)
     facts["PIECES"] = len(table)
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
@@ -137,19 +137,20 @@ def _block(dtype: str, kh: int, kw: int, channels: int) -> int:
 
 
 def _pieces(
-    dtype: str, entry: Callable[..., None], facts: dict[str, int]
+    dtype: str, gathers: bool, facts: dict[str, int]
 ) -> tuple[np.ndarray, list[LibraryKernel]]:
     """The tiles of a window as kernels read them, and the kernels of tiles that they name."""
     lanes = vectors(dtype).lanes
     cut = list(_cut(dtype, facts["KH"], facts["KW"] * facts["BLOCK"] // lanes))
     shapes = list(dict.fromkeys(shape for _, _, shape in cut))
     table = [(line, first * lanes, shapes.index(shape)) for line, first, shape in cut]
-    return np.array(table, np.int64), [_tile_kernel(dtype, entry, shape) for shape in shapes]
+    return np.array(table, np.int64), [_tile_kernel(dtype, gathers, shape) for shape in shapes]
 
 
-def _tile_kernel(dtype: str, entry: Callable[..., None], shape: tuple[int, int]) -> LibraryKernel:
+def _tile_kernel(dtype: str, gathers: bool, shape: tuple[int, int]) -> LibraryKernel:
+    name, entry = "gather_tiles" if gathers else "scatter_tiles", list_tile_kernels.tiles
     made = specialise(
-        f"{entry.__name__}_tiles", entry, DTYPE=dtype, LANES=vectors(dtype).lanes, ROWS=shape[0],
+        name, entry, DTYPE=dtype, GATHERS=gathers, LANES=vectors(dtype).lanes, ROWS=shape[0],
         VECTORS=shape[1],
     )  # fmt: skip
     return made.over(())
@@ -182,10 +183,10 @@ def closed(dtypes: Iterable[str]) -> Iterator[LibraryKernel]:
             yield pack_kernel(dtype).over([dtype] * 2)
             yield filter_kernel(dtype).over([dtype, dtype, "uint8", "int64", dtype])
             yield input_kernel(dtype).over([dtype, "uint8", dtype, "int64", dtype])
-            for entry in (list_tile_kernels.gather, list_tile_kernels.scatter):
+            for gathers in (True, False):
                 for rows, width in _tiles(dtype):
                     for shape in sorted({(rows, width), (1, width)}):
-                        yield _tile_kernel(dtype, entry, shape)
+                        yield _tile_kernel(dtype, gathers, shape)
 
 
 def _facts(

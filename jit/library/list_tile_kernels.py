@@ -9,6 +9,7 @@ from __future__ import annotations
 from .plain_vocabulary import GIVEN, Arguments, gather_tile, pointer, region, scatter_tile
 
 DTYPE: str = GIVEN
+GATHERS: bool = GIVEN  # lines into sums, else weights into lines
 LANES: int = GIVEN  # elements of a vector
 ROWS: int = GIVEN  # lines of a tile, and vectors of each
 VECTORS: int = GIVEN
@@ -25,33 +26,24 @@ SIZE = 7
 WORDS = 8  # of a block
 
 
-def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Adds up what lists tell of lines at r0, in sums at r1."""
+def tiles(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Where lists tell, either adds up lines at r0 in sums at r1, or multiples of weights at r1 to
+    lines at r0."""
     counts = pointer(region(args[COUNTS], "int64"))
     values, offsets = region(args[VALUES], DTYPE), region(args[OFFSETS], "int32")
     features, most, line, width = args[FEATURES], args[MOST], args[LINE], args[WIDTH]
-    lines, sums, size = region(r0, DTYPE), region(r1, DTYPE), args[SIZE]
+    lines, own, size = region(r0, DTYPE), region(r1, DTYPE), args[SIZE]
     for f in range(features):
+        # Tiles need a value at least; many a feature has none.
         if counts[f] > 0:
-            gather_tile(
-                ROWS, VECTORS, LANES, lines, values, offsets, counts[f], sums, line, width
-            )  # fmt: skip
+            if GATHERS:
+                gather_tile(
+                    ROWS, VECTORS, LANES, lines, values, offsets, counts[f], own, line, width
+                )  # fmt: skip
+            else:
+                scatter_tile(
+                    ROWS, VECTORS, LANES, own, values, offsets, counts[f], lines, width, line
+                )  # fmt: skip
         values = values + most
         offsets = offsets + most
-        sums = sums + size
-
-
-def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Adds multiples of weights at r1 to lines at r0, where lists tell."""
-    counts = pointer(region(args[COUNTS], "int64"))
-    values, offsets = region(args[VALUES], DTYPE), region(args[OFFSETS], "int32")
-    features, most, line, width = args[FEATURES], args[MOST], args[LINE], args[WIDTH]
-    lines, weights, size = region(r0, DTYPE), region(r1, DTYPE), args[SIZE]
-    for f in range(features):
-        if counts[f] > 0:
-            scatter_tile(
-                ROWS, VECTORS, LANES, weights, values, offsets, counts[f], lines, width, line
-            )  # fmt: skip
-        values = values + most
-        offsets = offsets + most
-        weights = weights + size
+        own = own + size

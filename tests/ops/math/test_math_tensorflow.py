@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-import numbaflow as tf
+from ..beside_tensorflow import computed, needed
 
-PYTHON = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 WORKER = Path(__file__).with_name("math_worker.py")
 TOLERANCE = {"float16": 2e-3, "float32": 2e-5, "complex64": 2e-5}
 # Where TensorFlow's own answer depends on its version, its vector width or its graph optimizer.
@@ -38,26 +33,10 @@ LOOSE = {"reduce_sum/float16/2/0", "reduce_sum/float16/2/1"}
 pytestmark = [pytest.mark.tf, pytest.mark.slow]
 
 
-def _worker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("math_worker", WORKER)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.skipif(
-    not PYTHON, reason="NUMBAFLOW_TF115_PYTHON names no Python that has TensorFlow 1.15"
-)
+@needed
 @pytest.mark.filterwarnings("ignore")
-def test_reference_kernels_agree_with_tensorflow(tmp_path: Path, monkeypatch) -> None:
-    out = tmp_path / "out.npz"
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    command = [PYTHON, str(WORKER), "tensorflow", str(out)]
-    subprocess.run(command, check=True, env=environment, capture_output=True)
-    monkeypatch.setenv("NUMBAFLOW_JIT", "never")
-    ours = _worker().compute(tf)
-    with np.load(out) as file:
-        theirs = dict(file)
+def test_reference_kernels_agree_with_tensorflow(tmp_path: Path) -> None:
+    ours, theirs = computed(WORKER, tmp_path)
     wrong = [
         f"{name}: {theirs[name]} expected, got {value}"
         for name, value in ours.items()
