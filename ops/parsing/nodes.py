@@ -36,13 +36,13 @@ def _keys(given: Sequence[Any]) -> list[str]:
     return [key.decode() if isinstance(key, bytes) else str(key) for key in plain]
 
 
-def _sparse(keys: Sequence[Any], types: Sequence[Any]) -> list[Sparse]:
+def sparse_features(keys: Sequence[Any], types: Sequence[Any]) -> list[Sparse]:
     if len(keys) != len(types):
         raise errors.invalid("len(sparse_keys) != len(sparse_types)")
     return [Sparse(*pair) for pair in zip(_keys(keys), types)]
 
 
-def _dense(
+def dense_features(
     keys: Sequence[Any],
     types: Sequence[Any],
     shapes: Sequence[TensorShape],
@@ -96,18 +96,18 @@ def _parse_example(
         )
     texts = _texts(serialized, "serialized")
     attrs = c.op._attrs
-    dense = _dense(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
+    dense = dense_features(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
     check_defaults(dense)
-    return parse_batch(texts, named, _sparse(sparse_keys, attrs["sparse_types"]), dense)
+    return parse_batch(texts, named, sparse_features(sparse_keys, attrs["sparse_types"]), dense)
 
 
 def _parse_single_example(
     c: KernelContext, serialized: np.ndarray, defaults: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     text, attrs = _text(serialized, "serialized"), c.op._attrs
-    dense = _dense(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
+    dense = dense_features(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
     check_defaults(dense)
-    return parse_single(text, _sparse(attrs["sparse_keys"], attrs["sparse_types"]), dense)
+    return parse_single(text, sparse_features(attrs["sparse_keys"], attrs["sparse_types"]), dense)
 
 
 def _asked(
@@ -117,7 +117,7 @@ def _asked(
     missing: Sequence[Any],
 ) -> Asked:
     """keys: of sparse and dense features of the context, then of lists."""
-    dense = _dense(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
+    dense = dense_features(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
     for i, asked in enumerate(dense):
         if asked.default.size and asked.default.shape != asked.shape:
             raise errors.invalid(
@@ -125,10 +125,10 @@ def _asked(
                 f"context_dense_shapes_[{i}] == {shape_text(asked.shape)}"
             )
     return Asked(
-        _sparse(keys[0], attrs["context_sparse_types"]),
+        sparse_features(keys[0], attrs["context_sparse_types"]),
         dense,
-        _sparse(keys[2], attrs["feature_list_sparse_types"]),
-        _dense(keys[3], attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"]),
+        sparse_features(keys[2], attrs["feature_list_sparse_types"]),
+        dense_features(keys[3], attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"]),
         set(_keys(missing)),
     )
 

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many elements a dataset has, the one that it has, where they go, and statistics of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....engine import api, errors
+from ....engine.api import export
+from ....engine.deprecation import deprecated
+from ....engine.graph.convert import convert_to_tensor
+from ....engine.graph.device_spec import DeviceSpec
+from ....engine.types import dtypes
+from ...public import raw
+from .. import structure
+from ..dataset import DatasetV2
+from ..options import Options
+from ..unary import UnaryUnchangedStructureDataset
+
+Apply = Callable[[Any], Any]
+INFINITE, UNKNOWN = -1, -2
+api.constant("data.experimental.INFINITE_CARDINALITY", INFINITE)
+api.constant("data.experimental.UNKNOWN_CARDINALITY", UNKNOWN)
+
+
+@export("data.experimental.cardinality")
+def cardinality(dataset: Any) -> Any:
+    """The number of elements, as an int64 tensor.
+
+    INFINITE_CARDINALITY for endless datasets, UNKNOWN_CARDINALITY where only reading would tell.
+
+    Example:
+        >>> tf.Session().run(tf.data.experimental.cardinality(tf.data.Dataset.range(5).batch(2)))
+        np.int64(3)
+    """
+    return raw.DatasetCardinality(dataset._variant_tensor)
+
+
+@export("data.experimental.get_single_element")
+def get_single_element(dataset: Any) -> Any:
+    """The only element of a dataset; InvalidArgumentError in a run if there is not just one.
+
+    Raises:
+      TypeError: It is no dataset.
+
+    Example:
+        >>> dataset = tf.data.Dataset.range(3).batch(3)
+        >>> tf.Session().run(tf.data.experimental.get_single_element(dataset))
+        array([0, 1, 2])
+    """
+    if not isinstance(dataset, DatasetV2):
+        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+    flat = raw.DatasetToSingleElement(dataset._variant_tensor, **dataset._flat_structure)
+    return structure.from_compatible_tensor_list(dataset.element_spec, flat)
+
+
+def _require_cpu(device: str) -> None:
+    kind = DeviceSpec.from_string(device).device_type
+    if kind not in (None, "CPU"):
+        raise errors.unimplemented(
+            f"Elements of datasets cannot be copied to {device}: there is no such device. Name a "
+            "CPU, or leave the transformation out."
+        )
+
+
+@export("data.experimental.copy_to_device")
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
+    """A transformation that copies elements to a device; on the CPU they are there already.
+
+    Raises:
+      UnimplementedError: The device is no CPU.
+    """
+
+    def apply(dataset: Any) -> Any:
+        _require_cpu(source_device)
+        _require_cpu(target_device)
+        options = Options()
+        options.experimental_optimization.apply_default_optimizations = False
+        options.experimental_optimization.autotune = False
+        return dataset.with_options(options)
+
+    return apply
+
+
+@export("data.experimental.prefetch_to_device")
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
+    """A transformation that reads elements ahead, on a device.
+
+    Args:
+      device: Where to.
+      buffer_size: How many; as fits if None.
+
+    Raises:
+      UnimplementedError: The device is no CPU.
+    """
+    return lambda dataset: dataset.apply(copy_to_device(device)).prefetch(buffer_size)
+
+
+@export("data.experimental.StatsAggregator")
+class StatsAggregator:
+    """Keeps statistics of pipelines, whose options name it: `options.experimental_stats.aggregator`."""
+
+    def __init__(self) -> None:
+        self._resource = raw.StatsAggregatorHandle()
+
+    def get_summary(self) -> Any:
+        """A string tensor: all that was told so far, as a serialized Summary."""
+        return raw.StatsAggregatorSummary(self._resource)
+
+
+StatsAggregatorV1 = StatsAggregator
+
+
+class _SetStatsAggregatorDataset(UnaryUnchangedStructureDataset):
+    """The same elements, whose statistics go to an aggregator."""
+
+    def __init__(self, input_dataset: Any, aggregator: Any, prefix: Any, counter_prefix: Any):
+        self._input_dataset = input_dataset
+        self._stats_aggregator = aggregator
+        self._unchanged(
+            raw.SetStatsAggregatorDataset,
+            stats_aggregator=aggregator._resource,
+            tag=prefix or "",
+            counter_prefix=counter_prefix or "",
+        )
+
+
+@deprecated(None, "Use `tf.data.experimental.StatsOptions`.")
+def set_stats_aggregator(stats_aggregator: Any, prefix: Any = "", counter_prefix: Any = "") -> Apply:
+    """A transformation whose statistics go to an aggregator."""
+    rest = stats_aggregator, prefix, counter_prefix
+    return lambda dataset: _SetStatsAggregatorDataset(dataset, *rest)
+
+
+class _StatsDataset(UnaryUnchangedStructureDataset):
+    """The same elements, of which something is told under a tag."""
+
+    def __init__(self, input_dataset: Any, op_function: Any, tag: Any) -> None:
+        self._input_dataset = input_dataset
+        self._tag = convert_to_tensor(tag, dtype=dtypes.string)
+        self._unchanged(op_function, tag=self._tag)
+
+
+@export("data.experimental.bytes_produced_stats")
+def bytes_produced_stats(tag: Any) -> Apply:
+    """A transformation that tells how many bytes each element has, under a tag."""
+    return lambda dataset: _StatsDataset(dataset, raw.BytesProducedStatsDataset, tag)
+
+
+@export("data.experimental.latency_stats")
+def latency_stats(tag: Any) -> Apply:
+    """A transformation that tells how many microseconds each element took, under a tag."""
+    return lambda dataset: _StatsDataset(dataset, raw.LatencyStatsDataset, tag)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops of `tf.data.experimental`, each also under its older name that begins so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....engine import errors
+from ..runtime import batching, choosing, grouping, ordering, scanning, sparse_batches, threads
+from ..runtime.dataset import Dataset, dataset_in
+from ..runtime.mapping import MapDataset
+from .common import FUNCTION, TYPES, captured, define_dataset, element_types, scalar, scalars
+
+if TYPE_CHECKING:
+    from ....engine.graph.kernel_context import KernelContext
+
+_INPUT = "input_dataset: variant"
+
+
+def define_both(name: str, *definition: Any, **facts: Any) -> None:
+    """Defines an op under its name and the one that begins with Experimental."""
+    for full_name in (name, f"Experimental{name}"):
+        define_dataset(full_name, *definition, **facts)
+
+
+def _arguments(*names: str) -> tuple[str, str]:
+    """The captured inputs and the attributes of functions with names."""
+    inputs = [f"{n}_other_arguments: T{n}_other_arguments" for n in names]
+    attrs = [f"{n}: func; T{n}_other_arguments: list(type) >= 0" for n in names]
+    return f"{_INPUT}, {', '.join(inputs)}", f"{'; '.join(attrs)}; {TYPES}"
+
+
+def _functions(c: KernelContext, kind: Any, names: tuple[str, ...], values: Any) -> Any:
+    return kind(*(captured(c, name, given) for name, given in zip(names, values)))
+
+
+_WINDOW = ("key_func", "reduce_func", "window_size_func")
+_REDUCER = ("key_func", "init_func", "reduce_func", "finalize_func")
+
+
+def _group_by_window(c: KernelContext, source: Any, *others: Any) -> Dataset:
+    functions = _functions(c, grouping.WindowFunctions, _WINDOW, others)
+    return grouping.GroupByWindowDataset(dataset_in(source), *element_types(c), functions)
+
+
+def _group_by_reducer(c: KernelContext, source: Any, *others: Any) -> Dataset:
+    functions = _functions(c, grouping.ReducerFunctions, _REDUCER, others)
+    return grouping.GroupByReducerDataset(dataset_in(source), *element_types(c), functions)
+
+
+def _map_and_batch(
+    c: KernelContext, source: Any, others: Any, size: Any, parallel: Any, drops: Any
+) -> Dataset:
+    count, calls = scalar(size, "batch_size"), scalar(parallel, "num_parallel_calls")
+    if count <= 0:
+        raise errors.invalid("batch_size must be greater than zero.")
+    if calls <= 0 and calls != -1:
+        raise errors.invalid("num_parallel_calls must be greater than zero.")
+    types, shapes = element_types(c)
+    rows = [shape[1:] if shape.ndims else shape for shape in shapes]
+    function, keeps = captured(c, "f", others), c.attr("preserve_cardinality")
+    read = dataset_in(source)
+    mapped: Dataset = threads.ParallelMapDataset(read, types, rows, function, keeps, calls)
+    if calls == 1:
+        mapped = MapDataset(read, types, rows, function, keeps)
+    drop = scalar(drops, "drop_remainder")
+    return batching.BatchDataset(mapped, types, shapes, count, drop)
+
+
+def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Dataset:
+    read = dataset_in(source)
+    count = scalar(size, "batch_size")
+    if len(read.types) != 1:
+        raise errors.invalid("DenseToSparseBatchDataset only supports inputs with a single component.")
+    if count <= 0:
+        raise errors.invalid("Batch size must be greater than zero.")
+    if row.ndim != 1:
+        raise errors.invalid("row_shape must be a vector")
+    types, shapes = element_types(c)
+    return sparse_batches.DenseToSparseBatchDataset(read, types, shapes, count, row.tolist())
+
+
+def _directed(c: KernelContext, selector: Any, sources: list[Any]) -> Dataset:
+    choices, read = dataset_in(selector), [dataset_in(source) for source in sources]
+    if len(choices.types) != 1 or choices.types[0].name != "int64":
+        raise errors.invalid(
+            "The selector input must be a dataset of scalar int64 elements."
+        )
+    for i, one in enumerate(read[1:], 1):
+        if one.types != read[0].types:
+            raise errors.invalid(
+                "All inputs must have the same output_dtypes. First input has types "
+                f"{[t.name for t in read[0].types]}, and input {i} has types "
+                f"{[t.name for t in one.types]}"
+            )
+    return choosing.DirectedInterleaveDataset(*element_types(c), choices, read)
+
+
+def _parallel_interleave(
+    c: KernelContext,
+    source: Any,
+    others: Any,
+    cycle_length: Any,
+    block_length: Any,
+    sloppy: Any,
+    buffered: Any,
+    prefetched: Any,
+) -> Dataset:
+    """What is sloppy may be in any order: in the one of what is not, too."""
+    cycle, block = scalar(cycle_length, "cycle_length"), scalar(block_length, "block_length")
+    room = scalar(buffered, "buffer_output_elements")
+    for value, name in (
+        (cycle, "cycle_length"),
+        (block, "block_length"),
+        (room, "buffer_output_elements"),
+    ):
+        if value <= 0:
+            raise errors.invalid(f"`{name}` must be > 0")
+    if scalar(prefetched, "prefetch_input_elements") < 0:
+        raise errors.invalid("`prefetch_input_elements` must be >= 0")
+    function = captured(c, "f", others)
+    return choosing.ParallelInterleaveDataset(
+        dataset_in(source), *element_types(c), function, (cycle, block), room
+    )
+
+
+def _scan(c: KernelContext, source: Any, state: list[Any], others: list[Any]) -> Dataset:
+    first = [np.array(value) for value in state], list(c.op._attrs["Tstate"])
+    keeps = c.attr("preserve_cardinality")
+    function = captured(c, "f", others)
+    return scanning.ScanDataset(dataset_in(source), *element_types(c), function, first, keeps)
+
+
+def _take_while(c: KernelContext, source: Any, others: list[Any]) -> Dataset:
+    return scanning.TakeWhileDataset(dataset_in(source), captured(c, "predicate", others))
+
+
+def _unique(c: KernelContext, source: Any) -> Dataset:
+    read = dataset_in(source)
+    if len(read.types) != 1 or read.types[0].name not in ("int32", "int64", "string"):
+        raise errors.invalid(
+            "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or "
+            "`tf.string` component."
+        )
+    return scanning.UniqueDataset(read)
+
+
+def _random(c: KernelContext, seed: Any, seed2: Any) -> Dataset:
+    return scanning.RandomDataset(scalar(seed, "seed"), scalar(seed2, "seed2"))
+
+
+def _of_source(kind: Callable[[Dataset], Dataset]) -> Callable[..., Dataset]:
+    def make(c: KernelContext, source: Any, *unused: Any) -> Dataset:
+        return kind(dataset_in(source))
+
+    return make
+
+
+_GIVEN, _ATTRS = _arguments(*_WINDOW)
+define_both(
+    "GroupByWindowDataset",
+    _GIVEN,
+    _ATTRS,
+    _group_by_window,
+    "A dataset of what a function makes of groups of elements with one key.",
+)
+_GIVEN, _ATTRS = _arguments(*_REDUCER)
+define_both(
+    "GroupByReducerDataset",
+    _GIVEN,
+    _ATTRS,
+    _group_by_reducer,
+    "A dataset with what functions make of all elements with one key.",
+    stateful=True,
+)
+define_both(
+    "MapAndBatchDataset",
+    f"{_INPUT}, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, "
+    "drop_remainder: bool",
+    f"{FUNCTION}; {TYPES}; preserve_cardinality: bool = false",
+    _map_and_batch,
+    "A dataset of the results of a function, several as one.",
+)
+define_both(
+    "DenseToSparseBatchDataset",
+    f"{_INPUT}, batch_size: int64, row_shape: int64",
+    TYPES,
+    _dense_to_sparse,
+    "A dataset of several elements of different sizes as one sparse tensor.",
+)
+define_both(
+    "DirectedInterleaveDataset",
+    "selector_input_dataset: variant, data_input_datasets: N * variant",
+    f"{TYPES}; N: int >= 1",
+    _directed,
+    "A dataset of elements of others, in the order that another one says.",
+)
+define_dataset(
+    "ParallelInterleaveDataset",
+    f"{_INPUT}, other_arguments: Targuments, cycle_length: int64, block_length: int64, "
+    "sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64",
+    f"{FUNCTION}; {TYPES}",
+    _parallel_interleave,
+    "A dataset of the elements of datasets that a function makes, several read at a time.",
+)
+define_dataset(
+    "ExperimentalParallelInterleaveDataset",
+    f"{_INPUT}, other_arguments: Targuments, cycle_length: int64, block_length: int64, "
+    "sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64",
+    f"{FUNCTION}; {TYPES}",
+    _parallel_interleave,
+    "A dataset of the elements of datasets that a function makes, several read at a time.",
+)
+define_both(
+    "ScanDataset",
+    f"{_INPUT}, initial_state: Tstate, other_arguments: Targuments",
+    f"f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; {TYPES}; "
+    "preserve_cardinality: bool = false",
+    _scan,
+    "A dataset of the outputs of a function of a state and an element.",
+)
+define_both(
+    "TakeWhileDataset",
+    f"{_INPUT}, other_arguments: Targuments",
+    f"predicate: func; Targuments: list(type) >= 0; {TYPES}",
+    _take_while,
+    "A dataset of the elements in front of the first for which a function does not hold.",
+)
+define_both("UniqueDataset", _INPUT, TYPES, _unique, "A dataset without what came before.")
+define_both(
+    "IgnoreErrorsDataset",
+    _INPUT,
+    TYPES,
+    _of_source(scanning.IgnoreErrorsDataset),
+    "A dataset of the elements that can be computed.",
+)
+define_both(
+    "RandomDataset",
+    "seed: int64, seed2: int64",
+    TYPES,
+    _random,
+    "A dataset of random numbers.",
+    shape=scalars(0, 0),
+    stateful=True,
+)
+define_both(
+    "NonSerializableDataset",
+    _INPUT,
+    TYPES,
+    _of_source(ordering.PassingDataset),
+    "The same dataset.",
+)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets of parsed Examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ....engine.types.dtypes import DType
+from ....engine.types.shape import TensorShape
+from ...parsing.example_store import Dense, Sparse, parse_batch
+from .dataset import Dataset, Element, State, Stream
+from .ordering import UnaryDataset
+from .threads import Ahead
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class Features(NamedTuple):
+    """What is asked of an Example."""
+
+    sparse: Sequence[Sparse]
+    dense: Sequence[Dense]
+
+    def parsed(self, serialized: np.ndarray) -> Element:
+        """The features of a batch of Examples in the order of their names; sparse ones as boxes."""
+        found = parse_batch(serialized.reshape(-1).tolist(), [], self.sparse, self.dense)
+        count = len(self.sparse)
+        named: dict[str, np.ndarray] = {}
+        for i, asked in enumerate(self.sparse):
+            box = np.empty(3, object)
+            for part in range(3):
+                box[part] = found[part * count + i]
+            named[asked.key] = box
+        for asked, value in zip(self.dense, found[3 * count :]):
+            named[asked.key] = value
+        return tuple(named[key] for key in sorted(named))
+
+
+class ParseExampleDataset(UnaryDataset):
+    """The features of batches of Examples."""
+
+    kind = "ParseExample"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        features: Features,
+        parallel: int,
+    ) -> None:
+        super().__init__(source, types, shapes)
+        self.features, self.parallel = features, parallel
+
+    def stream(self, context: Context, path: str) -> Stream:
+        parsed = _Parsed(self.source_stream(context, path), self.features)
+        if self.parallel == 1:
+            return parsed
+        return Ahead(parsed, context, max(2, self.parallel))
+
+
+class _Parsed(Stream):
+    def __init__(self, source: Stream, features: Features) -> None:
+        self._source, self._features = source, features
+
+    def next(self) -> Element | None:
+        element = self._source.next()
+        return None if element is None else self._features.parsed(element[0])
+
+    def save(self) -> State:
+        return {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()

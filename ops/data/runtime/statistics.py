@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics of pipelines: what a dataset counts as its elements pass, and where that is kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .dataset import Dataset, Element, State, Stream
+from .ordering import UnaryDataset
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class Aggregator:
+    """Histograms and scalars by name, fed from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._histograms: dict[str, list[float]] = {}
+        self._scalars: dict[str, float] = {}
+
+    def add(self, name: str, values: list[float]) -> None:
+        """Puts values into a histogram."""
+        with self._lock:
+            self._histograms.setdefault(name, []).extend(values)
+
+    def set(self, name: str, value: float) -> None:
+        """Sets a scalar."""
+        with self._lock:
+            self._scalars[name] = value
+
+    def summary(self) -> bytes:
+        """All that was told, as a serialized Summary."""
+        from ....io import protos
+        from ...summaries.summary_ops import fill_histogram
+
+        summary = protos.Summary()
+        with self._lock:
+            for name, values in self._histograms.items():
+                value = summary.value.add(tag=name)
+                fill_histogram(value.histo, np.array(values, np.float64), name)
+            for name, scalar in self._scalars.items():
+                summary.value.add(tag=name, simple_value=scalar)
+        return summary.SerializeToString()
+
+
+class Listening:
+    """Who is told of an iteration's statistics, and under which names."""
+
+    def __init__(self) -> None:
+        self.aggregator: Aggregator | None = None
+        self.tag = ""
+
+    def name(self, tag: str) -> str:
+        """A tag with what stands in front of all."""
+        return f"{self.tag}{tag}" if self.tag else tag
+
+
+def listening(context: Context) -> Listening:
+    """Who listens in an iteration."""
+    return context.kept("statistics", Listening)  # type: ignore[no-any-return]
+
+
+class ListenedDataset(UnaryDataset):
+    """The same elements, whose statistics go to an aggregator."""
+
+    kind = "SetStatsAggregator"
+
+    def __init__(self, source: Dataset, aggregator: Aggregator, tag: str) -> None:
+        super().__init__(source)
+        self.aggregator, self.tag = aggregator, tag
+
+    def stream(self, context: Context, path: str) -> Stream:
+        listener = listening(context)
+        listener.aggregator, listener.tag = self.aggregator, self.tag
+        return self.source_stream(context, path)
+
+
+class MeasuredDataset(UnaryDataset):
+    """The same elements; how many bytes each has, or how long it took, is told."""
+
+    kind = "Stats"
+
+    def __init__(self, source: Dataset, tag: str, is_latency: bool) -> None:
+        super().__init__(source)
+        self.tag, self.is_latency = tag, is_latency
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Measured(self.source_stream(context, path), self, listening(context))
+
+
+class _Measured(Stream):
+    def __init__(self, source: Stream, dataset: MeasuredDataset, listener: Listening) -> None:
+        self._source, self._dataset, self._listener = source, dataset, listener
+
+    def next(self) -> Element | None:
+        start = time.perf_counter()
+        element = self._source.next()
+        aggregator = self._listener.aggregator
+        if aggregator is not None and element is not None:
+            if self._dataset.is_latency:
+                value = (time.perf_counter() - start) * 1e6
+            else:
+                value = float(sum(map(_bytes_of, element)))
+            aggregator.add(self._listener.name(self._dataset.tag), [value])
+        return element
+
+    def save(self) -> State:
+        return {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def _bytes_of(component: np.ndarray) -> int:
+    """The bytes of an array; of texts, those of the texts."""
+    if component.dtype != object:
+        return component.nbytes
+    items = component.reshape(-1).tolist()
+    return sum(len(item) if isinstance(item, bytes) else 0 for item in items)
