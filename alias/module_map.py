@@ -214,12 +214,30 @@ HOMES = {
         "utils_impl": ".train.saved_model.tensor_info .train.saved_model.folder",
     },
     "data": {
-        "experimental.ops.batching": "tf.data.experimental",
-        "experimental.ops.grouping": "tf.data.experimental",
-        "experimental.ops.interleave_ops": "tf.data.experimental",
+        "experimental.ops.batching": ".ops.data.experimental.batching tf.data.experimental",
+        "experimental.ops.cardinality": ".ops.data.experimental.elements tf.data.experimental",
+        "experimental.ops.counter": ".ops.data.experimental.scanning tf.data.experimental",
+        "experimental.ops.enumerate_ops": "tf.data.experimental",
+        "experimental.ops.error_ops": "tf.data.experimental",
+        "experimental.ops.get_single_element": "tf.data.experimental",
+        "experimental.ops.grouping": ".ops.data.experimental.grouping tf.data.experimental",
+        "experimental.ops.interleave_ops": ".ops.data.experimental.choosing tf.data.experimental",
+        "experimental.ops.iterator_ops": "tf.data.experimental",
         "experimental.ops.optimization": "tf.data.experimental",
-        "experimental.ops.readers": "tf.data.experimental",
+        "experimental.ops.parsing_ops": ".ops.data.experimental.reading tf.data.experimental",
+        "experimental.ops.prefetching_ops": "tf.data.experimental",
+        "experimental.ops.random_ops": ".ops.data.experimental.scanning tf.data.experimental",
+        "experimental.ops.readers": (
+            ".ops.data.experimental.csv .ops.data.experimental.reading tf.data.experimental"
+        ),
+        "experimental.ops.resampling": "tf.data.experimental",
         "experimental.ops.scan_ops": "tf.data.experimental",
+        "experimental.ops.shuffle_ops": "tf.data.experimental",
+        "experimental.ops.stats_aggregator": ".ops.data.experimental.elements tf.data.experimental",
+        "experimental.ops.stats_ops": ".ops.data.experimental.elements tf.data.experimental",
+        "experimental.ops.take_while_ops": "tf.data.experimental",
+        "experimental.ops.unique": "tf.data.experimental",
+        "experimental.ops.writers": "tf.data.experimental",
         "ops.dataset_ops": (
             ".ops.data.dataset_v1 .ops.data.dataset .ops.data.dataset_spec .ops.data.sources "
             ".ops.data.transformations .ops.data.functions .ops.data.options tf.data"

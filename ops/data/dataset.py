@@ -155,11 +155,17 @@ class DatasetV2:
                 dataset = t._OptimizeDataset(dataset, optimizations, configs)
         tuning = options.experimental_optimization
         if tuning is None:
-            return t._ModelDataset(dataset, AutotuneAlgorithm.HILL_CLIMB, 0)
-        if tuning.autotune is not False:
+            dataset = t._ModelDataset(dataset, AutotuneAlgorithm.HILL_CLIMB, 0)
+        elif tuning.autotune is not False:
             algorithm = tuning.autotune_algorithm
             algorithm = AutotuneAlgorithm.HILL_CLIMB if algorithm is None else algorithm
             dataset = t._ModelDataset(dataset, algorithm, tuning.autotune_cpu_budget or 0)
+        statistics = options.experimental_stats
+        if statistics is not None and statistics.aggregator:
+            from .experimental.elements import set_stats_aggregator
+
+            told = statistics.aggregator, statistics.prefix, statistics.counter_prefix
+            dataset = set_stats_aggregator(*told)(dataset)
         return dataset
 
     # Sources

@@ -55,8 +55,7 @@ def _weakened(found: Any, state: Any) -> Any:
         raise TypeError(f"The element types {text} {types}; got {new_types}.")
     flat = nest.flatten(shapes)
     weaker = [
-        old.most_specific_compatible_shape(new)
-        for old, new in zip(flat, nest.flatten(new_shapes))
+        old.most_specific_compatible_shape(new) for old, new in zip(flat, nest.flatten(new_shapes))
     ]
     if all(old.sizes == new.sizes for old, new in zip(flat, weaker)):
         return None

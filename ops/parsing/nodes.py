@@ -117,7 +117,9 @@ def _asked(
     missing: Sequence[Any],
 ) -> Asked:
     """keys: of sparse and dense features of the context, then of lists."""
-    dense = dense_features(keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults)
+    dense = dense_features(
+        keys[1], attrs["Tcontext_dense"], attrs["context_dense_shapes"], defaults
+    )
     for i, asked in enumerate(dense):
         if asked.default.size and asked.default.shape != asked.shape:
             raise errors.invalid(
@@ -128,7 +130,9 @@ def _asked(
         sparse_features(keys[0], attrs["context_sparse_types"]),
         dense,
         sparse_features(keys[2], attrs["feature_list_sparse_types"]),
-        dense_features(keys[3], attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"]),
+        dense_features(
+            keys[3], attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"]
+        ),
         set(_keys(missing)),
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches: of a function's results, of arrays of different sizes as sparse tensors, and their rows."""
+"""Batches of a function's results, of arrays of different sizes, and the rows of batches."""
 
 from __future__ import annotations
 
@@ -116,9 +116,7 @@ def map_and_batch(
       ValueError: Both numbers are given.
     """
     calls = _calls(batch_size, num_parallel_batches, num_parallel_calls)
-    return lambda dataset: _MapAndBatchDataset(
-        dataset, map_func, batch_size, calls, drop_remainder
-    )
+    return lambda dataset: _MapAndBatchDataset(dataset, map_func, batch_size, calls, drop_remainder)
 
 
 class _MapAndBatchDataset(UnaryDataset):

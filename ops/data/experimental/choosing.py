@@ -50,9 +50,7 @@ def parallel_interleave(
       buffer_output_elements: How many elements of each are read ahead.
       prefetch_input_elements: How many datasets are made before their turn comes.
     """
-    rest = (
-        cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements
-    )
+    rest = (cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements)
     return lambda dataset: ParallelInterleaveDataset(dataset, map_func, *rest)
 
 
@@ -266,9 +264,7 @@ def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:
     return (ratio - least) / (largest - least), least
 
 
-def _filtered(
-    dataset: Any, acceptances: Any, initials: Any, classes: Any, seed: Any
-) -> Any:
+def _filtered(dataset: Any, acceptances: Any, initials: Any, classes: Any, seed: Any) -> Any:
     def maybe_warn_on_large_rejection(accept: Any, initial: Any) -> Any:
         rejected = tf.reduce_sum((1 - accept) * initial)
         return tf.cond(

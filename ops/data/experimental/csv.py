@@ -180,9 +180,7 @@ def _opener(compression: Any) -> Callable[[str], IO[str]]:
 
         return lambda name: gzip.open(name, "rt")  # type: ignore[return-value]
     if kind == "ZLIB":
-        raise ValueError(
-            f"compression_type ({compression}) is not supported for probing columns"
-        )
+        raise ValueError(f"compression_type ({compression}) is not supported for probing columns")
     if kind:
         raise ValueError(f"compression_type ({compression}) is not supported")
     return _open_text
@@ -332,9 +330,7 @@ def make_csv_dataset(
         rows = probe.rows(len(column_names), header)
         defaults = _inferred(rows, wanted, na_value, num_rows_for_inference)
     if columns is not None and len(defaults) != len(columns):
-        raise ValueError(
-            "If specified, column_defaults and select_columns must have same length."
-        )
+        raise ValueError("If specified, column_defaults and select_columns must have same length.")
     if columns is not None and len(column_names) > len(columns):
         column_names = [column_names[number] for number in columns]
     if label_name is not None and label_name not in column_names:
@@ -358,9 +354,7 @@ def make_csv_dataset(
         return features if label_name is None else (features, features.pop(label_name))
 
     records = _read(files, filename_to_dataset, num_parallel_reads, sloppy)
-    records = shuffled_and_repeated(
-        records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed
-    )
+    records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size=batch_size, drop_remainder=num_epochs is None)
     batches = DatasetV1Adapter(MapDataset(batches, map_fn, use_inter_op_parallelism=False))
     return batches.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)

@@ -8,9 +8,8 @@ from typing import Any
 
 from ....engine import api, errors
 from ....engine.api import export
-from ....engine.deprecation import deprecated
 from ....engine.graph.convert import convert_to_tensor
-from ....engine.graph.device_spec import DeviceSpec
+from ....engine.graph.devices import DeviceSpec
 from ....engine.types import dtypes
 from ...public import raw
 from .. import structure
@@ -99,7 +98,7 @@ def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
 
 @export("data.experimental.StatsAggregator")
 class StatsAggregator:
-    """Keeps statistics of pipelines, whose options name it: `options.experimental_stats.aggregator`."""
+    """Keeps statistics of pipelines that name it in `options.experimental_stats.aggregator`."""
 
     def __init__(self) -> None:
         self._resource = raw.StatsAggregatorHandle()
@@ -126,8 +125,9 @@ class _SetStatsAggregatorDataset(UnaryUnchangedStructureDataset):
         )
 
 
-@deprecated(None, "Use `tf.data.experimental.StatsOptions`.")
-def set_stats_aggregator(stats_aggregator: Any, prefix: Any = "", counter_prefix: Any = "") -> Apply:
+def set_stats_aggregator(
+    stats_aggregator: Any, prefix: Any = "", counter_prefix: Any = ""
+) -> Apply:
     """A transformation whose statistics go to an aggregator."""
     rest = stats_aggregator, prefix, counter_prefix
     return lambda dataset: _SetStatsAggregatorDataset(dataset, *rest)

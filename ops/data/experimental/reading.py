@@ -180,9 +180,7 @@ def make_batched_features_dataset(
     if structure.legacy(dataset.element_spec, "types") == (dtypes.string, dtypes.string):
         pairs = MapDataset(dataset, lambda _, value: value, use_inter_op_parallelism=False)
         dataset = DatasetV1Adapter(pairs)
-    dataset = shuffled_and_repeated(
-        dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed
-    )
+    dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
     threads = 2 if parser_num_threads is None else parser_num_threads
     dataset = dataset.apply(parse_example_dataset(features, num_parallel_calls=threads))

@@ -12,7 +12,7 @@ from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.graph import name_scope
 from ....engine.interface.specs import TensorSpec
 from ....engine.types import dtypes
-from ...public import raw, tf
+from ...public import raw
 from .. import structure
 from ..arguments import get_seed
 from ..dataset_v1 import DatasetV1, DatasetV1Adapter

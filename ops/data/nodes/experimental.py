@@ -74,7 +74,9 @@ def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Data
     read = dataset_in(source)
     count = scalar(size, "batch_size")
     if len(read.types) != 1:
-        raise errors.invalid("DenseToSparseBatchDataset only supports inputs with a single component.")
+        raise errors.invalid(
+            "DenseToSparseBatchDataset only supports inputs with a single component."
+        )
     if count <= 0:
         raise errors.invalid("Batch size must be greater than zero.")
     if row.ndim != 1:
@@ -86,9 +88,7 @@ def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Data
 def _directed(c: KernelContext, selector: Any, sources: list[Any]) -> Dataset:
     choices, read = dataset_in(selector), [dataset_in(source) for source in sources]
     if len(choices.types) != 1 or choices.types[0].name != "int64":
-        raise errors.invalid(
-            "The selector input must be a dataset of scalar int64 elements."
-        )
+        raise errors.invalid("The selector input must be a dataset of scalar int64 elements.")
     for i, one in enumerate(read[1:], 1):
         if one.types != read[0].types:
             raise errors.invalid(

@@ -16,7 +16,7 @@ from ..runtime import csv, examples, sql
 from ..runtime.context import Context
 from ..runtime.dataset import Dataset, boxed, dataset_in
 from ..runtime.files import compression_of
-from .common import NONE, TYPES, define_dataset, element_types, scalar, scalars
+from .common import NONE, TYPES, element_types, scalar, scalars
 from .experimental import define_both
 
 if TYPE_CHECKING:
@@ -133,9 +133,9 @@ def _write_records(c: KernelContext, source: Any, filename: Any, compression: An
 
 
 def _matching_files(c: KernelContext, patterns: Any) -> Dataset:
+    from ....engine.types import dtypes
     from ....io.files import get_matching_files
     from ..runtime.sources import FixedDataset
-    from ....engine.types import dtypes
 
     found = sorted({n for p in patterns.reshape(-1).tolist() for n in get_matching_files(p)})
     elements = [(boxed(name.encode(errors="surrogateescape")),) for name in found]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets of the records of CSV files, read in blocks: a column of fields at a time if all is plain."""
+"""Datasets of the records of CSV files, read in blocks: whole columns where all is plain."""
 
 from __future__ import annotations
 
@@ -166,8 +166,10 @@ class _Records(BlockStream):
         """The next record as a block; what is wrong with it is said once, then the next comes."""
         fields = self._record(text)
         assert fields is not None
-        return [text_array([v]) if k == dtypes.string else np.array([v], k.np_dtype)
-                for v, k in zip(self._values(fields), self._form.kinds)]
+        return [
+            text_array([v]) if k == dtypes.string else np.array([v], k.np_dtype)
+            for v, k in zip(self._values(fields), self._form.kinds)
+        ]
 
     def _record(self, text: _Text) -> list[bytes] | None:
         """The fields of the next record, all of them; None at the end of the file."""

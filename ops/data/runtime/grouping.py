@@ -99,9 +99,7 @@ class _Windows(Stream):
             if key not in self._sizes:
                 size = _int64_of(self._size_of(result), "window_size_func")
                 if size <= 0:
-                    raise errors.invalid(
-                        f"Window size must be greater than zero, but got {size}."
-                    )
+                    raise errors.invalid(f"Window size must be greater than zero, but got {size}.")
                 self._sizes[key] = size
             group = self._groups.setdefault(key, [])
             group.append(element)
@@ -154,7 +152,7 @@ class _Windows(Stream):
 
 
 class ReducerFunctions(NamedTuple):
-    """The functions of group_by_reducer: an element's key, a first state, the next one, a result."""
+    """Those of group_by_reducer: an element's key, a first state, the next one, a result."""
 
     key: Captured
     init: Captured

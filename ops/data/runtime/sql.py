@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
+from ....engine.types import dtypes
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Dataset, Element, State, Stream, boxed
@@ -43,7 +44,6 @@ class _Rows(Stream):
 
     def _begin(self) -> None:
         import sqlite3
-
         from urllib.parse import quote
 
         # (Read only: a file that is not there must not come to be.)
@@ -55,7 +55,7 @@ class _Rows(Stream):
         except sqlite3.Error as error:
             self.close()
             raise errors.invalid(
-                f"Failed to run the query {self._dataset.query!r} on {self._dataset.source}: {error}"
+                f"The query {self._dataset.query!r} fails on {self._dataset.source}: {error}"
             ) from None
         count = len(self._rows.description or ())
         if count != len(self._dataset.types):
@@ -97,7 +97,7 @@ class _Rows(Stream):
 def _converted(value: Any, kind: DType) -> np.ndarray:
     """A column of a row as SQLite converts it, in a dtype."""
     dtype = kind.np_dtype
-    if dtype == object:
+    if kind == dtypes.string:
         text = b"" if value is None else value
         return boxed(text if isinstance(text, bytes) else str(text).encode())
     if isinstance(value, bytes):
