@@ -223,6 +223,7 @@ HOMES = {
         "experimental.ops.grouping": ".ops.data.experimental.grouping tf.data.experimental",
         "experimental.ops.interleave_ops": ".ops.data.experimental.choosing tf.data.experimental",
         "experimental.ops.iterator_ops": "tf.data.experimental",
+        "experimental.ops.matching_files": ".ops.data.experimental.reading",
         "experimental.ops.optimization": "tf.data.experimental",
         "experimental.ops.parsing_ops": ".ops.data.experimental.reading tf.data.experimental",
         "experimental.ops.prefetching_ops": "tf.data.experimental",

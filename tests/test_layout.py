@@ -195,7 +195,7 @@ FAMILIES: dict[str, set[str]] = {
     "array": set(),
     "audio": {"strings"},
     "checks": {"array"},
-    "data": {"flow", "random", "state"},
+    "data": {"flow", "parsing", "random", "state", "strings"},
     "distributions": {"math", "nn"},
     "flow": {"array", "checks", "state"},
     "image": {"math", "nn", "random", "strings"},

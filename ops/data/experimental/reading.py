@@ -225,6 +225,16 @@ def make_tf_record_dataset(
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
+class MatchingFilesDataset(DatasetSource):
+    """A dataset of the names of files that match patterns, in order."""
+
+    _structure = TensorSpec([], dtypes.string)
+
+    def __init__(self, patterns: Any) -> None:
+        self._patterns = convert_to_tensor(patterns, dtype=dtypes.string, name="patterns")
+        super().__init__(raw.MatchingFilesDataset(self._patterns))
+
+
 class SqlDatasetV2(DatasetSource):
     """See `SqlDatasetV1`."""
 

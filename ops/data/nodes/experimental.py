@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
-from ..runtime import batching, choosing, grouping, ordering, scanning, sparse_batches, threads
+from ..runtime import choosing, grouping, ordering, scanning, sparse_batches, threads
 from ..runtime.dataset import Dataset, dataset_in
+from ..runtime.mapped_batches import MapAndBatchDataset
 from ..runtime.mapping import MapDataset
 from .common import FUNCTION, TYPES, captured, define_dataset, element_types, scalar, scalars
 
@@ -67,7 +68,7 @@ def _map_and_batch(
     if calls == 1:
         mapped = MapDataset(read, types, rows, function, keeps)
     drop = scalar(drops, "drop_remainder")
-    return batching.BatchDataset(mapped, types, shapes, count, drop)
+    return MapAndBatchDataset(mapped, types, shapes, count, drop)
 
 
 def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Dataset:
@@ -246,6 +247,18 @@ define_both(
     shape=scalars(0, 0),
     stateful=True,
 )
+for _name, _doc in (
+    ("WrapDatasetVariant", "A dataset in a wrapper that devices other than the CPU can hold."),
+    ("UnwrapDatasetVariant", "The dataset in a wrapper."),
+):
+    define_dataset(
+        _name,
+        "input_handle: variant",
+        "",
+        lambda c, source: dataset_in(source),
+        _doc,
+        output="output_handle",
+    )
 define_both(
     "NonSerializableDataset",
     _INPUT,

@@ -20,6 +20,7 @@ from .common import NONE, TYPES, element_types, scalar, scalars
 from .experimental import define_both
 
 if TYPE_CHECKING:
+    from ....engine.graph.inference import ShapeContext
     from ....engine.graph.kernel_context import KernelContext
 
 _INPUT = "input_dataset: variant"
@@ -60,6 +61,15 @@ def _csv(
         size,
     )
     return csv.CsvDataset(list(filenames.reshape(-1)), form)
+
+
+def _csv_shape(c: ShapeContext) -> TensorShape:
+    most = [1, 0, 0, 0, 0, 0, 0, 1]
+    for i, given in enumerate(c.inputs):
+        rank = most[i] if i < len(most) else 1
+        if given.ndims is not None and given.ndims > rank:
+            raise ValueError(f"Shape must be at most rank {rank} but is rank {given.ndims}")
+    return TensorShape([])
 
 
 def _require_columns(columns: tuple[int, ...], count: int) -> None:
@@ -151,6 +161,7 @@ define_both(
     ">= 1",
     _csv,
     "A dataset of the records of CSV files.",
+    shape=_csv_shape,
     stateful=True,
     touches=reads("filenames"),
 )

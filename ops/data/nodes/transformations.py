@@ -124,6 +124,8 @@ def _padded_batch(
     for i, (sizes, value) in enumerate(zip(padded_shapes, padding_values)):
         if sizes.ndim != 1:
             raise errors.invalid("All padded shapes must be vectors")
+        if sizes.size and sizes.min() < -1:
+            raise errors.invalid(f"Dimension {sizes.min()} must be >= -1")
         if getattr(value, "ndim", 0):
             raise errors.invalid(
                 f"All padding values must be scalars; but at component {i} saw shape {value.shape}"

@@ -136,6 +136,19 @@ class ParallelInterleaveDataset(FlatMapDataset):
         return _InTurns(self, context, self.source_stream(context, path), nested)
 
 
+class _Failed(Stream):
+    """In the place of elements, an error once."""
+
+    def __init__(self, error: errors.OpError) -> None:
+        self._error: errors.OpError | None = error
+
+    def next(self) -> Element | None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return None
+
+
 class _InTurns(Stream):
     def __init__(
         self, dataset: ParallelInterleaveDataset, context: Context, source: Stream, nested: _Nested
@@ -152,12 +165,25 @@ class _InTurns(Stream):
 
     def _more(self) -> _Turn | None:
         """A dataset more, if there is one."""
-        element = None if self._is_over else self._source.next()
-        if element is None:
-            self._is_over = True
-            return None
-        self._number += 1
-        return self._open(element, self._number)
+        try:
+            element = None if self._is_over else self._source.next()
+            if element is None:
+                self._is_over = True
+                return None
+            self._number += 1
+            return self._open(element, self._number)
+        except (errors.CancelledError, errors.DeadlineExceededError):
+            raise
+        except errors.OpError as error:
+            # What fails has its turn, too.
+            return _Turn((), self._number, _Failed(error))
+
+    def _count(self) -> None:
+        """Goes on to the next dataset when a block was given."""
+        self._given += 1
+        if self._given == self._dataset.block:
+            self._given = 0
+            self._place = (self._place + 1) % len(self._turns)
 
     def next(self) -> Element | None:
         while True:
@@ -168,12 +194,13 @@ class _InTurns(Stream):
             if not self._turns:
                 return None
             turn = self._turns[self._place]
-            found = turn.stream.next()
+            try:
+                found = turn.stream.next()
+            except errors.OpError:
+                self._count()
+                raise
             if found is not None:
-                self._given += 1
-                if self._given == self._dataset.block:
-                    self._given = 0
-                    self._place = (self._place + 1) % len(self._turns)
+                self._count()
                 return found
             turn.stream.close()
             self._given = 0

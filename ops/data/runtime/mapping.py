@@ -57,7 +57,8 @@ class MapDataset(UnaryDataset):
         return None if rows is None or run is None else _MappedRows(rows, run)
 
     def cardinality(self) -> int:
-        return self.source.cardinality() if self.keeps_count else -2
+        # (TensorFlow takes it that the function ends nothing before its time.)
+        return self.source.cardinality()
 
 
 def mapped(function: FunctionRun, element: Element, keeps_count: bool) -> Element | None:

@@ -44,7 +44,7 @@ class ScanDataset(UnaryDataset):
         return _Scanned(self, context.function(self.function), self.source_stream(context, path))
 
     def cardinality(self) -> int:
-        return self.source.cardinality() if self.keeps_count else UNKNOWN
+        return self.source.cardinality()
 
 
 class _Scanned(Stream):

@@ -54,7 +54,7 @@ class _Rows(Stream):
             self._rows = self._connection.execute(self._dataset.query)
         except sqlite3.Error as error:
             self.close()
-            raise errors.invalid(
+            raise errors.unknown(
                 f"The query {self._dataset.query!r} fails on {self._dataset.source}: {error}"
             ) from None
         count = len(self._rows.description or ())

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of a function's results: what fails, fails its whole batch, and the next one comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ....engine import errors
+from ....engine.types.shape import shape_text
+from .batching import BatchDataset, stacked
+from .dataset import Element, State, Stream
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class MapAndBatchDataset(BatchDataset):
+    """Several results of a function, which the dataset that is read calls, as one."""
+
+    kind = "MapAndBatch"
+
+    def stream(self, context: Context, path: str) -> Stream:
+        source = self.source_stream(context, path)
+        # (Blocks are of functions that cannot fail for some elements alone.)
+        return super().stream(context, path) if source.has_blocks else _Batches(self, source)
+
+
+class _Batches(Stream):
+    def __init__(self, dataset: MapAndBatchDataset, source: Stream) -> None:
+        self._dataset, self._source = dataset, source
+        self._is_over = False
+
+    def next(self) -> Element | None:
+        elements: list[Element] = []
+        failure: errors.OpError | None = None
+        size = self._dataset.size
+        for _ in range(0 if self._is_over else size):
+            try:
+                element = self._source.next()
+            except (errors.CancelledError, errors.DeadlineExceededError):
+                raise
+            except errors.OpError as error:
+                failure = failure or error
+                continue
+            if element is None:
+                self._is_over = True
+                break
+            elements.append(element)
+        if failure is not None:
+            raise failure
+        if not elements or (self._dataset.drops and len(elements) < size):
+            return None
+        _require_alike(elements)
+        return stacked(elements)
+
+    def save(self) -> State:
+        return {"source": self._source.save(), "over": int(self._is_over)}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+        self._is_over = bool(state["over"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def _require_alike(elements: Sequence[Element]) -> None:
+    for parts in zip(*elements):
+        for part in parts[1:]:
+            if part.shape != parts[0].shape:
+                raise errors.invalid(
+                    "Cannot add tensor to the batch: number of elements does not match. Shapes "
+                    f"are: [tensor]: {shape_text(part.shape)}, [batch]: "
+                    f"{shape_text(parts[0].shape)}"
+                )
