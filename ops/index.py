@@ -112,6 +112,26 @@ ops.data.dataset_spec: data.DatasetSpec data.experimental.DatasetStructure
 ops.data.dataset_v1: data.Dataset data.experimental.from_variant data.experimental.get_structure
   data.experimental.to_variant data.get_output_classes data.get_output_shapes data.get_output_types
   data.make_initializable_iterator data.make_one_shot_iterator
+ops.data.experimental.batching: data.experimental.dense_to_sparse_batch
+  data.experimental.map_and_batch data.experimental.map_and_batch_with_legacy_function
+  data.experimental.unbatch
+ops.data.experimental.choosing: data.experimental.choose_from_datasets
+  data.experimental.parallel_interleave data.experimental.rejection_resample
+  data.experimental.sample_from_datasets
+ops.data.experimental.csv: data.experimental.CsvDataset data.experimental.make_csv_dataset
+ops.data.experimental.elements: data.experimental.INFINITE_CARDINALITY
+  data.experimental.StatsAggregator data.experimental.UNKNOWN_CARDINALITY
+  data.experimental.bytes_produced_stats data.experimental.cardinality
+  data.experimental.copy_to_device data.experimental.get_single_element
+  data.experimental.latency_stats data.experimental.prefetch_to_device
+ops.data.experimental.grouping: data.experimental.Reducer
+  data.experimental.bucket_by_sequence_length data.experimental.group_by_reducer
+  data.experimental.group_by_window
+ops.data.experimental.reading: data.experimental.SqlDataset data.experimental.TFRecordWriter
+  data.experimental.make_batched_features_dataset data.experimental.parse_example_dataset
+ops.data.experimental.scanning: data.experimental.Counter data.experimental.RandomDataset
+  data.experimental.enumerate_dataset data.experimental.ignore_errors data.experimental.scan
+  data.experimental.shuffle_and_repeat data.experimental.take_while data.experimental.unique
 ops.data.iterators: data.Iterator data.experimental.get_next_as_optional
 ops.data.optional: OptionalSpec data.experimental.Optional data.experimental.OptionalStructure
 ops.data.options: data.Options data.experimental.DistributeOptions

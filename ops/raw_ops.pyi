@@ -664,6 +664,26 @@ def Bucketize(
     boundaries: Sequence[float],
     name: str | None = ...,
 ) -> Tensor: ...
+def BytesProducedStatsDataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def CSVDataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def CacheDataset(
     input_dataset: TensorLike,
     filename: TensorLike,
@@ -963,6 +983,12 @@ def DatasetToSingleElement(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def DatasetToTFRecord(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def DebugGradientIdentity(
     input: TensorLike,
     name: str | None = ...,
@@ -1093,6 +1119,14 @@ def DenseToDenseSetOperation(
     validate_indices: bool | None = ...,
     name: str | None = ...,
 ) -> _DenseToDenseSetOperation: ...
+def DenseToSparseBatchDataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 class _DenseToSparseSetOperation(NamedTuple):
     result_indices: Tensor
     result_values: Tensor
@@ -1213,6 +1247,13 @@ def Dilation2DBackpropInput(
     strides: Sequence[int],
     rates: Sequence[int],
     padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def DirectedInterleaveDataset(
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike] | Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Div(
@@ -1360,6 +1401,26 @@ def ExpandDims(
     axis: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalBytesProducedStatsDataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalCSVDataset(
+    filenames: TensorLike,
+    compression_type: TensorLike,
+    buffer_size: TensorLike,
+    header: TensorLike,
+    field_delim: TensorLike,
+    use_quote_delim: TensorLike,
+    na_value: TensorLike,
+    select_cols: TensorLike,
+    record_defaults: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalDatasetCardinality(
     input_dataset: TensorLike,
     name: str | None = ...,
@@ -1370,7 +1431,172 @@ def ExperimentalDatasetToSingleElement(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def ExperimentalDatasetToTFRecord(
+    input_dataset: TensorLike,
+    filename: TensorLike,
+    compression_type: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def ExperimentalDenseToSparseBatchDataset(
+    input_dataset: TensorLike,
+    batch_size: TensorLike,
+    row_shape: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalDirectedInterleaveDataset(
+    selector_input_dataset: TensorLike,
+    data_input_datasets: Sequence[TensorLike] | Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalGroupByReducerDataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike] | Tensor,
+    init_func_other_arguments: Sequence[TensorLike] | Tensor,
+    reduce_func_other_arguments: Sequence[TensorLike] | Tensor,
+    finalize_func_other_arguments: Sequence[TensorLike] | Tensor,
+    key_func: object,
+    init_func: object,
+    reduce_func: object,
+    finalize_func: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalGroupByWindowDataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike] | Tensor,
+    reduce_func_other_arguments: Sequence[TensorLike] | Tensor,
+    window_size_func_other_arguments: Sequence[TensorLike] | Tensor,
+    key_func: object,
+    reduce_func: object,
+    window_size_func: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalIgnoreErrorsDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalLatencyStatsDataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalMapAndBatchDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalMatchingFilesDataset(
+    patterns: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalNonSerializableDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalParallelInterleaveDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalParseExampleDataset(
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike] | Tensor,
+    sparse_keys: Sequence[bytes | str],
+    dense_keys: Sequence[bytes | str],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalRandomDataset(
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalScanDataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike] | Tensor,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalSetStatsAggregatorDataset(
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalSqlDataset(
+    driver_name: TensorLike,
+    data_source_name: TensorLike,
+    query: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalStatsAggregatorHandle(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalStatsAggregatorSummary(
+    iterator: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalTakeWhileDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    predicate: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalUnbatchDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalUniqueDataset(
     input_dataset: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
@@ -1783,6 +2009,32 @@ def GreaterEqual(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def GroupByReducerDataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike] | Tensor,
+    init_func_other_arguments: Sequence[TensorLike] | Tensor,
+    reduce_func_other_arguments: Sequence[TensorLike] | Tensor,
+    finalize_func_other_arguments: Sequence[TensorLike] | Tensor,
+    key_func: object,
+    init_func: object,
+    reduce_func: object,
+    finalize_func: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def GroupByWindowDataset(
+    input_dataset: TensorLike,
+    key_func_other_arguments: Sequence[TensorLike] | Tensor,
+    reduce_func_other_arguments: Sequence[TensorLike] | Tensor,
+    window_size_func_other_arguments: Sequence[TensorLike] | Tensor,
+    key_func: object,
+    reduce_func: object,
+    window_size_func: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def GuaranteeConst(
     input: TensorLike,
     name: str | None = ...,
@@ -1876,6 +2128,12 @@ def IgammaGradA(
 def Igammac(
     a: TensorLike,
     x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IgnoreErrorsDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Imag(
@@ -2053,6 +2311,13 @@ def LRNGrad(
     bias: float | None = ...,
     alpha: float | None = ...,
     beta: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def LatencyStatsDataset(
+    input_dataset: TensorLike,
+    tag: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def LeakyRelu(
@@ -2269,6 +2534,18 @@ def MakeIterator(
     iterator: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+def MapAndBatchDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    batch_size: TensorLike,
+    num_parallel_calls: TensorLike,
+    drop_remainder: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def MapClear(
     dtypes: Sequence[DTypeLike],
     capacity: int | None = ...,
@@ -2356,6 +2633,10 @@ def MatMul(
 ) -> Tensor: ...
 def MatchingFiles(
     pattern: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MatchingFilesDataset(
+    patterns: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def MatrixBandPart(
@@ -2791,6 +3072,12 @@ def NonMaxSuppressionWithOverlaps(
     score_threshold: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def NonSerializableDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def NotEqual(
     x: TensorLike,
     y: TensorLike,
@@ -2976,6 +3263,19 @@ def ParallelDynamicStitch(
     data: Sequence[TensorLike] | Tensor,
     name: str | None = ...,
 ) -> Tensor: ...
+def ParallelInterleaveDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    cycle_length: TensorLike,
+    block_length: TensorLike,
+    sloppy: TensorLike,
+    buffer_output_elements: TensorLike,
+    prefetch_input_elements: TensorLike,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ParallelInterleaveDatasetV2(
     input_dataset: TensorLike,
     other_arguments: Sequence[TensorLike] | Tensor,
@@ -3026,6 +3326,19 @@ def ParseExample(
     dense_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> _ParseExample: ...
+def ParseExampleDataset(
+    input_dataset: TensorLike,
+    num_parallel_calls: TensorLike,
+    dense_defaults: Sequence[TensorLike] | Tensor,
+    sparse_keys: Sequence[bytes | str],
+    dense_keys: Sequence[bytes | str],
+    sparse_types: Sequence[DTypeLike],
+    dense_shapes: Sequence[ShapeLike],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    sloppy: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 class _ParseSequenceExample(NamedTuple):
     context_sparse_indices: list[Tensor]
     context_sparse_values: list[Tensor]
@@ -3317,6 +3630,13 @@ def RFFT(
 ) -> Tensor: ...
 def RGBToHSV(
     images: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RandomDataset(
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def RandomGamma(
@@ -4295,6 +4615,16 @@ def ScaleAndTranslateGrad(
     antialias: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ScanDataset(
+    input_dataset: TensorLike,
+    initial_state: Sequence[TensorLike] | Tensor,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def ScatterAdd(
     ref: TensorLike,
     indices: TensorLike,
@@ -4459,6 +4789,15 @@ def SetSize(
     set_values: TensorLike,
     set_shape: TensorLike,
     validate_indices: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def SetStatsAggregatorDataset(
+    input_dataset: TensorLike,
+    stats_aggregator: TensorLike,
+    tag: TensorLike,
+    counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Shape(
@@ -5109,6 +5448,14 @@ def SplitV(
     num_split: int,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def SqlDataset(
+    driver_name: TensorLike,
+    data_source_name: TensorLike,
+    query: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Sqrt(
     x: TensorLike,
     name: str | None = ...,
@@ -5282,6 +5629,15 @@ def StaticRegexReplace(
     pattern: bytes | str,
     rewrite: bytes | str,
     replace_global: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatsAggregatorHandle(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatsAggregatorSummary(
+    iterator: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def StopGradient(
@@ -5486,6 +5842,14 @@ def TakeManySparseFromTensorsMap(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> _TakeManySparseFromTensorsMap: ...
+def TakeWhileDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    predicate: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Tan(
     x: TensorLike,
     name: str | None = ...,
@@ -5874,6 +6238,12 @@ def Unique(
     out_idx: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> _Unique: ...
+def UniqueDataset(
+    input_dataset: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 class _UniqueV2(NamedTuple):
     y: Tensor
     idx: Tensor
@@ -5955,6 +6325,10 @@ def Unstage(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def UnwrapDatasetVariant(
+    input_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def UpperBound(
     sorted_inputs: TensorLike,
     values: TensorLike,
@@ -6021,6 +6395,10 @@ def WindowDataset(
     drop_remainder: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def WrapDatasetVariant(
+    input_handle: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def WriteAudioSummary(

@@ -211,7 +211,10 @@ class _GroupByReducerDataset(_Grouping):
         self._structure = self._finalize_func.output_structure
         variant = raw.ExperimentalGroupByReducerDataset(
             input_dataset._variant_tensor,
-            *(function.captured for function in self._functions()),
+            self._key_func.captured,
+            self._init_func.captured,
+            self._reduce_func.captured,
+            self._finalize_func.captured,
             key_func=self._key_func.attribute,
             init_func=self._init_func.attribute,
             reduce_func=self._reduce_func.attribute,
@@ -252,7 +255,9 @@ class _GroupByWindowDataset(_Grouping):
             raise ValueError("`window_size_func` must return a single tf.int64 scalar tensor.")
         variant = raw.GroupByWindowDataset(
             input_dataset._variant_tensor,
-            *(function.captured for function in self._functions()),
+            self._key_func.captured,
+            self._reduce_func.captured,
+            self._window_size_func.captured,
             key_func=self._key_func.attribute,
             reduce_func=self._reduce_func.attribute,
             window_size_func=self._window_size_func.attribute,

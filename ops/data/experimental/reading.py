@@ -242,9 +242,9 @@ class SqlDatasetV2(DatasetSource):
         self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
     ) -> None:
         given = {"driver_name": driver_name, "data_source_name": data_source_name, "query": query}
-        tensors = [convert_to_tensor(v, dtype=dtypes.string, name=n) for n, v in given.items()]
+        texts = {n: convert_to_tensor(v, dtype=dtypes.string, name=n) for n, v in given.items()}
         self._structure = nest.map_structure(lambda kind: TensorSpec([], kind), output_types)
-        super().__init__(raw.SqlDataset(*tensors, **self._flat_structure))
+        super().__init__(raw.SqlDataset(**texts, **self._flat_structure))
 
 
 @export("data.experimental.SqlDataset")

@@ -118,7 +118,7 @@ def _parse_example(c: KernelContext, source: Any, parallel: Any, defaults: list[
         raise errors.invalid("num_parallel_calls must be greater than zero.")
     dense = dense_features(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
     sparse = sparse_features(attrs["sparse_keys"], attrs["sparse_types"])
-    keys = [asked.key for asked in (*dense, *sparse)]
+    keys = [*(asked.key for asked in dense), *(asked.key for asked in sparse)]
     for key in keys:
         if keys.count(key) > 1:
             raise errors.invalid(f"Duplicate key not allowed: {key}")

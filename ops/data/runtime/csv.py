@@ -94,6 +94,11 @@ class _Text:
         """Closes the file."""
         self._file.close()
 
+    def __del__(self) -> None:
+        # (An iterator that nobody holds any more is not closed.)
+        if hasattr(self, "_file"):
+            self._file.close()
+
 
 class _Unfinished(Exception):
     """A record goes on behind the text that was read."""

@@ -35,8 +35,8 @@ class Features(NamedTuple):
             for part in range(3):
                 box[part] = found[part * count + i]
             named[asked.key] = box
-        for asked, value in zip(self.dense, found[3 * count :]):
-            named[asked.key] = value
+        keys = (asked.key for asked in self.dense)
+        named.update(zip(keys, found[3 * count :]))
         return tuple(named[key] for key in sorted(named))
 
 
