@@ -8,6 +8,7 @@ from typing import Any
 
 from ....engine.api import export
 from ....engine.deprecation import deprecated
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.constants import constant_value
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.interface.specs import SparseTensorSpec
@@ -17,6 +18,7 @@ from ....engine.types.shape import TensorShape
 from ...public import raw
 from .. import nest, structure
 from ..arguments import partial_shape_to_tensor
+from ..dataset import DatasetV2
 from ..functions import StructuredFunctionWrapper
 from ..unary import UnaryDataset, int64
 
@@ -24,7 +26,7 @@ Apply = Callable[[Any], Any]
 
 
 @export("data.experimental.dense_to_sparse_batch")
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Apply:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Any) -> Apply:
     """A transformation that makes one SparseTensor of several elements of different sizes.
 
     Args:
@@ -45,7 +47,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Apply:
 class _DenseToSparseBatchDataset(UnaryDataset):
     """Several elements of different sizes as one sparse tensor."""
 
-    def __init__(self, input_dataset: Any, batch_size: Any, row_shape: Any) -> None:
+    def __init__(self, input_dataset: DatasetV2, batch_size: TensorLike, row_shape: Any) -> None:
         kind = structure.legacy(input_dataset.element_spec, "types")
         if not isinstance(kind, DType):
             raise TypeError(
@@ -63,7 +65,11 @@ class _DenseToSparseBatchDataset(UnaryDataset):
         super().__init__(input_dataset, variant)
 
 
-def _calls(batch_size: Any, num_parallel_batches: Any, num_parallel_calls: Any) -> Any:
+def _calls(
+    batch_size: Any,
+    num_parallel_batches: TensorLike | None,
+    num_parallel_calls: TensorLike | None,
+) -> Any:
     """For how many elements at a time the function is called."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
@@ -78,10 +84,10 @@ def _calls(batch_size: Any, num_parallel_batches: Any, num_parallel_calls: Any) 
 @deprecated(None, "Use `tf.data.experimental.map_and_batch()")
 def map_and_batch_with_legacy_function(
     map_func: Callable[..., Any],
-    batch_size: Any,
-    num_parallel_batches: Any = None,
-    drop_remainder: Any = False,
-    num_parallel_calls: Any = None,
+    batch_size: TensorLike,
+    num_parallel_batches: TensorLike | None = None,
+    drop_remainder: TensorLike = False,
+    num_parallel_calls: TensorLike | None = None,
 ) -> Apply:
     """`map_and_batch` with a function built as TensorFlow's older functions are."""
     calls = _calls(batch_size, num_parallel_batches, num_parallel_calls)
@@ -98,10 +104,10 @@ def map_and_batch_with_legacy_function(
 )
 def map_and_batch(
     map_func: Callable[..., Any],
-    batch_size: Any,
-    num_parallel_batches: Any = None,
-    drop_remainder: Any = False,
-    num_parallel_calls: Any = None,
+    batch_size: TensorLike,
+    num_parallel_batches: TensorLike | None = None,
+    drop_remainder: TensorLike = False,
+    num_parallel_calls: TensorLike | None = None,
 ) -> Apply:
     """A transformation that maps a function over elements and puts several results together.
 
@@ -124,11 +130,11 @@ class _MapAndBatchDataset(UnaryDataset):
 
     def __init__(
         self,
-        input_dataset: Any,
+        input_dataset: DatasetV2,
         map_func: Callable[..., Any],
-        batch_size: Any,
-        num_parallel_calls: Any,
-        drop_remainder: Any,
+        batch_size: TensorLike,
+        num_parallel_calls: TensorLike,
+        drop_remainder: TensorLike,
         use_legacy_function: bool = False,
     ) -> None:
         self._map_func = StructuredFunctionWrapper(

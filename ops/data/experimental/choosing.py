@@ -10,6 +10,7 @@ import numpy as np
 
 from ....engine.api import export
 from ....engine.deprecation import deprecated
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.constants import constant_value
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.interface.specs import TensorSpec
@@ -34,11 +35,11 @@ _ADVICE = (
 @deprecated(None, _ADVICE)
 def parallel_interleave(
     map_func: Callable[..., Any],
-    cycle_length: Any,
-    block_length: Any = 1,
-    sloppy: Any = False,
-    buffer_output_elements: Any = None,
-    prefetch_input_elements: Any = None,
+    cycle_length: TensorLike,
+    block_length: TensorLike = 1,
+    sloppy: TensorLike = False,
+    buffer_output_elements: TensorLike | None = None,
+    prefetch_input_elements: TensorLike | None = None,
 ) -> Apply:
     """A transformation that reads several datasets, which a function makes, in threads.
 
@@ -59,13 +60,13 @@ class ParallelInterleaveDataset(FlatMapDataset):
 
     def __init__(
         self,
-        input_dataset: Any,
+        input_dataset: DatasetV2,
         map_func: Callable[..., Any],
         cycle_length: Any,
         block_length: Any,
-        sloppy: Any,
-        buffer_output_elements: Any,
-        prefetch_input_elements: Any,
+        sloppy: TensorLike,
+        buffer_output_elements: TensorLike | None,
+        prefetch_input_elements: TensorLike | None,
     ) -> None:
         self._take_datasets(input_dataset, map_func)
         room = 2 * block_length if buffer_output_elements is None else buffer_output_elements
@@ -119,7 +120,9 @@ class _DirectedInterleaveDataset(DatasetV1):
 
 
 @export("data.experimental.sample_from_datasets")
-def sample_from_datasets(datasets: Sequence[Any], weights: Any = None, seed: Any = None) -> Any:
+def sample_from_datasets(
+    datasets: Sequence[Any], weights: Any = None, seed: TensorLike | None = None
+) -> Any:
     """A dataset of elements of others, each drawn from one at random.
 
     Args:
@@ -141,7 +144,7 @@ def sample_from_datasets(datasets: Sequence[Any], weights: Any = None, seed: Any
         if len(datasets) == 1:
             return DatasetV1Adapter(datasets[0])
 
-        def select_dataset_constant_logits(seed: Any) -> Any:
+        def select_dataset_constant_logits(seed: TensorLike) -> Any:
             return _drawn(logits, seed)
 
         selector = MapDataset(
@@ -163,12 +166,12 @@ def _logits(weights: Any, count: int) -> Any:
     return tf.expand_dims(tf.log(weights, name="logits"), 0)
 
 
-def _drawn(logits: Any, seed: Any) -> Any:
+def _drawn(logits: Any, seed: TensorLike) -> Any:
     return tf.squeeze(raw.StatelessMultinomial(logits, 1, seed=seed), axis=[0, 1])
 
 
-def _varying(weights: Any, seed: Any) -> Any:
-    def select_dataset_varying_logits(logits: Any, seed: Any) -> Any:
+def _varying(weights: Any, seed: TensorLike | None) -> Any:
+    def select_dataset_varying_logits(logits: Any, seed: TensorLike) -> Any:
         return _drawn(logits, seed)
 
     logits = weights.map(lambda *p: tf.log(p, name="logits"))
@@ -205,7 +208,10 @@ sample_from_datasets_v1 = sample_from_datasets_v2 = sample_from_datasets
 
 @export("data.experimental.rejection_resample")
 def rejection_resample(
-    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+    class_func: Callable[..., Any],
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
+    seed: int | None = None,
 ) -> Apply:
     """A transformation that leaves out elements so that classes come as often as is wanted.
 
@@ -218,7 +224,7 @@ def rejection_resample(
     Elements of the result are pairs of a class and an element.
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: DatasetV2) -> Any:
         target = convert_to_tensor(target_dist, name="target_dist")
         classes = dataset.map(class_func)
         initial = None
@@ -264,7 +270,9 @@ def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:
     return (ratio - least) / (largest - least), least
 
 
-def _filtered(dataset: Any, acceptances: Any, initials: Any, classes: Any, seed: Any) -> Any:
+def _filtered(
+    dataset: DatasetV2, acceptances: Any, initials: Any, classes: Any, seed: Any
+) -> Any:
     def maybe_warn_on_large_rejection(accept: Any, initial: Any) -> Any:
         rejected = tf.reduce_sum((1 - accept) * initial)
         return tf.cond(

@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from ....engine.api import export
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.constants import constant_value
 from ....engine.graph.convert import convert_to_tensor, internal_convert_n_to_tensor
 from ....engine.graph.tensor import Tensor
@@ -43,15 +44,15 @@ class CsvDatasetV2(DatasetSource):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         record_defaults: Sequence[Any],
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        header: Any = False,
-        field_delim: Any = ",",
-        use_quote_delim: Any = True,
-        na_value: Any = "",
-        select_cols: Any = None,
+        compression_type: TensorLike | None = None,
+        buffer_size: TensorLike | None = None,
+        header: TensorLike = False,
+        field_delim: TensorLike = ",",
+        use_quote_delim: TensorLike = True,
+        na_value: TensorLike = "",
+        select_cols: TensorLike | None = None,
     ) -> None:
         names = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
         compression = optional_param_to_tensor(
@@ -100,15 +101,15 @@ class CsvDatasetV1(DatasetV1Adapter):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         record_defaults: Sequence[Any],
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        header: Any = False,
-        field_delim: Any = ",",
-        use_quote_delim: Any = True,
-        na_value: Any = "",
-        select_cols: Any = None,
+        compression_type: TensorLike | None = None,
+        buffer_size: TensorLike | None = None,
+        header: TensorLike = False,
+        field_delim: TensorLike = ",",
+        use_quote_delim: TensorLike = True,
+        na_value: TensorLike = "",
+        select_cols: TensorLike | None = None,
     ) -> None:
         super().__init__(
             CsvDatasetV2(
@@ -266,7 +267,7 @@ def _file_names(pattern: Any) -> list[str]:
 @export("data.experimental.make_csv_dataset")
 def make_csv_dataset(
     file_pattern: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     column_names: Sequence[str] | None = None,
     column_defaults: Sequence[Any] | None = None,
     label_name: str | None = None,
@@ -275,15 +276,15 @@ def make_csv_dataset(
     use_quote_delim: bool = True,
     na_value: str = "",
     header: bool = True,
-    num_epochs: Any = None,
+    num_epochs: TensorLike | None = None,
     shuffle: bool = True,
-    shuffle_buffer_size: Any = 10000,
-    shuffle_seed: Any = None,
-    prefetch_buffer_size: Any = None,
-    num_parallel_reads: Any = None,
+    shuffle_buffer_size: TensorLike = 10000,
+    shuffle_seed: TensorLike | None = None,
+    prefetch_buffer_size: TensorLike | None = None,
+    num_parallel_reads: TensorLike | None = None,
     sloppy: bool = False,
     num_rows_for_inference: int | None = 100,
-    compression_type: Any = None,
+    compression_type: TensorLike | None = None,
     ignore_errors: bool = False,
 ) -> Any:
     """A dataset of batches of CSV records: dictionaries of columns, with a label if one is named.
@@ -336,7 +337,7 @@ def make_csv_dataset(
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
-    def filename_to_dataset(filename: Any) -> Any:
+    def filename_to_dataset(filename: TensorLike) -> Any:
         records = CsvDataset(
             filename,
             record_defaults=defaults,

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....engine import api, errors
 from ....engine.api import export
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.devices import DeviceSpec
 from ....engine.types import dtypes
@@ -24,7 +25,7 @@ api.constant("data.experimental.UNKNOWN_CARDINALITY", UNKNOWN)
 
 
 @export("data.experimental.cardinality")
-def cardinality(dataset: Any) -> Any:
+def cardinality(dataset: DatasetV2) -> Any:
     """The number of elements, as an int64 tensor.
 
     INFINITE_CARDINALITY for endless datasets, UNKNOWN_CARDINALITY where only reading would tell.
@@ -37,7 +38,7 @@ def cardinality(dataset: Any) -> Any:
 
 
 @export("data.experimental.get_single_element")
-def get_single_element(dataset: Any) -> Any:
+def get_single_element(dataset: DatasetV2) -> Any:
     """The only element of a dataset; InvalidArgumentError in a run if there is not just one.
 
     Raises:
@@ -71,7 +72,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
       UnimplementedError: The device is no CPU.
     """
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: DatasetV2) -> Any:
         _require_cpu(source_device)
         _require_cpu(target_device)
         options = Options()
@@ -83,7 +84,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
 
 
 @export("data.experimental.prefetch_to_device")
-def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
+def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Apply:
     """A transformation that reads elements ahead, on a device.
 
     Args:
@@ -114,7 +115,13 @@ StatsAggregatorV1 = StatsAggregator
 class _SetStatsAggregatorDataset(UnaryUnchangedStructureDataset):
     """The same elements, whose statistics go to an aggregator."""
 
-    def __init__(self, input_dataset: Any, aggregator: Any, prefix: Any, counter_prefix: Any):
+    def __init__(
+        self,
+        input_dataset: DatasetV2,
+        aggregator: Any,
+        prefix: TensorLike,
+        counter_prefix: TensorLike,
+    ):
         self._input_dataset = input_dataset
         self._stats_aggregator = aggregator
         self._unchanged(
@@ -126,7 +133,7 @@ class _SetStatsAggregatorDataset(UnaryUnchangedStructureDataset):
 
 
 def set_stats_aggregator(
-    stats_aggregator: Any, prefix: Any = "", counter_prefix: Any = ""
+    stats_aggregator: Any, prefix: TensorLike = "", counter_prefix: TensorLike = ""
 ) -> Apply:
     """A transformation whose statistics go to an aggregator."""
     rest = stats_aggregator, prefix, counter_prefix
@@ -136,19 +143,19 @@ def set_stats_aggregator(
 class _StatsDataset(UnaryUnchangedStructureDataset):
     """The same elements, of which something is told under a tag."""
 
-    def __init__(self, input_dataset: Any, op_function: Any, tag: Any) -> None:
+    def __init__(self, input_dataset: DatasetV2, op_function: Any, tag: TensorLike) -> None:
         self._input_dataset = input_dataset
         self._tag = convert_to_tensor(tag, dtype=dtypes.string)
         self._unchanged(op_function, tag=self._tag)
 
 
 @export("data.experimental.bytes_produced_stats")
-def bytes_produced_stats(tag: Any) -> Apply:
+def bytes_produced_stats(tag: TensorLike) -> Apply:
     """A transformation that tells how many bytes each element has, under a tag."""
     return lambda dataset: _StatsDataset(dataset, raw.BytesProducedStatsDataset, tag)
 
 
 @export("data.experimental.latency_stats")
-def latency_stats(tag: Any) -> Apply:
+def latency_stats(tag: TensorLike) -> Apply:
     """A transformation that tells how many microseconds each element took, under a tag."""
     return lambda dataset: _StatsDataset(dataset, raw.LatencyStatsDataset, tag)

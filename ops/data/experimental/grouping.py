@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....engine.api import export
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.graph import control_dependencies, name_scope
 from ....engine.interface.specs import TensorSpec
@@ -16,6 +17,7 @@ from ....engine.types import dtypes
 from ....engine.types.shape import as_shape, dimension_value
 from ...public import raw, tf
 from .. import nest, structure
+from ..dataset import DatasetV2
 from ..dataset_spec import DatasetSpec
 from ..functions import StructuredFunctionWrapper
 from ..states import settled
@@ -78,7 +80,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
 def group_by_window(
     key_func: Callable[..., Any],
     reduce_func: Callable[..., Any],
-    window_size: Any = None,
+    window_size: TensorLike | None = None,
     window_size_func: Callable[..., Any] | None = None,
 ) -> Apply:
     """A transformation that makes datasets of groups of elements with one key.
@@ -107,7 +109,7 @@ def bucket_by_sequence_length(
     padding_values: Any = None,
     pad_to_bucket_boundary: bool = False,
     no_padding: bool = False,
-    drop_remainder: Any = False,
+    drop_remainder: TensorLike = False,
 ) -> Apply:
     """A transformation that batches elements with others of about their length, padded.
 
@@ -140,7 +142,7 @@ def bucket_by_sequence_length(
     def size_of(bucket: Any) -> Any:
         return batch_sizes[bucket]
 
-    def batched(bucket: Any, dataset: Any) -> Any:
+    def batched(bucket: Any, dataset: DatasetV2) -> Any:
         size = size_of(bucket)
         if no_padding:
             return dataset.batch(size, drop_remainder=drop_remainder)
@@ -149,7 +151,7 @@ def bucket_by_sequence_length(
         shapes = _filled(shapes, filler)
         return dataset.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: DatasetV2) -> Any:
         return dataset.apply(group_by_window(bucket_of, batched, window_size_func=size_of))
 
     return apply
@@ -193,7 +195,7 @@ class _GroupByReducerDataset(_Grouping):
 
     _name = "tf.data.experimental.group_by_reducer()"
 
-    def __init__(self, input_dataset: Any, key_func: Any, reducer: Reducer) -> None:
+    def __init__(self, input_dataset: DatasetV2, key_func: Any, reducer: Reducer) -> None:
         self._key_func = self._wrapped(key_func, dataset=input_dataset)
         if not _is_int64(self._key_func):
             raise ValueError(
@@ -233,7 +235,7 @@ class _GroupByWindowDataset(_Grouping):
     _name = "tf.data.experimental.group_by_window()"
 
     def __init__(
-        self, input_dataset: Any, key_func: Any, reduce_func: Any, window_size_func: Any
+        self, input_dataset: DatasetV2, key_func: Any, reduce_func: Any, window_size_func: Any
     ) -> None:
         def key_func_wrapper(*args: Any) -> Any:
             return convert_to_tensor(key_func(*args), dtype=dtypes.int64)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ....engine.api import export
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.tensor import SparseTensor, Tensor
 from ....engine.interface.specs import TensorSpec
@@ -39,7 +40,11 @@ _FEATURES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeat
 
 
 def shuffled_and_repeated(
-    dataset: Any, num_epochs: Any, shuffle: bool, buffer_size: Any, seed: Any
+    dataset: DatasetV2,
+    num_epochs: TensorLike | None,
+    shuffle: bool,
+    buffer_size: TensorLike,
+    seed: TensorLike | None,
 ) -> Any:
     """The elements shuffled and repeated, as asked for."""
     if num_epochs != 1 and shuffle:
@@ -49,7 +54,7 @@ def shuffled_and_repeated(
     return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
 
 
-def ordered(dataset: Any, sloppy: bool) -> Any:
+def ordered(dataset: DatasetV2, sloppy: bool) -> Any:
     """The dataset with the option that says whether its order may be another one."""
     options = Options()
     options.experimental_deterministic = not sloppy
@@ -57,7 +62,7 @@ def ordered(dataset: Any, sloppy: bool) -> Any:
 
 
 @export("data.experimental.parse_example_dataset")
-def parse_example_dataset(features: Mapping[str, Any], num_parallel_calls: Any = 1) -> Apply:
+def parse_example_dataset(features: Mapping[str, Any], num_parallel_calls: TensorLike = 1) -> Apply:
     """A transformation that parses batches of serialized Examples.
 
     Args:
@@ -71,7 +76,7 @@ def parse_example_dataset(features: Mapping[str, Any], num_parallel_calls: Any =
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
 
-    def apply(dataset: Any) -> Any:
+    def apply(dataset: DatasetV2) -> Any:
         parsed = _ParseExampleDataset(dataset, features, num_parallel_calls)
         if any(isinstance(feature, SparseFeature) for feature in features.values()):
             merged = parsed.map(
@@ -86,7 +91,9 @@ def parse_example_dataset(features: Mapping[str, Any], num_parallel_calls: Any =
 class _ParseExampleDataset(UnaryDataset):
     """The features of batches of Examples, by key."""
 
-    def __init__(self, input_dataset: Any, features: Mapping[str, Any], parallel: Any) -> None:
+    def __init__(
+        self, input_dataset: DatasetV2, features: Mapping[str, Any], parallel: Any
+    ) -> None:
         given = input_dataset.element_spec
         if not structure.are_compatible(given, TensorSpec([None], dtypes.string)):
             raise TypeError("Input dataset should be a dataset of vectors of strings")
@@ -120,18 +127,18 @@ def _parsed_structure(wanted: Wanted, batch: Any) -> Any:
 @export("data.experimental.make_batched_features_dataset")
 def make_batched_features_dataset(
     file_pattern: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     features: Mapping[str, Any],
     reader: Any = TFRecordDataset,
     label_key: str | None = None,
     reader_args: Any = None,
-    num_epochs: Any = None,
+    num_epochs: TensorLike | None = None,
     shuffle: bool = True,
-    shuffle_buffer_size: Any = 10000,
-    shuffle_seed: Any = None,
-    prefetch_buffer_size: Any = None,
-    reader_num_threads: Any = None,
-    parser_num_threads: Any = None,
+    shuffle_buffer_size: TensorLike = 10000,
+    shuffle_seed: TensorLike | None = None,
+    prefetch_buffer_size: TensorLike | None = None,
+    reader_num_threads: TensorLike | None = None,
+    parser_num_threads: TensorLike | None = None,
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Any:
@@ -196,14 +203,14 @@ def make_batched_features_dataset(
 
 def make_tf_record_dataset(
     file_pattern: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     parser_fn: Callable[..., Any] | None = None,
-    num_epochs: Any = None,
+    num_epochs: TensorLike | None = None,
     shuffle: bool = True,
-    shuffle_buffer_size: Any = None,
-    shuffle_seed: Any = None,
-    prefetch_buffer_size: Any = None,
-    num_parallel_reads: Any = None,
+    shuffle_buffer_size: TensorLike | None = None,
+    shuffle_seed: TensorLike | None = None,
+    prefetch_buffer_size: TensorLike | None = None,
+    num_parallel_reads: TensorLike | None = None,
     num_parallel_parser_calls: Any = None,
     drop_final_batch: bool = False,
 ) -> Any:
@@ -230,7 +237,7 @@ class MatchingFilesDataset(DatasetSource):
 
     _structure = TensorSpec([], dtypes.string)
 
-    def __init__(self, patterns: Any) -> None:
+    def __init__(self, patterns: TensorLike) -> None:
         self._patterns = convert_to_tensor(patterns, dtype=dtypes.string, name="patterns")
         super().__init__(raw.MatchingFilesDataset(self._patterns))
 
@@ -239,12 +246,17 @@ class SqlDatasetV2(DatasetSource):
     """See `SqlDatasetV1`."""
 
     def __init__(
-        self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
+        self,
+        driver_name: TensorLike,
+        data_source_name: TensorLike,
+        query: TensorLike,
+        output_types: Any,
     ) -> None:
         given = {"driver_name": driver_name, "data_source_name": data_source_name, "query": query}
-        texts = {n: convert_to_tensor(v, dtype=dtypes.string, name=n) for n, v in given.items()}
+        texts = [convert_to_tensor(v, dtype=dtypes.string, name=n) for n, v in given.items()]
         self._structure = nest.map_structure(lambda kind: TensorSpec([], kind), output_types)
-        super().__init__(raw.SqlDataset(**texts, **self._flat_structure))
+        driver, source, text = texts
+        super().__init__(raw.SqlDataset(driver, source, text, **self._flat_structure))
 
 
 @export("data.experimental.SqlDataset")
@@ -259,7 +271,11 @@ class SqlDatasetV1(DatasetV1Adapter):
     """
 
     def __init__(
-        self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
+        self,
+        driver_name: TensorLike,
+        data_source_name: TensorLike,
+        query: TensorLike,
+        output_types: Any,
     ) -> None:
         super().__init__(SqlDatasetV2(driver_name, data_source_name, query, output_types))
 
@@ -276,13 +292,13 @@ class TFRecordWriter:
       compression_type: "", "ZLIB" or "GZIP".
     """
 
-    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+    def __init__(self, filename: TensorLike, compression_type: TensorLike | None = None) -> None:
         self._filename = convert_to_tensor(filename, dtypes.string, name="filename")
         self._compression_type = optional_param_to_tensor(
             "compression_type", compression_type, "", dtypes.string
         )
 
-    def write(self, dataset: Any) -> Any:
+    def write(self, dataset: DatasetV2) -> Any:
         """The operation that writes all elements.
 
         Raises:

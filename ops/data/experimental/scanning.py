@@ -8,6 +8,7 @@ from typing import Any
 
 from ....engine.api import export
 from ....engine.deprecation import deprecated
+from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.graph import name_scope
 from ....engine.interface.specs import TensorSpec
@@ -15,6 +16,7 @@ from ....engine.types import dtypes
 from ...public import raw
 from .. import structure
 from ..arguments import get_seed
+from ..dataset import DatasetV2
 from ..dataset_v1 import DatasetV1, DatasetV1Adapter
 from ..functions import StructuredFunctionWrapper
 from ..sources import DatasetSource
@@ -56,7 +58,7 @@ def _next_state(wrapped: StructuredFunctionWrapper) -> Any:
 class _ScanDataset(UnaryDataset):
     """The results of a function of a state and an element."""
 
-    def __init__(self, input_dataset: Any, initial_state: Any, scan_func: Any) -> None:
+    def __init__(self, input_dataset: DatasetV2, initial_state: Any, scan_func: Any) -> None:
         first = structure.normalize_element(initial_state)
         self._scan_func, state = settled(
             scan_func,
@@ -93,7 +95,7 @@ def take_while(predicate: Callable[..., Any]) -> Apply:
 class _TakeWhileDataset(UnaryUnchangedStructureDataset):
     """The elements in front of the first for which a function does not hold."""
 
-    def __init__(self, input_dataset: Any, predicate: Callable[..., Any]) -> None:
+    def __init__(self, input_dataset: DatasetV2, predicate: Callable[..., Any]) -> None:
         self._input_dataset = input_dataset
         name = "tf.data.experimental.take_while()"
         self._predicate = StructuredFunctionWrapper(predicate, name, dataset=input_dataset)
@@ -120,7 +122,7 @@ def unique() -> Apply:
 class _UniqueDataset(UnaryUnchangedStructureDataset):
     """The elements without those that came before."""
 
-    def __init__(self, input_dataset: Any) -> None:
+    def __init__(self, input_dataset: DatasetV2) -> None:
         self._input_dataset = input_dataset
         kind = structure.legacy(input_dataset.element_spec, "types")
         if kind not in (dtypes.int32, dtypes.int64, dtypes.string):
@@ -140,14 +142,14 @@ def ignore_errors() -> Apply:
 class _IgnoreErrorsDataset(UnaryUnchangedStructureDataset):
     """The elements that can be computed."""
 
-    def __init__(self, input_dataset: Any) -> None:
+    def __init__(self, input_dataset: DatasetV2) -> None:
         self._input_dataset = input_dataset
         self._unchanged(raw.IgnoreErrorsDataset)
 
 
 @export("data.experimental.enumerate_dataset")
 @deprecated(None, "Use `tf.data.Dataset.enumerate()")
-def enumerate_dataset(start: Any = 0) -> Apply:
+def enumerate_dataset(start: TensorLike = 0) -> Apply:
     """A transformation that gives pairs of a number, from `start` on, and an element."""
     return lambda dataset: dataset.enumerate(start)
 
@@ -158,7 +160,9 @@ def enumerate_dataset(start: Any = 0) -> Apply:
     "Use `tf.data.Dataset.shuffle(buffer_size, seed)` followed by `tf.data.Dataset.repeat(count)`. "
     "Static tf.data optimizations will take care of using the fused implementation.",
 )
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Apply:
+def shuffle_and_repeat(
+    buffer_size: TensorLike, count: TensorLike | None = None, seed: TensorLike | None = None
+) -> Apply:
     """A transformation that shuffles and repeats, another order each time.
 
     Args:
@@ -172,7 +176,9 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
 class _ShuffleAndRepeatDataset(UnaryUnchangedStructureDataset):
     """The elements in random order, several times over."""
 
-    def __init__(self, input_dataset: Any, buffer_size: Any, count: Any, seed: Any) -> None:
+    def __init__(
+        self, input_dataset: DatasetV2, buffer_size: TensorLike, count: TensorLike | None, seed: TensorLike | None
+    ) -> None:
         self._input_dataset = input_dataset
         self._buffer_size = int64(buffer_size, "buffer_size")
         self._count = int64(-1 if count is None else count, "count")
@@ -191,7 +197,7 @@ class RandomDatasetV2(DatasetSource):
 
     _structure = TensorSpec([], dtypes.int64)
 
-    def __init__(self, seed: Any = None) -> None:
+    def __init__(self, seed: TensorLike | None = None) -> None:
         self._seed, self._seed2 = get_seed(seed)
         super().__init__(
             raw.RandomDataset(seed=self._seed, seed2=self._seed2, **self._flat_structure)
@@ -206,7 +212,7 @@ class RandomDatasetV1(DatasetV1Adapter):
       seed: Of the numbers; the same seeds give TensorFlow's numbers.
     """
 
-    def __init__(self, seed: Any = None) -> None:
+    def __init__(self, seed: TensorLike | None = None) -> None:
         super().__init__(RandomDatasetV2(seed))
 
 
@@ -214,7 +220,7 @@ RandomDataset = RandomDatasetV1
 
 
 @export("data.experimental.Counter")
-def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Any:
+def counter(start: TensorLike = 0, step: TensorLike = 1, dtype: Any = dtypes.int64) -> Any:
     """An endless dataset of numbers.
 
     Args:

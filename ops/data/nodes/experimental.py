@@ -42,18 +42,23 @@ _WINDOW = ("key_func", "reduce_func", "window_size_func")
 _REDUCER = ("key_func", "init_func", "reduce_func", "finalize_func")
 
 
-def _group_by_window(c: KernelContext, source: Any, *others: Any) -> Dataset:
+def _group_by_window(c: KernelContext, source: np.ndarray, *others: Any) -> Dataset:
     functions = _functions(c, grouping.WindowFunctions, _WINDOW, others)
     return grouping.GroupByWindowDataset(dataset_in(source), *element_types(c), functions)
 
 
-def _group_by_reducer(c: KernelContext, source: Any, *others: Any) -> Dataset:
+def _group_by_reducer(c: KernelContext, source: np.ndarray, *others: Any) -> Dataset:
     functions = _functions(c, grouping.ReducerFunctions, _REDUCER, others)
     return grouping.GroupByReducerDataset(dataset_in(source), *element_types(c), functions)
 
 
 def _map_and_batch(
-    c: KernelContext, source: Any, others: Any, size: Any, parallel: Any, drops: Any
+    c: KernelContext,
+    source: np.ndarray,
+    others: Any,
+    size: np.ndarray,
+    parallel: np.ndarray,
+    drops: np.ndarray,
 ) -> Dataset:
     count, calls = scalar(size, "batch_size"), scalar(parallel, "num_parallel_calls")
     if count <= 0:
@@ -71,7 +76,9 @@ def _map_and_batch(
     return MapAndBatchDataset(mapped, types, shapes, count, drop)
 
 
-def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Dataset:
+def _dense_to_sparse(
+    c: KernelContext, source: np.ndarray, size: np.ndarray, row: np.ndarray
+) -> Dataset:
     read = dataset_in(source)
     count = scalar(size, "batch_size")
     if len(read.types) != 1:
@@ -86,7 +93,7 @@ def _dense_to_sparse(c: KernelContext, source: Any, size: Any, row: Any) -> Data
     return sparse_batches.DenseToSparseBatchDataset(read, types, shapes, count, row.tolist())
 
 
-def _directed(c: KernelContext, selector: Any, sources: list[Any]) -> Dataset:
+def _directed(c: KernelContext, selector: np.ndarray, sources: list[Any]) -> Dataset:
     choices, read = dataset_in(selector), [dataset_in(source) for source in sources]
     if len(choices.types) != 1 or choices.types[0].name != "int64":
         raise errors.invalid("The selector input must be a dataset of scalar int64 elements.")
@@ -102,13 +109,13 @@ def _directed(c: KernelContext, selector: Any, sources: list[Any]) -> Dataset:
 
 def _parallel_interleave(
     c: KernelContext,
-    source: Any,
+    source: np.ndarray,
     others: Any,
-    cycle_length: Any,
-    block_length: Any,
-    sloppy: Any,
-    buffered: Any,
-    prefetched: Any,
+    cycle_length: np.ndarray,
+    block_length: np.ndarray,
+    sloppy: np.ndarray,
+    buffered: np.ndarray,
+    prefetched: np.ndarray,
 ) -> Dataset:
     """What is sloppy may be in any order: in the one of what is not, too."""
     cycle, block = scalar(cycle_length, "cycle_length"), scalar(block_length, "block_length")
@@ -128,18 +135,18 @@ def _parallel_interleave(
     )
 
 
-def _scan(c: KernelContext, source: Any, state: list[Any], others: list[Any]) -> Dataset:
+def _scan(c: KernelContext, source: np.ndarray, state: list[Any], others: list[Any]) -> Dataset:
     first = [np.array(value) for value in state], list(c.op._attrs["Tstate"])
     keeps = c.attr("preserve_cardinality")
     function = captured(c, "f", others)
     return scanning.ScanDataset(dataset_in(source), *element_types(c), function, first, keeps)
 
 
-def _take_while(c: KernelContext, source: Any, others: list[Any]) -> Dataset:
+def _take_while(c: KernelContext, source: np.ndarray, others: list[Any]) -> Dataset:
     return scanning.TakeWhileDataset(dataset_in(source), captured(c, "predicate", others))
 
 
-def _unique(c: KernelContext, source: Any) -> Dataset:
+def _unique(c: KernelContext, source: np.ndarray) -> Dataset:
     read = dataset_in(source)
     if len(read.types) != 1 or read.types[0].name not in ("int32", "int64", "string"):
         raise errors.invalid(
@@ -149,12 +156,12 @@ def _unique(c: KernelContext, source: Any) -> Dataset:
     return scanning.UniqueDataset(read)
 
 
-def _random(c: KernelContext, seed: Any, seed2: Any) -> Dataset:
+def _random(c: KernelContext, seed: np.ndarray, seed2: np.ndarray) -> Dataset:
     return scanning.RandomDataset(scalar(seed, "seed"), scalar(seed2, "seed2"))
 
 
 def _of_source(kind: Callable[[Dataset], Dataset]) -> Callable[..., Dataset]:
-    def make(c: KernelContext, source: Any, *unused: Any) -> Dataset:
+    def make(c: KernelContext, source: np.ndarray, *unused: Any) -> Dataset:
         return kind(dataset_in(source))
 
     return make

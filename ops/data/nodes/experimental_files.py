@@ -28,14 +28,14 @@ _INPUT = "input_dataset: variant"
 
 def _csv(
     c: KernelContext,
-    filenames: Any,
-    compression: Any,
-    buffer: Any,
-    header: Any,
-    delimiter: Any,
-    quotes: Any,
-    missing: Any,
-    selected: Any,
+    filenames: np.ndarray,
+    compression: np.ndarray,
+    buffer: np.ndarray,
+    header: np.ndarray,
+    delimiter: np.ndarray,
+    quotes: np.ndarray,
+    missing: np.ndarray,
+    selected: np.ndarray,
     defaults: list[Any],
 ) -> Dataset:
     if filenames.ndim > 1:
@@ -91,7 +91,7 @@ def _default(number: int, value: np.ndarray) -> Any:
     return value.reshape(-1)[0] if value.size else None
 
 
-def _sql(c: KernelContext, driver: Any, source: Any, query: Any) -> Dataset:
+def _sql(c: KernelContext, driver: np.ndarray, source: np.ndarray, query: np.ndarray) -> Dataset:
     types, shapes = element_types(c)
     allowed = "string int8 int16 int32 int64 uint8 uint16 bool float64".split()
     if any(kind.name not in allowed for kind in types):
@@ -111,7 +111,9 @@ def _sql(c: KernelContext, driver: Any, source: Any, query: Any) -> Dataset:
     return sql.SqlDataset(types, shapes, *texts)
 
 
-def _parse_example(c: KernelContext, source: Any, parallel: Any, defaults: list[Any]) -> Dataset:
+def _parse_example(
+    c: KernelContext, source: np.ndarray, parallel: np.ndarray, defaults: list[Any]
+) -> Dataset:
     attrs = c.op._attrs
     count = scalar(parallel, "num_parallel_calls")
     if count <= 0 and count != -1:
@@ -126,7 +128,9 @@ def _parse_example(c: KernelContext, source: Any, parallel: Any, defaults: list[
     return examples.ParseExampleDataset(dataset_in(source), *element_types(c), features, count)
 
 
-def _write_records(c: KernelContext, source: Any, filename: Any, compression: Any) -> None:
+def _write_records(
+    c: KernelContext, source: np.ndarray, filename: np.ndarray, compression: np.ndarray
+) -> None:
     from ....io.record import TFRecordOptions, TFRecordWriter
 
     assert c.session is not None
@@ -142,7 +146,7 @@ def _write_records(c: KernelContext, source: Any, filename: Any, compression: An
         stream.close()
 
 
-def _matching_files(c: KernelContext, patterns: Any) -> Dataset:
+def _matching_files(c: KernelContext, patterns: np.ndarray) -> Dataset:
     from ....engine.types import dtypes
     from ....io.files import get_matching_files
     from ..runtime.sources import FixedDataset

@@ -29,16 +29,18 @@ def _summary(c: KernelContext, aggregator: Aggregator) -> np.ndarray:
     return boxed(aggregator.summary())
 
 
-def _listened(c: KernelContext, source: Any, aggregator: Any, tag: Any, prefix: Any) -> Dataset:
+def _listened(
+    c: KernelContext, source: np.ndarray, aggregator: Any, tag: np.ndarray, prefix: np.ndarray
+) -> Dataset:
     name = scalar(tag, "tag").decode(errors="replace")
     return ListenedDataset(dataset_in(source), aggregator, name)
 
 
-def _bytes(c: KernelContext, source: Any, tag: Any) -> Dataset:
+def _bytes(c: KernelContext, source: np.ndarray, tag: np.ndarray) -> Dataset:
     return MeasuredDataset(dataset_in(source), scalar(tag, "tag").decode(), False)
 
 
-def _latency(c: KernelContext, source: Any, tag: Any) -> Dataset:
+def _latency(c: KernelContext, source: np.ndarray, tag: np.ndarray) -> Dataset:
     return MeasuredDataset(dataset_in(source), scalar(tag, "tag").decode(), True)
 
 
