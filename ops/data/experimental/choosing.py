@@ -270,9 +270,7 @@ def _acceptance(initial: Any, target: Any) -> tuple[Any, Any]:
     return (ratio - least) / (largest - least), least
 
 
-def _filtered(
-    dataset: DatasetV2, acceptances: Any, initials: Any, classes: Any, seed: Any
-) -> Any:
+def _filtered(dataset: DatasetV2, acceptances: Any, initials: Any, classes: Any, seed: Any) -> Any:
     def maybe_warn_on_large_rejection(accept: Any, initial: Any) -> Any:
         rejected = tf.reduce_sum((1 - accept) * initial)
         return tf.cond(

@@ -65,13 +65,12 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
       reducer: What makes one of many.
 
     Example:
-        >>> count = tf.data.experimental.Reducer(lambda key: [key, 0], lambda s, x: s + [0, 1],
-        ...                                      lambda s: s)
-        >>> pairs = tf.data.Dataset.range(5).apply(
-        ...     tf.data.experimental.group_by_reducer(lambda x: x % 2, count))
-        >>> tf.Session().run(tf.data.make_one_shot_iterator(pairs.batch(2)).get_next())
-        array([[0, 3],
-               [1, 2]])
+        >>> total = tf.data.experimental.Reducer(
+        ...     lambda key: np.int64(0), lambda state, x: state + x, lambda state: state)
+        >>> sums = tf.data.Dataset.range(5).apply(
+        ...     tf.data.experimental.group_by_reducer(lambda x: x % 2, total))
+        >>> tf.Session().run(tf.data.make_one_shot_iterator(sums.batch(2)).get_next())
+        array([6, 4])
     """
     return lambda dataset: _GroupByReducerDataset(dataset, key_func, reducer)
 

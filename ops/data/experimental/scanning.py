@@ -177,7 +177,11 @@ class _ShuffleAndRepeatDataset(UnaryUnchangedStructureDataset):
     """The elements in random order, several times over."""
 
     def __init__(
-        self, input_dataset: DatasetV2, buffer_size: TensorLike, count: TensorLike | None, seed: TensorLike | None
+        self,
+        input_dataset: DatasetV2,
+        buffer_size: TensorLike,
+        count: TensorLike | None,
+        seed: TensorLike | None,
     ) -> None:
         self._input_dataset = input_dataset
         self._buffer_size = int64(buffer_size, "buffer_size")
