@@ -215,7 +215,7 @@ HOMES = {
     },
     "data": {
         "experimental.ops.batching": ".ops.data.experimental.batching tf.data.experimental",
-        "experimental.ops.cardinality": ".ops.data.experimental.elements tf.data.experimental",
+        "experimental.ops.cardinality": ".ops.data.checkpointing tf.data.experimental",
         "experimental.ops.counter": ".ops.data.experimental.scanning tf.data.experimental",
         "experimental.ops.enumerate_ops": "tf.data.experimental",
         "experimental.ops.error_ops": "tf.data.experimental",

@@ -119,10 +119,8 @@ ops.data.experimental.choosing: data.experimental.choose_from_datasets
   data.experimental.parallel_interleave data.experimental.rejection_resample
   data.experimental.sample_from_datasets
 ops.data.experimental.csv: data.experimental.CsvDataset data.experimental.make_csv_dataset
-ops.data.experimental.elements: data.experimental.INFINITE_CARDINALITY
-  data.experimental.StatsAggregator data.experimental.UNKNOWN_CARDINALITY
-  data.experimental.bytes_produced_stats data.experimental.cardinality
-  data.experimental.copy_to_device data.experimental.get_single_element
+ops.data.experimental.elements: data.experimental.StatsAggregator
+  data.experimental.bytes_produced_stats data.experimental.copy_to_device
   data.experimental.latency_stats data.experimental.prefetch_to_device
 ops.data.experimental.grouping: data.experimental.Reducer
   data.experimental.bucket_by_sequence_length data.experimental.group_by_reducer

@@ -32,7 +32,7 @@ def cardinality(dataset: Any) -> Any:
         >>> tf.Session().run(tf.data.experimental.cardinality(dataset))
         np.int64(4)
     """
-    return raw.ExperimentalDatasetCardinality(dataset._variant_tensor)
+    return raw.DatasetCardinality(dataset._variant_tensor)
 
 
 @export("data.experimental.get_single_element")

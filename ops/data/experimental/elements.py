@@ -1,58 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many elements a dataset has, the one that it has, where they go, and statistics of them."""
+"""Where the elements of a dataset go, and statistics of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ....engine import api, errors
+from ....engine import errors
 from ....engine.api import export
 from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.devices import DeviceSpec
 from ....engine.types import dtypes
 from ...public import raw
-from .. import structure
 from ..dataset import DatasetV2
 from ..options import Options
 from ..unary import UnaryUnchangedStructureDataset
 
 Apply = Callable[[Any], Any]
-INFINITE, UNKNOWN = -1, -2
-api.constant("data.experimental.INFINITE_CARDINALITY", INFINITE)
-api.constant("data.experimental.UNKNOWN_CARDINALITY", UNKNOWN)
-
-
-@export("data.experimental.cardinality")
-def cardinality(dataset: DatasetV2) -> Any:
-    """The number of elements, as an int64 tensor.
-
-    INFINITE_CARDINALITY for endless datasets, UNKNOWN_CARDINALITY where only reading would tell.
-
-    Example:
-        >>> tf.Session().run(tf.data.experimental.cardinality(tf.data.Dataset.range(5).batch(2)))
-        np.int64(3)
-    """
-    return raw.DatasetCardinality(dataset._variant_tensor)
-
-
-@export("data.experimental.get_single_element")
-def get_single_element(dataset: DatasetV2) -> Any:
-    """The only element of a dataset; InvalidArgumentError in a run if there is not just one.
-
-    Raises:
-      TypeError: It is no dataset.
-
-    Example:
-        >>> dataset = tf.data.Dataset.range(3).batch(3)
-        >>> tf.Session().run(tf.data.experimental.get_single_element(dataset))
-        array([0, 1, 2])
-    """
-    if not isinstance(dataset, DatasetV2):
-        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
-    flat = raw.DatasetToSingleElement(dataset._variant_tensor, **dataset._flat_structure)
-    return structure.from_compatible_tensor_list(dataset.element_spec, flat)
 
 
 def _require_cpu(device: str) -> None:
