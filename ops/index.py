@@ -175,9 +175,9 @@ ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
 ops.image.resize_images: image.ResizeMethod image.resize image.resize_image_with_pad
   image.resize_images
 ops.image.resize_nodes: image.resize_area image.resize_bicubic
-ops.image.suppress_nodes: image.combined_non_max_suppression image.non_max_suppression
-  image.non_max_suppression_overlaps image.non_max_suppression_padded
-  image.non_max_suppression_with_scores
+ops.image.suppress_classes: image.combined_non_max_suppression
+ops.image.suppress_nodes: image.non_max_suppression image.non_max_suppression_overlaps
+  image.non_max_suppression_padded image.non_max_suppression_with_scores
 ops.linalg.contract: einsum linalg.einsum linalg.tensordot tensordot
 ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv linalg.qr
   linalg.svd qr self_adjoint_eig self_adjoint_eigvals svd

@@ -91,8 +91,9 @@ ops.image.proposals: GenerateBoundingBoxProposals
 ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
 ops.image.resize_nodes: ResizeArea ResizeBicubic ResizeBicubicGrad ScaleAndTranslate
   ScaleAndTranslateGrad
-ops.image.suppress_nodes: CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2
-  NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+ops.image.suppress_classes: CombinedNonMaxSuppression
+ops.image.suppress_nodes: NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
+  NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
 ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
 ops.linalg.einsum: Einsum
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot

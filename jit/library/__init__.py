@@ -5,6 +5,7 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from . import dense
+from .class_suppression import suppressed_classes
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
 from .library_kernel import LibraryKernel
@@ -63,6 +64,7 @@ __all__ = [
     "sorted_segments",
     "sparse_product",
     "suppressed",
+    "suppressed_classes",
     "transpose_matrices",
     "update_rows",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 
-def _noise_kind(c: Any) -> str:
+def _noise_kind(c: KernelContext) -> str:
     is_uniform, noise = c.attr("uniform_noise"), c.attr("noise")
     noise = noise.decode() if isinstance(noise, bytes) else noise
     if noise not in ("", "uniform", "gaussian", "zero"):
@@ -52,7 +52,7 @@ def _check(images: np.ndarray, size: np.ndarray, offsets: np.ndarray) -> None:
         raise errors.invalid(f"Dimension {int(size.min())} must be >= 0")
 
 
-def _starts(c: Any, sides: Any, size: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _starts(c: KernelContext, sides: Any, size: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The first row and column of each window."""
     two = np.float32(2)
     places = offsets

@@ -14,12 +14,11 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
-from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import shape_inference
 from ..public import raw
-from .suppress import Boxes, combined, require_boxes, require_scalars, require_scores, select
+from .suppress import Boxes, require_boxes, require_scalars, require_scores, select
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -51,7 +50,8 @@ def _selected_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([None])
 
 
-def _scalar_size(c: ShapeContext, i: int) -> int | None:
+def scalar_size(c: ShapeContext, i: int) -> int | None:
+    """The size that a scalar input is, where it is known."""
     value = c.value(i)
     if value is None:
         return None
@@ -65,7 +65,7 @@ def _scalar_size(c: ShapeContext, i: int) -> int | None:
 def _padded_shapes(lists: int) -> Any:
     def shape(c: ShapeContext) -> list[TensorShape]:
         _checked_ranks(c)
-        size = _scalar_size(c, 2) if c.attr("pad_to_max_output_size") else None
+        size = scalar_size(c, 2) if c.attr("pad_to_max_output_size") else None
         return [*(TensorShape([size]) for _ in range(lists)), TensorShape([])]
 
     return shape
@@ -126,7 +126,7 @@ def _lower_suppressed(
     return _lower_picked(b, boxes, scores, size, overlap, least, scale, True, _is_padded(op))
 
 
-def _is_padded(op: Any) -> bool:
+def _is_padded(op: OpView | KernelContext) -> bool:
     return op.type in ("NonMaxSuppressionV4", "NonMaxSuppressionV5") and bool(
         op.attr("pad_to_max_output_size")
     )
@@ -144,7 +144,7 @@ def _lower_picked(
     b.require(scores.ndim == 1 and b.equal(scores.shape[0], boxes.shape[0]))
     b.require(overlap.ndim == 0 and least.ndim == 0)
     if is_share:
-        outside = b.map(_is_no_share, overlap)
+        outside = b.map(is_no_share, overlap)
         b.require_not(outside, lambda: errors.invalid("iou_threshold must be in [0, 1]"))
     found = library.suppressed(b, boxes, scores, overlap, least, scale, int(known), is_share)
     indices, kept, count = found
@@ -154,7 +154,8 @@ def _lower_picked(
     return b.slice(indices, [0], [number]), b.slice(kept, [0], [number]), count
 
 
-def _is_no_share(share: Any) -> Any:
+def is_no_share(share: Any) -> Any:
+    """Whether a number is out of [0, 1], or none: a scalar body."""
     return k.logical_not(k.logical_and(k.ge(share, 0.0), k.le(share, 1.0)))
 
 
@@ -296,115 +297,6 @@ define(
 )
 
 
-# All classes of a batch of images.
-
-
-def _combined_shape(c: ShapeContext) -> list[TensorShape]:
-    boxes, scores = shape_inference.ranked(c.inputs[0], 4), shape_inference.ranked(c.inputs[1], 3)
-    for shape in c.inputs[2:]:
-        shape_inference.ranked(shape, 0)
-    count = shape_inference.merge_dim(boxes[0], scores[0])
-    shape_inference.merge_dim(boxes[1], scores[1])
-    shape_inference.require_dim(boxes[3], 4)
-    kinds = scores[2]
-    if boxes[2] is not None and kinds is not None and boxes[2] not in (1, kinds):
-        raise ValueError(
-            "third dimension of boxes must be either 1 or equal to the third dimension of scores"
-        )
-    total = _scalar_size(c, 3)
-    if total is not None and total <= 0:
-        raise ValueError("max_total_size should be > 0 ")
-    if c.attr("pad_per_class"):
-        per_class = _scalar_size(c, 2)
-        if per_class is not None and per_class <= 0:
-            raise ValueError(
-                "max_output_size_per_class must be > 0 if pad_per_class is set to true "
-            )
-        if total is None or per_class is None or kinds is None:
-            total = None
-        else:
-            total = min(total, per_class * kinds)
-    count = boxes[0] if count is None else count
-    return [
-        TensorShape([count, total, 4]),
-        TensorShape([count, total]),
-        TensorShape([count, total]),
-        TensorShape([count]),
-    ]
-
-
-def _combined(
-    c: KernelContext, boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray,
-    total: np.ndarray, overlap: np.ndarray, least: np.ndarray,
-) -> tuple[np.ndarray, ...]:  # fmt: skip
-    _require_combined(boxes, scores, per_class, total, overlap, least)
-    size, each = int(total), int(per_class)
-    if c.attr("pad_per_class"):
-        size = min(size, each * scores.shape[2])
-    count = len(boxes)
-    result = np.zeros((count, size, 4), np.float32)
-    values, kinds = np.zeros((count, size), np.float32), np.zeros((count, size), np.float32)
-    valid = np.zeros(count, np.int32)
-    for i in range(count):
-        found = combined(boxes[i], scores[i], each, float(overlap), float(least))[:size]
-        valid[i] = len(found)
-        for j, (score, kind, box) in enumerate(found):
-            values[i, j], kinds[i, j], result[i, j] = score, kind, box
-    if c.attr("clip_boxes"):
-        result = np.clip(result, np.float32(0), np.float32(1))
-    return result, values, kinds, valid
-
-
-def _require_combined(
-    boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray, total: np.ndarray,
-    overlap: np.ndarray, least: np.ndarray,
-) -> None:  # fmt: skip
-    if len(boxes) != len(scores):
-        raise errors.invalid("boxes and scores must have same batch size")
-    require_scalars({"max_size_per_class": per_class, "max_total_size": total})
-    if int(total) <= 0:
-        raise errors.invalid("max_total_size must be > 0")
-    require_scalars({"iou_threshold": overlap, "score_threshold": least})
-    if not 0 <= overlap <= 1:
-        raise errors.invalid("iou_threshold must be in [0, 1]")
-    if boxes.ndim != 4:
-        raise errors.invalid(f"boxes must be 4-D{shape_text(boxes.shape)}")
-    if scores.ndim != 3:
-        raise errors.invalid(f"scores must be 3-D{shape_text(scores.shape)}")
-    if boxes.shape[2] not in (1, scores.shape[2]):
-        raise errors.invalid("third dimension of boxes must be either 1 or num classes")
-    if boxes.shape[3] != 4:
-        raise errors.invalid("boxes must have 4 columns")
-    if scores.shape[1] != boxes.shape[1]:
-        raise errors.invalid("scores has incompatible shape")
-
-
-define(
-    "CombinedNonMaxSuppression",
-    "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
-    "iou_threshold: float32, score_threshold: float32 -> "
-    "nmsed_boxes: float32, nmsed_scores: float32, nmsed_classes: float32, valid_detections: int32",
-    "pad_per_class: bool = false; clip_boxes: bool = true",
-    shape=_combined_shape,
-    kernel=_combined,
-    gradient=_NO_GRADIENT,
-    doc="The best boxes of each image of a batch, of all classes, padded with zeros.",
-    test={
-        "values": [
-            [
-                np.stack([_BOXES, _BOXES / 2])[:, :, None],
-                np.stack([_SCORES, _SCORES[::-1]] * 2, -1).reshape(2, 4, 2),
-                np.int32(2),
-                np.int32(5),
-                np.float32(0.5),
-                np.float32(0.2),
-            ]
-        ],
-        "attrs": [{}, {"pad_per_class": True}, {"clip_boxes": False}],
-    },
-)
-
-
 # Functions.
 
 
@@ -530,42 +422,4 @@ def non_max_suppression_with_overlaps(
         overlap = convert_to_tensor(overlap_threshold, name="overlap_threshold")
         return raw.NonMaxSuppressionWithOverlaps(
             overlaps, scores, max_output_size, overlap, score_threshold
-        )
-
-
-@export("image.combined_non_max_suppression")
-def combined_non_max_suppression(
-    boxes: TensorLike,
-    scores: TensorLike,
-    max_output_size_per_class: TensorLike,
-    max_total_size: TensorLike,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
-    pad_per_class: bool = False,
-    clip_boxes: bool = True,
-    name: str | None = None,
-) -> Any:
-    """The best boxes of each image of a batch, picked class by class.
-
-    Args:
-        boxes: a float32 tensor, [batch, number, 1 or classes, 4].
-        scores: a float32 tensor, [batch, number, classes].
-        max_output_size_per_class: an int32, how many boxes of a class to keep at most.
-        max_total_size: an int32, how many boxes of an image.
-        iou_threshold: above which share of their common area two boxes overlap.
-        score_threshold: boxes that score no more are left out.
-        pad_per_class: whether results are no longer than so many boxes of each class.
-        clip_boxes: whether corners are moved into [0, 1].
-        name: the scope of the operations.
-
-    Returns:
-        (boxes, scores, classes, how many of them are valid), the first three of float32 and padded
-        with zeros.
-    """
-    with name_scope(name, "combined_non_max_suppression"):
-        overlap = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
-        least = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
-        return raw.CombinedNonMaxSuppression(
-            *(boxes, scores, max_output_size_per_class, max_total_size, overlap, least),
-            *(pad_per_class, clip_boxes),
         )

@@ -170,6 +170,8 @@ def pictures(dtype: str) -> Run:
     seen.append(tf.image.draw_bounding_boxes(x, [boxes, boxes]))
     seen.append(tf.image.non_max_suppression_padded(boxes, boxes[0], 3)[0])
     seen.append(tf.image.non_max_suppression_overlaps(boxes, boxes[0], 3))
+    scores = tf.expand_dims(boxes, 0)
+    seen += tf.image.combined_non_max_suppression(scores[:, :, tf.newaxis], scores, 2, 3)[:3]
     many = some(9, 9, 3, 1, dtype="float32")
     seen.append(tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME"))
     return [

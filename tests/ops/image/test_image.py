@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.ops.image import resize_images as second
 
 IMAGE = np.arange(2 * 5 * 4 * 3, dtype=np.float32).reshape(2, 5, 4, 3) % 7 / 7
@@ -85,6 +86,32 @@ def test_boxes_of_equal_scores_come_in_the_order_of_a_heap() -> None:
         SCORES,
     )
     assert padded.tolist() == [2, 0, 5, 0, 0] and count == 3
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("several", [1, 3])
+def test_boxes_of_all_classes_are_picked_alike_whether_compiled_or_not(several: int) -> None:
+    random = np.random.RandomState(5)
+    corners = random.rand(2, 40, several, 2) * 0.9
+    boxes = np.concatenate([corners, corners + random.rand(2, 40, several, 2) - 0.4], -1)
+    # Many scores are equal, and some are none.
+    scores = np.float32(random.randint(-3, 9, (2, 40, 3)) / 8)
+    scores[0, 3] = np.nan
+    found = []
+    for jit in ("never", "always"):
+        with settings.override(jit=jit):
+            found.append(
+                run(
+                    lambda boxes, scores: tf.image.combined_non_max_suppression(
+                        boxes, scores, 9, 20, 0.3, 0.1, pad_per_class=several > 1
+                    ),
+                    boxes.astype(np.float32),
+                    scores,
+                )
+            )
+    assert found[0].valid_detections.tolist() == [20, 20]
+    for reference, compiled in zip(*found, strict=True):
+        assert reference.dtype == compiled.dtype and np.array_equal(reference, compiled)
 
 
 @pytest.mark.cpu
