@@ -96,16 +96,11 @@ class DatasetV1(DatasetV2):
             return _iterator(handle, None, self)
 
     @deprecated(None, _ADVICE.format("make_initializable_iterator"))
-    def make_initializable_iterator(
-        self, shared_name: Any = None, force_deactivate_gpu_prefetching: bool = False
-    ) -> Any:
+    def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator that reads the dataset from the beginning when it is initialized."""
-        return self._make_initializable_iterator(shared_name, force_deactivate_gpu_prefetching)
+        return self._make_initializable_iterator(shared_name)
 
-    def _make_initializable_iterator(
-        self, shared_name: Any = None, force_deactivate_gpu_prefetching: bool = False
-    ) -> Any:
-        del force_deactivate_gpu_prefetching
+    def _make_initializable_iterator(self, shared_name: Any = None) -> Any:
         _warn_of_other_graphs(self)
         dataset = self._apply_options()
         with device(self._variant_tensor.device):
@@ -296,15 +291,12 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
 
 @export("data.make_initializable_iterator")
-def make_initializable_iterator(
-    dataset: Any, shared_name: Any = None, force_deactivate_gpu_prefetching: bool = False
-) -> Any:
+def make_initializable_iterator(dataset: Any, shared_name: Any = None) -> Any:
     """An iterator that reads a dataset from the beginning whenever it is initialized.
 
     Args:
         dataset: a tf.data.Dataset.
         shared_name: under which sessions of one server share it.
-        force_deactivate_gpu_prefetching: changes nothing.
 
     Example:
         >>> iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(2))
@@ -313,7 +305,7 @@ def make_initializable_iterator(
         >>> sess.run(element)
         np.int64(0)
     """
-    return _v1(dataset)._make_initializable_iterator(shared_name, force_deactivate_gpu_prefetching)
+    return _v1(dataset)._make_initializable_iterator(shared_name)
 
 
 @export("data.experimental.get_structure")

@@ -255,7 +255,7 @@ encode_proto = export("io.encode_proto")(
         "EncodeProto",
         "sizes: int32, values: Tinput_types -> bytes: string",
         "field_names: list(string); message_type: string; "
-        "descriptor_source: string = 'local://'; Tinput_types: list(type)",
+        "descriptor_source: string = 'local://'; Tinput_types: list(type) >= 1",
         shape=_encoded_shape,
         kernel=_encode,
         gradient=_MESSAGES,

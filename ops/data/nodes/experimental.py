@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 _INPUT = "input_dataset: variant"
 
 
-def define_both(name: str, *definition: Any, **facts: Any) -> None:
-    """Defines an op under its name and the one that begins with Experimental."""
-    for full_name in (name, f"Experimental{name}"):
-        define_dataset(full_name, *definition, **facts)
+def define_both(name: str, older_name: str, *definition: Any, **facts: Any) -> None:
+    """Defines an op under its name and its older one."""
+    for each in (name, older_name):
+        define_dataset(each, *definition, **facts)
 
 
 def _arguments(*names: str) -> tuple[str, str]:
     """The captured inputs and the attributes of functions with names."""
     inputs = [f"{n}_other_arguments: T{n}_other_arguments" for n in names]
-    attrs = [f"{n}: func; T{n}_other_arguments: list(type) >= 0" for n in names]
+    attrs = [f"{n}: func" for n in names]
+    attrs += [f"T{n}_other_arguments: list(type) >= 0" for n in names]
     return f"{_INPUT}, {', '.join(inputs)}", f"{'; '.join(attrs)}; {TYPES}"
 
 
@@ -170,6 +171,7 @@ def _of_source(kind: Callable[[Dataset], Dataset]) -> Callable[..., Dataset]:
 _GIVEN, _ATTRS = _arguments(*_WINDOW)
 define_both(
     "GroupByWindowDataset",
+    "ExperimentalGroupByWindowDataset",
     _GIVEN,
     _ATTRS,
     _group_by_window,
@@ -178,6 +180,7 @@ define_both(
 _GIVEN, _ATTRS = _arguments(*_REDUCER)
 define_both(
     "GroupByReducerDataset",
+    "ExperimentalGroupByReducerDataset",
     _GIVEN,
     _ATTRS,
     _group_by_reducer,
@@ -186,6 +189,7 @@ define_both(
 )
 define_both(
     "MapAndBatchDataset",
+    "ExperimentalMapAndBatchDataset",
     f"{_INPUT}, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, "
     "drop_remainder: bool",
     f"{FUNCTION}; {TYPES}; preserve_cardinality: bool = false",
@@ -194,6 +198,7 @@ define_both(
 )
 define_both(
     "DenseToSparseBatchDataset",
+    "ExperimentalDenseToSparseBatchDataset",
     f"{_INPUT}, batch_size: int64, row_shape: int64",
     TYPES,
     _dense_to_sparse,
@@ -201,20 +206,14 @@ define_both(
 )
 define_both(
     "DirectedInterleaveDataset",
+    "ExperimentalDirectedInterleaveDataset",
     "selector_input_dataset: variant, data_input_datasets: N * variant",
     f"{TYPES}; N: int >= 1",
     _directed,
     "A dataset of elements of others, in the order that another one says.",
 )
-define_dataset(
+define_both(
     "ParallelInterleaveDataset",
-    f"{_INPUT}, other_arguments: Targuments, cycle_length: int64, block_length: int64, "
-    "sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64",
-    f"{FUNCTION}; {TYPES}",
-    _parallel_interleave,
-    "A dataset of the elements of datasets that a function makes, several read at a time.",
-)
-define_dataset(
     "ExperimentalParallelInterleaveDataset",
     f"{_INPUT}, other_arguments: Targuments, cycle_length: int64, block_length: int64, "
     "sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64",
@@ -224,6 +223,7 @@ define_dataset(
 )
 define_both(
     "ScanDataset",
+    "ExperimentalScanDataset",
     f"{_INPUT}, initial_state: Tstate, other_arguments: Targuments",
     f"f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; {TYPES}; "
     "preserve_cardinality: bool = false",
@@ -232,14 +232,23 @@ define_both(
 )
 define_both(
     "TakeWhileDataset",
+    "ExperimentalTakeWhileDataset",
     f"{_INPUT}, other_arguments: Targuments",
     f"predicate: func; Targuments: list(type) >= 0; {TYPES}",
     _take_while,
     "A dataset of the elements in front of the first for which a function does not hold.",
 )
-define_both("UniqueDataset", _INPUT, TYPES, _unique, "A dataset without what came before.")
+define_both(
+    "UniqueDataset",
+    "ExperimentalUniqueDataset",
+    _INPUT,
+    TYPES,
+    _unique,
+    "A dataset without what came before.",
+)
 define_both(
     "IgnoreErrorsDataset",
+    "ExperimentalIgnoreErrorsDataset",
     _INPUT,
     TYPES,
     _of_source(scanning.IgnoreErrorsDataset),
@@ -247,6 +256,7 @@ define_both(
 )
 define_both(
     "RandomDataset",
+    "ExperimentalRandomDataset",
     "seed: int64, seed2: int64",
     TYPES,
     _random,
@@ -268,6 +278,7 @@ for _name, _doc in (
     )
 define_both(
     "NonSerializableDataset",
+    "ExperimentalNonSerializableDataset",
     _INPUT,
     TYPES,
     _of_source(ordering.PassingDataset),

@@ -158,6 +158,7 @@ def _matching_files(c: KernelContext, patterns: np.ndarray) -> Dataset:
 
 define_both(
     "CSVDataset",
+    "ExperimentalCSVDataset",
     "filenames: string, compression_type: string, buffer_size: int64, header: bool, "
     "field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, "
     "record_defaults: output_types",
@@ -171,6 +172,7 @@ define_both(
 )
 define_both(
     "SqlDataset",
+    "ExperimentalSqlDataset",
     "driver_name: string, data_source_name: string, query: string",
     TYPES,
     _sql,
@@ -186,6 +188,7 @@ _EXAMPLES = (
 )
 define_both(
     "ParseExampleDataset",
+    "ExperimentalParseExampleDataset",
     f"{_INPUT}, num_parallel_calls: int64, dense_defaults: Tdense",
     _EXAMPLES,
     _parse_example,
@@ -206,6 +209,7 @@ for _name in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord"):
     )
 define_both(
     "MatchingFilesDataset",
+    "ExperimentalMatchingFilesDataset",
     "patterns: string",
     "",
     _matching_files,

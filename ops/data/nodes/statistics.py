@@ -44,9 +44,9 @@ def _latency(c: KernelContext, source: np.ndarray, tag: np.ndarray) -> Dataset:
     return MeasuredDataset(dataset_in(source), scalar(tag, "tag").decode(), True)
 
 
-for _prefix in ("", "Experimental"):
+for _name in ("StatsAggregatorHandle", "ExperimentalStatsAggregatorHandle"):
     define(
-        f"{_prefix}StatsAggregatorHandle",
+        _name,
         "-> handle: resource",
         "container: string = ''; shared_name: string = ''",
         shape=scalars(),
@@ -56,8 +56,9 @@ for _prefix in ("", "Experimental"):
         doc="What keeps statistics of pipelines.",
         test=_TEST,
     )
+for _name in ("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"):
     define(
-        f"{_prefix}StatsAggregatorSummary",
+        _name,
         "iterator: resource -> summary: string",
         "",
         shape=scalars(0),
@@ -69,6 +70,7 @@ for _prefix in ("", "Experimental"):
     )
 define_both(
     "SetStatsAggregatorDataset",
+    "ExperimentalSetStatsAggregatorDataset",
     f"{_INPUT}, stats_aggregator: resource, tag: string, counter_prefix: string",
     TYPES,
     _listened,
@@ -76,6 +78,7 @@ define_both(
 )
 define_both(
     "BytesProducedStatsDataset",
+    "ExperimentalBytesProducedStatsDataset",
     f"{_INPUT}, tag: string",
     TYPES,
     _bytes,
@@ -83,6 +86,7 @@ define_both(
 )
 define_both(
     "LatencyStatsDataset",
+    "ExperimentalLatencyStatsDataset",
     f"{_INPUT}, tag: string",
     TYPES,
     _latency,
