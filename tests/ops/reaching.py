@@ -2,7 +2,9 @@
 """What the code of a function may reach: files, streams, Python functions of other people.
 
 Follows names from function to function, through late imports and into classes, by their bytecode;
-it runs none of it.  Methods of objects that only a run knows are not followed.
+it runs none of it.  Methods of objects that only a run knows are not followed, nor those of the
+classes that make and run graphs.  Functions of the engine and of the compiler are followed like all
+others: what a kernel calls there it reaches.
 """
 
 from __future__ import annotations
@@ -30,10 +32,8 @@ _NAMED = frozenset(
     "LOAD_GLOBAL LOAD_NAME LOAD_FAST LOAD_DEREF LOAD_CLOSURE LOAD_FAST_BORROW".split()
 )
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
-
-
-# What makes graphs and compiles them.
-_GRAPHS = tuple(f"{PACKAGE}.{part}" for part in ("engine", "jit", "ops.public"))
+# What runs a function of the graph: its ops have definitions that state what they touch.
+_FUNCTION = (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun")
 
 
 class Reach:
@@ -78,21 +78,20 @@ class Reach:
             self._visit(thing, way)
 
     def _class(self, kind: type, way: str) -> None:
+        if (kind.__module__, kind.__name__) == _FUNCTION:
+            return
         if kind.__name__ == "FunctionRegistry":
             self.found.setdefault("python", way)
         self._all((base for base in kind.__mro__[1:] if _is_ours(base)), way)
         # What makes and runs graphs is not what a kernel does.
-        inside = _is_ours(kind) and not kind.__module__.startswith(_GRAPHS)
+        inside = _is_ours(kind) and not kind.__module__.startswith(f"{PACKAGE}.engine")
         for name, member in vars(kind).items() if inside else ():
             if callable(member) or isinstance(member, (staticmethod, classmethod, property)):
                 self._visit(member, f"{way} > {kind.__name__}.{name}")
 
     def _function(self, function: types.FunctionType, way: str) -> None:
         # What the program is told of is no secret, and no harm.
-        module = function.__module__
-        if not _is_ours(function) or module == f"{PACKAGE}.engine.interface.log":
-            return
-        if module.startswith((f"{PACKAGE}.jit", f"{PACKAGE}.engine.session")):
+        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.interface.log":
             return
         self._all(function.__defaults__ or (), way)
         if hasattr(function, "__wrapped__"):

@@ -39,6 +39,16 @@ def test_no_kernel_reaches_what_its_definition_does_not_state() -> None:
     assert not unsaid
 
 
+def test_files_are_found_behind_the_compiler_and_the_session() -> None:
+    """A kernel that has others open its files opens files."""
+    from numbaflow.engine.session import runner_choice
+    from numbaflow.jit.cache import store
+
+    assert not Reach(store.is_key).found
+    assert "files" in Reach(store.read_file).found
+    assert "files" in Reach(runner_choice.runner_of).found
+
+
 def test_ops_that_take_what_touches_something_say_whether_they_do() -> None:
     """Readers and writers are made by one op and used by others, through the object."""
     definitions = package_definitions()
@@ -73,7 +83,8 @@ def test_paths_are_named_by_inputs_or_attributes() -> None:
 def test_the_files_of_a_path_that_an_op_states_are_all_files_it_uses() -> None:
     """Text inputs called after files or folders are stated as paths."""
     words = ("file", "prefix", "logdir", "path", "pattern")
-    texts = {"basename", "filename_suffix", "pattern"}  # of names and of regular expressions
+    # Of names and of regular expressions.
+    texts = {"basename", "counter_prefix", "filename_suffix", "pattern"}
     for definition in registry.definitions():
         stated = {touch.path for touch in definition.touches or ()}
         for arg in definition.inputs:
