@@ -36,9 +36,9 @@ from ..program.tensor_ir import (
 )
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
-# LLVM must see a 1 to load vectors and a 0 to load once; with any size in the text, each would have
-# a kernel of its own.
-_LITERAL_STRIDES = (0, 1, -1, 2)
+# LLVM must see a 1 to load vectors, a 0 to load once, and a 2 or 3 to load pixels; with any size in
+# the text, each would have a kernel of its own.
+_LITERAL_STRIDES = (0, 1, -1, 2, 3)
 # Axes of at most this static size are written into the kernel, so that LLVM may unroll them.
 _SHORT_AXIS = 16
 # Reductions with at most so many results, over at least so many positions, are chunked.
@@ -168,11 +168,17 @@ class NestBuilder:
             strides.append(self._stride(place.coefficients.get(group[-1], 0)))
         offset: ir.Expr | None = None
         if not same(place.offset, 0):
-            offset = self.arguments.param(place.offset)
+            offset = self._offset(place.offset, strides)
         for expr, factor in place.loaded:
             term = expr if same(factor, 1) else scalar.mul(expr, self._number(factor))
             offset = term if offset is None else scalar.add(offset, term)
         return ir.Index(tuple(strides), offset)
+
+    def _offset(self, size: AnySize, strides: Sequence[int | ir.Param]) -> ir.Expr:
+        # Of pixels LLVM must see which channels lie beside each other, to load them together.
+        if not isinstance(size, Size) and any(s in (2, 3) and 0 < size < s for s in strides):
+            return ir.Const(int(size), "int64")
+        return self.arguments.param(size)
 
     def _stride(self, size: AnySize) -> int | ir.Param:
         if not isinstance(size, Size) and size in _LITERAL_STRIDES:
