@@ -12,6 +12,7 @@ from .library_kernel import LibraryKernel
 from .template import specialise
 
 _WORK = 1 << 18  # products per tile
+_DEPTHS = (1, 3)
 
 
 def wide_window(b: Any, x: Any, w: Any, rows: AnySize, columns: AnySize) -> Any:
@@ -25,7 +26,7 @@ def wide_window(b: Any, x: Any, w: Any, rows: AnySize, columns: AnySize) -> Any:
     lines = x.shape[0] * rows
     per_line = maximum(columns * depth * taps, 1)
     (out,) = b.call(
-        specialise("wide_window", wide_window_kernels.wide_window), [x, w],
+        _kernel(depth), [x, w],
         [((x.shape[0], rows, columns, depth), "float32")],
         [*x.shape[1:3], rows, columns, depth, tall, wide], lines,
         maximum(_WORK // per_line, ceil_div(lines, 256)),
@@ -35,7 +36,13 @@ def wide_window(b: Any, x: Any, w: Any, rows: AnySize, columns: AnySize) -> Any:
     return out
 
 
+def _kernel(depth: AnySize) -> LibraryKernel:
+    known = depth if depth in _DEPTHS else 0
+    return specialise("wide_window", wide_window_kernels.wide_window, DEPTH=known)
+
+
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """The kernel, which is of single precision only."""
+    """The kernels, which are of single precision only."""
     del dtypes
-    yield specialise("wide_window", wide_window_kernels.wide_window).over(("float32",) * 3)
+    for depth in (0, *_DEPTHS):
+        yield _kernel(depth).over(("float32",) * 3)
