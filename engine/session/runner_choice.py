@@ -11,7 +11,7 @@ from ..graph.graph import Graph
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..types import dtypes
-from . import interpreter
+from . import host_calls, interpreter
 from .function_inlining import without_calls
 
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ def runner_of(
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
     handles: Mapping[Tensor, Any] | None = None,
+    is_called_often: bool = False,
 ) -> Runner:
     """What runs a part of the graph: a compiled plan, or the interpreter.
 
     handles: resources that tensors stand for, the same in all runs.
+    is_called_often: values are so small that what is around a run counts.
     """
     if not (fetches or targets):
         return lambda values: []
@@ -40,6 +42,10 @@ def runner_of(
     cells = dict(zip(fed[len(feeds) :], known.values()))
     if graph.mutation:
         interpreter.check_types(interpreter.needed_operations(fetches, targets, fed))
+    if is_called_often:
+        operations = interpreter.needed_operations(fetches, targets, fed)
+        if host_calls.runs_on_host(operations, fed, cells):
+            return host_calls.HostCalls(session, operations, fetches, feeds, cells)
     # Handles exist in the interpreter only.
     has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
     make = None if has_handles else _compiled(session)

@@ -58,6 +58,8 @@ def _pack(c: KernelContext, values: list[np.ndarray]) -> np.ndarray:
                 f"values[0].shape = {shape_text(values[0].shape)} != "
                 f"values[{i}].shape = {shape_text(value.shape)}"
             )
+    if len(values) == 1 and not values[0].ndim:
+        return values[0].reshape(1).copy()
     return np.stack(values, axis=c.attr("axis"))
 
 

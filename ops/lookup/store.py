@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -129,8 +130,9 @@ class StaticTable(Table):
         if values is None:
             raise errors.failed_precondition("Table not initialized.")
         missing = default.item()
-        found = [values.get(key, missing) for key in keys.reshape(-1).tolist()]
-        return array_of(found, self.value_dtype, keys.shape)
+        found = map(values.get, keys.reshape(-1).tolist(), repeat(missing))
+        kind = self.value_dtype.np_dtype
+        return np.fromiter(found, kind, keys.size).reshape(keys.shape)
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
         raise _unsupported("Insert")

@@ -148,6 +148,10 @@ OTHER = [np.array([[0, 0], [1, 0]]), np.array([4.0, 0.25], np.float32), np.array
 
 def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     """The places of values in a sparse matrix whose rows have so many each."""
+    if len(lengths) == 1:
+        result = np.zeros((lengths[0], 2), np.int64)
+        result[:, 1] = np.arange(lengths[0])
+        return result
     counts = np.asarray(lengths, np.int64)
     result = np.empty((counts.sum(), 2), np.int64)
     result[:, 0] = np.repeat(np.arange(len(counts)), counts)

@@ -45,6 +45,9 @@ def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
 
 def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
     """The parts of all strings as a sparse matrix."""
+    if len(rows) == 1:
+        count = len(rows[0])
+        return [indices_of([count]), text_array(rows[0]), np.array([1, count], np.int64)]
     lengths = list(map(len, rows))
     shape = np.array([len(rows), max(lengths, default=0)], np.int64)
     return [indices_of(lengths), text_array(list(chain.from_iterable(rows))), shape]

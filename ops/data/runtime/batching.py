@@ -219,6 +219,8 @@ def padded(
     items: Sequence[np.ndarray], sizes: Sequence[int], filler: Any, component: int
 ) -> np.ndarray:
     """Arrays as rows of one array, padded at their ends."""
+    if len(sizes) == 1 and all(item.ndim == 1 for item in items):
+        return _padded_vectors(items, sizes[0], filler, component)
     longest = [0] * len(sizes)
     for item in items:
         if item.ndim != len(sizes):
@@ -228,11 +230,8 @@ def padded(
             )
         longest = [max(pair) for pair in zip(longest, item.shape)]
     for axis, (size, most) in enumerate(zip(sizes, longest)):
-        if size >= 0 and most > size:
-            raise errors.data_loss(
-                f"Attempted to pad to a smaller size than the input element: component {component}"
-                f", axis {axis}, {most} > {size}."
-            )
+        if 0 <= size < most:
+            raise _too_long(component, axis, most, size)
     shape = [most if size < 0 else size for size, most in zip(sizes, longest)]
     whole = aligned_empty((len(items), *shape), items[0].dtype)
     if any(item.shape != tuple(shape) for item in items):
@@ -240,6 +239,31 @@ def padded(
     for i, item in enumerate(items):
         place: Any = (i, *(slice(0, size) for size in item.shape))
         whole[place] = item if item.ndim else item[()]
+    return whole
+
+
+def _too_long(component: int, axis: int, most: int, size: int) -> errors.DataLossError:
+    return errors.data_loss(
+        f"Attempted to pad to a smaller size than the input element: component {component}"
+        f", axis {axis}, {most} > {size}."
+    )
+
+
+def _padded_vectors(
+    items: Sequence[np.ndarray], size: int, filler: Any, component: int
+) -> np.ndarray:
+    """The same for vectors, all at once."""
+    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    most = int(lengths.max())
+    if 0 <= size < most:
+        raise _too_long(component, 0, most, size)
+    width = most if size < 0 else size
+    whole = aligned_empty((len(items), width), items[0].dtype)
+    if (lengths == width).all():
+        np.concatenate(items, out=whole.reshape(-1))
+        return whole
+    whole[...] = filler
+    whole[np.arange(width) < lengths[:, None]] = np.concatenate(items)
     return whole
 
 

@@ -160,7 +160,11 @@ def caller(
     if computed or effects:
         graph = (computed[0].op if computed else effects[0]).graph
         cells = {tensor: _resource(value) for tensor, value in handles.items()}
-        run = runner_of(view, graph, computed, effects, feeds, cells)  # type: ignore[arg-type]
+        run = runner_of(
+            view,  # type: ignore[arg-type]
+            *(graph, computed, effects, feeds, cells),
+            is_called_often=True,
+        )
     kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
     if list(results) == computed:
         return lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of small values, such as texts, none of which is compiled: called with little around.
+
+A dataset calls its functions for every element.  Where all of a function's operations run on the
+host, what a plan does around each of them would cost more than they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import stopping
+from ..graph import trust
+from ..types import dtypes
+from . import interpreter
+
+if TYPE_CHECKING:
+    from ..graph.operation import Operation
+    from ..graph.tensor import Tensor
+    from .session import BaseSession
+
+# So many operations on whole numbers may stand among those on the host.
+_MOST_OTHERS = 6
+# They have at most so many elements, if they are not elementwise.
+_MOST_ELEMENTS = 1024
+
+
+class HostCalls:
+    """Runs operations one after the other by their kernels; what is constant was run before."""
+
+    def __init__(
+        self,
+        session: BaseSession,
+        operations: Sequence[Operation],
+        fetches: Sequence[Tensor],
+        feeds: Sequence[Tensor],
+        cells: Mapping[Tensor, Any],
+    ) -> None:
+        """operations: all of `runs_on_host`; cells: what handles mean."""
+        self._session = session
+        program = interpreter.program_of(
+            session, operations, fetches, [*feeds, *cells], release=False
+        )
+        self._fetches = list(zip(program.fetch_slots, program.fetches))
+        count = len(feeds)
+        self._feeds = program.feed_slots[:count]
+        self._template: list[Any] = [None] * program.size
+        known = set(program.feed_slots[count:])
+        for slot, cell in zip(program.feed_slots[count:], cells.values()):
+            self._template[slot] = cell
+        self._steps: list[tuple[interpreter.Step, Any, Any, Any]] = []
+        for step in program.steps:
+            slots = [slot for slot, _ in step.sources]
+            made = range(step.first, step.first + step.count)
+            if known.issuperset(slots) and step.count and not step.op._is_stateful:
+                step.run(self._template)
+                known.update(made)
+            else:
+                taken = _taken(slots, step.layout)
+                self._steps.append((step, step.kernel, step.context, taken))
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """The fetched values, which share no memory with anything."""
+        values = self._template.copy()
+        for slot, array in zip(self._feeds, arrays):
+            values[slot] = array
+        stopping.check_session(self._session)
+        with stopping.within(self._session):
+            for step, kernel, context, taken in self._steps:
+                try:
+                    result = kernel(context, *taken(values))
+                    if type(result) is np.ndarray and step.count == 1:
+                        values[step.first] = result
+                    else:
+                        step.store(values, result)
+                except Exception as error:
+                    raise interpreter.located(error, step.op) from error
+        return [interpreter.fetched(values[slot], tensor) for slot, tensor in self._fetches]
+
+
+def _taken(
+    slots: list[int], layout: Sequence[int | None] | None
+) -> Callable[[list[Any]], Sequence[Any]]:
+    """What takes a kernel's arguments; a list for one that is a list of tensors."""
+    if layout is None:
+        if len(slots) > 1:
+            return itemgetter(*slots)
+        return lambda values: [values[i] for i in slots]
+    groups: list[int | list[int]] = []
+    place = 0
+    for length in layout:
+        groups.append(slots[place] if length is None else slots[place : place + length])
+        place += 1 if length is None else length
+    return lambda values: [
+        values[i] if isinstance(i, int) else [values[j] for j in i] for i in groups
+    ]
+
+
+def runs_on_host(
+    operations: Sequence[Operation], feeds: Sequence[Tensor], cells: Mapping[Tensor, Any]
+) -> bool:
+    """Whether nothing of a function would be compiled, but for trifles of which no bit depends."""
+    hosted = others = 0
+    constant: set[Tensor] = set()
+    for op in operations:
+        kind = op.definition
+        if kind.control_flow_role or trust.kernel_of(op) is None or not _is_plain(op, cells):
+            return False
+        if not (op._inputs_val or op._is_stateful):
+            constant.update(op.outputs)
+        elif kind.lower is None or _has_texts(op):
+            hosted += 1
+        elif _is_trifle(op):
+            others += 1
+        else:
+            return False
+    return hosted > 0 and others <= _MOST_OTHERS and constant.isdisjoint(feeds)
+
+
+def _is_plain(op: Operation, cells: Mapping[Tensor, Any]) -> bool:
+    """Whether an operation takes and gives values, or handles whose meaning is given."""
+    wanted = {i for i, is_known in interpreter.handle_inputs(op) if is_known}
+    for i, tensor in enumerate(op._inputs_val):
+        if tensor.dtype._is_ref_dtype:
+            return False
+        if tensor.dtype == dtypes.resource and not (tensor in cells and i in wanted):
+            return False
+    return not any(t.dtype._is_ref_dtype or t.dtype == dtypes.resource for t in op.outputs)
+
+
+def _has_texts(op: Operation) -> bool:
+    return any(t.dtype == dtypes.string for t in (*op._inputs_val, *op.outputs))
+
+
+def _is_trifle(op: Operation) -> bool:
+    """Whether an operation moves or computes a few whole numbers, with the same bits anywhere."""
+    if op._is_stateful or any(
+        not (t.dtype.is_integer or t.dtype.is_bool) for t in (*op._inputs_val, *op.outputs)
+    ):
+        return False
+    counts = [tensor.shape.num_elements() for tensor in op.outputs]
+    return op.definition.elementwise or all(n is not None and n <= _MOST_ELEMENTS for n in counts)
