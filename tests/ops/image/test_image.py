@@ -127,6 +127,37 @@ def test_soft_suppression_lowers_scores() -> None:
     assert scores == pytest.approx([0.9, 0.5, 0.5])
 
 
+# Recorded from TensorFlow 1.15.5: two pixels, and the sum of all.
+@pytest.mark.cpu
+@pytest.mark.parametrize(
+    ("make", "pixels", "total"),
+    [
+        (
+            lambda x: tf.image.adjust_jpeg_quality(x, 30),
+            [[20, 27, 11], [64, 99, 189]],
+            71110,
+        ),
+        (
+            lambda x: tf.image.random_jpeg_quality(x, 10, 90, seed=4),
+            [[23, 25, 11], [66, 99, 192]],
+            70415,
+        ),
+        (
+            lambda x: tf.image.adjust_jpeg_quality(tf.cast(x[..., :1], tf.float32) / 255.0, 90),
+            [[0.0784313753247261], [0.24705883860588074]],
+            78.21176943182945,
+        ),
+    ],
+)
+def test_pixels_of_a_worse_picture(
+    make: Callable[..., Any], pixels: list[list[float]], total: float
+) -> None:
+    y, x = np.mgrid[:16, :24]
+    found = run(make, np.stack([y * 7 % 256, x * 5 % 256, x * y % 256], -1).astype(np.uint8))
+    assert [found[3, 5].tolist(), found[9, 20].tolist()] == pixels
+    assert found.astype(np.float64).sum() == total
+
+
 @pytest.mark.cpu
 def test_a_random_box_is_that_of_the_seeds() -> None:
     begin, size, box = run(
