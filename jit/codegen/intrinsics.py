@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ..kernel.scalar import COMPILED_DTYPES
-from . import addresses, atomics, vocabulary, words
+from . import addresses, vocabulary, words
 from .numba_target import helper
 
 _TYPES = {name: getattr(types, name) for name in set(words.HELD_IN.values()) - {"bool"}}
@@ -30,7 +30,7 @@ _KINDS = {numba_type: name for name, numba_type in _TYPES.items()}
 @cache
 def generated() -> dict[str, Any]:
     """Name to intrinsic (and to NumPy scalar type, for literals): the globals of a kernel."""
-    names = {name: _intrinsic(word) for name, word in words.table().items()}
+    names = {name: intrinsic_of(word) for name, word in words.table().items()}
     literals = {dtype: np.dtype(words.HELD_IN[dtype]).type for dtype in COMPILED_DTYPES}
     return names | literals
 
@@ -38,20 +38,10 @@ def generated() -> dict[str, Any]:
 @cache
 def library() -> dict[str, Any]:
     """The further names that the texts of library kernels use."""
-    names = {name: _intrinsic(word) for name, word in vocabulary.table().items()}
+    names = {name: intrinsic_of(word) for name, word in vocabulary.table().items()}
     kinds = {name: getattr(numba, name) for name in vocabulary.CASTS}
     functions = {name: getattr(math, name) for name in vocabulary.FUNCTIONS}
     return {**names, **kinds, **functions, "helper": helper}
-
-
-def make_clock() -> Any:
-    """A clock for each of Numba's targets: what one of them has lowered, others do not find."""
-    return _intrinsic(atomics.CLOCK)
-
-
-def make_call_kernel() -> Any:
-    """Calls of kernels, likewise."""
-    return _intrinsic(atomics.CALL_KERNEL)
 
 
 def _kind(numba_type: Any) -> words.Kind:
@@ -78,7 +68,10 @@ def _literal(numba_type: Any, value: Any) -> Any:
     return ir.Constant(words.WORD, numba_type.literal_value) if is_literal else value
 
 
-def _intrinsic(word: words.Word) -> Any:
+def intrinsic_of(word: words.Word) -> Any:
+    """A word as an intrinsic, for one of Numba's targets alone: what one of them has lowered, others
+    do not find."""
+
     def typing(*args: Any) -> Any:
         kinds = tuple(map(_kind, args))
         try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _WORD = ir.IntType(64)
-_BIT = ir.IntType(1)
+_BIT, _INDEX = ir.IntType(1), ir.IntType(32)
 # Gives, for so many steps from one on, the places of what all rows have there.
 Places = Callable[[Any, int], list[list[Any]]]
 # Sums that are all being added to while the first addition is done: with no more than these a step
@@ -32,6 +32,37 @@ _IN_FLIGHT = 8
 # Registers besides those of sums, weights and a factor, without which LLVM keeps sums in memory.
 _SPARE = 2
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
+
+
+def splat(b: Any, scalar: Any, lanes: int) -> Any:
+    """A number of the run in all lanes of a vector."""
+    undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = b.insert_element(undefined, scalar, _INDEX(0))
+    zeros = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
+    return b.shuffle_vector(first, undefined, zeros)
+
+
+def loop(
+    b: Any, count: Any, start: list[Any], body: Callable[..., list[Any]]
+) -> tuple[list[Any], Any]:
+    """The values after `body(i, values) -> values` for i < count, and the branch back.
+
+    count is at least one.
+    """
+    before = b.block
+    inside, after = (b.append_basic_block(name) for name in ("loop", "done"))
+    b.branch(inside)
+    b.position_at_end(inside)
+    index, *phis = (b.phi(value.type) for value in (count, *start))
+    for phi, value in zip((index, *phis), (_WORD(0), *start), strict=True):
+        phi.add_incoming(value, before)
+    values = body(index, phis)
+    following = b.add(index, _WORD(1))
+    for phi, value in zip((index, *phis), (following, *values), strict=True):
+        phi.add_incoming(value, b.block)
+    again = b.cbranch(b.icmp_signed("<", following, count), inside, after)
+    b.position_at_end(after)
+    return values, again
 
 
 class Tile:
@@ -57,19 +88,12 @@ class Tile:
         return function(self.b, name, result, arguments)
 
     def splat(self, scalar: Any) -> Any:
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        index = ir.IntType(32)
-        first = self.b.insert_element(undefined, scalar, index(0))
-        zeros = ir.Constant(ir.VectorType(index, self.lanes), [0] * self.lanes)
-        return self.b.shuffle_vector(first, undefined, zeros)
+        return splat(self.b, scalar, self.lanes)
 
     def _mask(self, v: int) -> Any:
-        index = ir.IntType(32)
-        kind = ir.VectorType(index, self.lanes)
-        left = self.b.trunc(self.left, index)
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = self.b.insert_element(undefined, left, index(0))
-        spread = self.b.shuffle_vector(first, undefined, ir.Constant(kind, [0] * self.lanes))
+        kind = ir.VectorType(_INDEX, self.lanes)
+        left = self.b.trunc(self.left, _INDEX)
+        spread = splat(self.b, left, self.lanes)
         lanes = ir.Constant(kind, [v * self.lanes + i for i in range(self.lanes)])
         return self.b.icmp_signed("<", lanes, spread)
 
@@ -89,10 +113,10 @@ class Tile:
             return value
         mask = ir.VectorType(_BIT, self.lanes)
         name = f"llvm.masked.load.v{self.lanes}{self._suffix}.p0"
-        kinds = [self.vector.as_pointer(), ir.IntType(32), mask, self.vector]
+        kinds = [self.vector.as_pointer(), _INDEX, mask, self.vector]
         call = self.function(name, self.vector, kinds)
         zero = ir.Constant(self.vector, [0.0] * self.lanes)
-        return self.b.call(call, [place, ir.IntType(32)(self.bytes), self.masks[v], zero])
+        return self.b.call(call, [place, _INDEX(self.bytes), self.masks[v], zero])
 
     def store(self, value: np.ndarray | np.generic, base: Any, v: int, *terms: Any) -> None:
         place = self.address(base, _WORD(v * self.lanes), *terms)
@@ -102,9 +126,9 @@ class Tile:
             return
         mask = ir.VectorType(_BIT, self.lanes)
         name = f"llvm.masked.store.v{self.lanes}{self._suffix}.p0"
-        kinds = [self.vector, self.vector.as_pointer(), ir.IntType(32), mask]
+        kinds = [self.vector, self.vector.as_pointer(), _INDEX, mask]
         call = self.function(name, ir.VoidType(), kinds)
-        self.b.call(call, [value, place, ir.IntType(32)(self.bytes), self.masks[v]])
+        self.b.call(call, [value, place, _INDEX(self.bytes), self.masks[v]])
 
     @property
     def _suffix(self) -> str:
@@ -136,24 +160,7 @@ class Tile:
 
     def loop(self, count: Any, start: list[Any], body: Callable[..., list[Any]]) -> list[Any]:
         """`body(i, values) -> values` for i < count; count is at least one."""
-        before = self.b.block
-        inside = self.b.append_basic_block("loop")
-        after = self.b.append_basic_block("done")
-        self.b.branch(inside)
-        self.b.position_at_end(inside)
-        index = self.b.phi(_WORD)
-        index.add_incoming(_WORD(0), before)
-        phis = [self.b.phi(self.vector) for _ in start]
-        for phi, value in zip(phis, start, strict=True):
-            phi.add_incoming(value, before)
-        values = body(index, phis)
-        following = self.b.add(index, _WORD(1))
-        index.add_incoming(following, self.b.block)
-        for phi, value in zip(phis, values, strict=True):
-            phi.add_incoming(value, self.b.block)
-        self.b.cbranch(self.b.icmp_signed("<", following, count), inside, after)
-        self.b.position_at_end(after)
-        return values
+        return loop(self.b, count, start, body)[0]
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         """x * y + z, rounded once where the machine can."""

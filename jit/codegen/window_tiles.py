@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from .llvm_scalar import LOOP, SERIAL
 from .numbers import word
-from .register_tiles import tile_dtype
+from .register_tiles import loop, splat, tile_dtype
 from .words import Address, Kind, Unfit, Word, element_bytes, function
 
 _WORD, _INDEX, _BYTE, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.IntType(8), ir.DoubleType()
@@ -63,10 +63,7 @@ class _Channels:
 
     def splat(self, scalar: Any) -> Any:
         """A number of the run in all lanes of a vector."""
-        undefined = ir.Constant(self.of(scalar.type), ir.Undefined)
-        one = self.b.insert_element(undefined, scalar, _INDEX(0))
-        zeros = ir.Constant(self.of(_INDEX), [0] * self.lanes)
-        return self.b.shuffle_vector(one, undefined, zeros)
+        return splat(self.b, scalar, self.lanes)
 
     def _at(self, base: Any, element: Any, offset: Any) -> Vectors:
         start = self.b.inttoptr(base, element.as_pointer())
@@ -138,25 +135,10 @@ class _Channels:
 
     def walk(self, count: Any, start: Vectors, body: Callable[..., Vectors]) -> Vectors:
         """body(k, values) -> values for the places of a window."""
-        before = self.b.block
-        inside, after = (self.b.append_basic_block(name) for name in ("place", "done"))
-        self.b.branch(inside)
-        self.b.position_at_end(inside)
-        k = self.b.phi(_WORD)
-        k.add_incoming(_WORD(0), before)
-        old = [self.b.phi(value.type) for value in start]
-        for phi, value in zip(old, start, strict=True):
-            phi.add_incoming(value, before)
-        new = body(k, old)
-        following = self.b.add(k, _WORD(1))
-        k.add_incoming(following, self.b.block)
-        for phi, value in zip(old, new, strict=True):
-            phi.add_incoming(value, self.b.block)
-        again = self.b.cbranch(self.b.icmp_signed("<", following, count), inside, after)
+        new, again = loop(self.b, count, start, body)
         # Windows are small: a loop that is unrolled would be at its rest most of the time.
         name = f"{LOOP}.{len(self.b.module.metadata)}.{SERIAL}"
         again.set_metadata("llvm.loop", self.b.module.add_metadata([name]))
-        self.b.position_at_end(after)
         return new
 
 

@@ -12,12 +12,13 @@ import numba as nb
 from numba import njit, prange
 
 from ..cache import store
+from ..codegen import atomics
 from ..codegen.clock import SLICE
-from ..codegen.intrinsics import make_call_kernel, make_clock
+from ..codegen.intrinsics import intrinsic_of
 
 MOST = 1 << 20  # tiles at once
 
-clock, call_kernel = make_clock(), make_call_kernel()
+clock, call_kernel = map(intrinsic_of, (atomics.CLOCK, atomics.CALL_KERNEL))
 
 
 @njit(parallel=True, nogil=True, error_model="numpy")
