@@ -69,8 +69,7 @@ def _literal(numba_type: Any, value: Any) -> Any:
 
 
 def intrinsic_of(word: words.Word) -> Any:
-    """A word as an intrinsic, for one of Numba's targets alone: what one of them has lowered, others
-    do not find."""
+    """A word as an intrinsic, for one target of Numba's: others do not find what it has lowered."""
 
     def typing(*args: Any) -> Any:
         kinds = tuple(map(_kind, args))

@@ -23,7 +23,7 @@ from .conv_tiles import Line, Tile, kinds_of_line, table_of
 from .geometry import Axis, Padding, axes
 from .library_kernel import LibraryKernel
 from .matmul import matmul
-from .max_pool_argmax import TakesUnpooled, Windows
+from .max_pool_argmax import AcceptsPooledGrad, Windows
 from .template import specialise
 from .tiles import BLOCK
 from .vectors import BYTES, vectors
@@ -153,7 +153,7 @@ def _convolve_back(
     def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
         return conv_grad_pooled.input_gradient(b, shape, w, pooled_dy, places, both, windows)
 
-    role = TakesUnpooled(0, from_maxima)
+    role = AcceptsPooledGrad(0, from_maxima)
     if (both[0].stride, both[1].stride) != (1, 1):
         return _strided_back(b, shape, w, dy, both, role)
     # The gradient is a convolution, too: every input pixel sums over the windows that it was in.
@@ -166,7 +166,12 @@ def _convolve_back(
 
 
 def _strided_back(
-    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis], role: TakesUnpooled
+    b: Any,
+    shape: Sequence[AnySize],
+    w: Any,
+    dy: Any,
+    both: tuple[Axis, Axis],
+    role: AcceptsPooledGrad,
 ) -> Any:
     kh, kw, c, f = w.shape
     high, wide = both
@@ -225,7 +230,7 @@ def _pack(
 
 def _windows(
     b: Any, x: Any, packed: Any, both: tuple[Axis, Axis], sizes: tuple[int, int, int, int],
-    tile: Tile, bias: Any, relu: bool, role: TakesUnpooled | None = None,
+    tile: Tile, bias: Any, relu: bool, role: AcceptsPooledGrad | None = None,
 ) -> Any:  # fmt: skip
     """Slides packed filters over x."""
     kh, kw, c, f = sizes

@@ -18,7 +18,7 @@ from . import conv_filter_kernels, conv_grad_pooled
 from .conv_tiles import Line, Tile
 from .geometry import Axis
 from .library_kernel import LibraryKernel
-from .max_pool_argmax import TakesUnpooled, Windows
+from .max_pool_argmax import AcceptsPooledGrad, Windows
 from .template import specialise
 from .tiles import BLOCK, cut
 from .vectors import BYTES, vectors
@@ -34,7 +34,7 @@ def gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Ax
     def instead(b: Any, dy: Any, places: Any, windows: Windows) -> Any:
         return from_maxima(b, x, shape, dy, places, both, windows)
 
-    partial = _partial(b, x, shape, [dy], both, None, TakesUnpooled(1, instead))
+    partial = _partial(b, x, shape, [dy], both, None, AcceptsPooledGrad(1, instead))
     return b.reduce("sum", partial, (0,))
 
 
@@ -51,7 +51,7 @@ def from_maxima(
 
 def _partial(
     b: Any, x: Any, shape: Sequence[int], dy: list[Any], both: tuple[Axis, Axis],
-    windows: Windows | None, role: TakesUnpooled | None,
+    windows: Windows | None, role: AcceptsPooledGrad | None,
 ) -> Any:  # fmt: skip
     """Partial gradients, [chunks, *shape]."""
     kh, kw, c, f = shape

@@ -26,21 +26,21 @@ Windows = tuple[Axis, Axis]  # of a pooling, along height and width
 
 
 @dataclass(frozen=True)
-class Pools:
+class MaxPoolRole:
     """The call is max pooling, whose maxima have places that fit a byte."""
 
     windows: Windows
 
 
 @dataclass(frozen=True)
-class Unpools:
+class MaxPoolGradRole:
     """The call is the gradient of max pooling: of x and dy."""
 
     windows: Windows
 
 
 @dataclass(frozen=True)
-class TakesUnpooled:
+class AcceptsPooledGrad:
     """A call that can take its input number `position` before it is unpooled.
 
     instead(builder, dy, places, windows) gives what the call gives, or NotImplemented.

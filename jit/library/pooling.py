@@ -111,7 +111,7 @@ def _pool(
         max_pool_argmax.pool_kernel(kind, x.dtype), [x], [((n, high.out, wide.out, c), x.dtype)],
         max_pool_argmax.extents(both, c), n * high.out, maximum(_WORK // line, 1),
         scratch=max_pool_argmax.lists(both), operations=n * high.out * line,
-        role=max_pool_argmax.Pools(both) if has_places else None,
+        role=max_pool_argmax.MaxPoolRole(both) if has_places else None,
     )  # fmt: skip
     return _channels_back(b, out, data_format)
 
@@ -129,6 +129,6 @@ def _gradient(
         max_pool_argmax.extents(both, c), n, maximum(_WORK // maximum(h * w * c, 1), 1), c,
         max_pool_argmax.CHANNELS, max_pool_argmax.lists(both) + found,
         operations=n * c * both[0].out * both[1].out * (both[0].window * both[1].window),
-        role=max_pool_argmax.Unpools(both) if finds else None,
+        role=max_pool_argmax.MaxPoolGradRole(both) if finds else None,
     )  # fmt: skip
     return out

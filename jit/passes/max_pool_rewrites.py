@@ -29,9 +29,9 @@ def route_pooled_gradients(program: Program, scope: Scope) -> None:
     for node in program.nodes:
         if not isinstance(node, Call) or not program.holds(node):
             continue
-        if isinstance(node.role, max_pool_argmax.Pools):
+        if isinstance(node.role, max_pool_argmax.MaxPoolRole):
             pools.setdefault((node.inputs[0], max_pool_argmax.key(node.role.windows)), node)
-        elif isinstance(node.role, max_pool_argmax.Unpools):
+        elif isinstance(node.role, max_pool_argmax.MaxPoolGradRole):
             key = node.inputs[0], max_pool_argmax.key(node.role.windows)
             if key in pools:
                 pools[key] = _remembering(program, scope, pools[key], node.role.windows)
@@ -138,7 +138,7 @@ def _gradient(route: Route, node: Call, whole: Value, pooled: Value) -> bool:
     """A kernel that the library also has for pooled gradients."""
     role = node.role
     if (
-        not isinstance(role, max_pool_argmax.TakesUnpooled)
+        not isinstance(role, max_pool_argmax.AcceptsPooledGrad)
         or node.inputs[role.position] is not whole
     ):
         return False
