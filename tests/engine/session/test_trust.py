@@ -84,6 +84,34 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
             name="it",
         )
 
+    def of_files(kind: str, *more: Any, **attrs: Any) -> Callable[[], Any]:
+        return lambda: getattr(raw, kind)(there, *more, name="it", **attrs)
+
+    def dataset() -> Any:
+        return raw.TensorDataset([tf.constant("x")], output_shapes=[[]])
+
+    def kept(kind: str, *more: Callable[[], Any]) -> Callable[[], Any]:
+        made = {"output_types": [tf.string], "output_shapes": [[]]}
+        return lambda: getattr(raw, kind)(dataset(), file, *(m() for m in more), name="it", **made)
+
+    def written(kind: str) -> Callable[[], Any]:
+        return lambda: getattr(raw, kind)(dataset(), file, "", name="it")
+
+    def rows(kind: str) -> Callable[[], Any]:
+        made = {"output_types": [tf.int64], "output_shapes": [[]]}
+        return lambda: getattr(raw, kind)("sqlite", there, "select 1", name="it", **made)
+
+    def fields(kind: str) -> Callable[[], Any]:
+        given = ["", np.int64(9), False, ",", True, "", np.array([], np.int64)]
+        return lambda: getattr(raw, kind)(
+            there, *given, record_defaults=[zero()], output_shapes=[[]], name="it"
+        )
+
+    def zero() -> Any:
+        return tf.constant([0], tf.int64)
+
+    step = np.int64(1)
+    message = {"message_type": "a.B", "descriptor_source": there, "name": "it"}
     function = {"token": "pyfunc_0", "Tout": [tf.float32], "name": "it"}
     candidates = {"num_true": 1, "num_sampled": 1, "unique": True, "range_max": 1}
     ones = lambda: [tf.constant([1.0])]  # noqa: E731
@@ -122,6 +150,43 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
         "ImportEvent": of_writer("ImportEvent", ""),
         "FlushSummaryWriter": of_writer("FlushSummaryWriter"),
         "CloseSummaryWriter": of_writer("CloseSummaryWriter"),
+        "WriteSummary": of_writer("WriteSummary", step, 1.0, "tag", ""),
+        "WriteRawProtoSummary": of_writer("WriteRawProtoSummary", step, ""),
+        "WriteScalarSummary": of_writer("WriteScalarSummary", step, "tag", 1.0),
+        "WriteHistogramSummary": of_writer("WriteHistogramSummary", step, "tag", [1.0]),
+        "WriteImageSummary": of_writer(
+            "WriteImageSummary", step, "tag", np.zeros([1, 2, 2, 3], np.float32),
+            np.zeros(4, np.uint8),
+        ),
+        "WriteAudioSummary": of_writer(
+            "WriteAudioSummary", step, "tag", np.zeros([1, 4], np.float32), 8000.0
+        ),
+        "WriteGraphSummary": of_writer("WriteGraphSummary", step, ""),
+        "RecordInput": lambda: raw.RecordInput(file_pattern=there, name="it"),
+        "DecodeProtoV2": lambda: raw.DecodeProtoV2(
+            ["x"], field_names=[], output_types=[], **message
+        ),
+        "EncodeProto": lambda: raw.EncodeProto(
+            np.ones([1, 1], np.int32), [np.ones([1, 1], np.int64)], field_names=["a"], **message
+        ),
+        "TextLineDataset": of_files("TextLineDataset", "", np.int64(0)),
+        "TFRecordDataset": of_files("TFRecordDataset", "", np.int64(0)),
+        "FixedLengthRecordDataset": of_files(
+            "FixedLengthRecordDataset", *(np.int64(n) for n in (0, 1, 0, 0))
+        ),
+        "FixedLengthRecordDatasetV2": of_files(
+            "FixedLengthRecordDatasetV2", *(np.int64(n) for n in (0, 1, 0, 0)), ""
+        ),
+        "MatchingFilesDataset": of_files("MatchingFilesDataset"),
+        "ExperimentalMatchingFilesDataset": of_files("ExperimentalMatchingFilesDataset"),
+        "CacheDataset": kept("CacheDataset"),
+        "CacheDatasetV2": kept("CacheDatasetV2", lambda: raw.AnonymousMemoryCache()[0]),
+        "DatasetToTFRecord": written("DatasetToTFRecord"),
+        "ExperimentalDatasetToTFRecord": written("ExperimentalDatasetToTFRecord"),
+        "SqlDataset": rows("SqlDataset"),
+        "ExperimentalSqlDataset": rows("ExperimentalSqlDataset"),
+        "CSVDataset": fields("CSVDataset"),
+        "ExperimentalCSVDataset": fields("ExperimentalCSVDataset"),
         **{
             f"{kind}{suffix}": reading(f"{kind}{suffix}")
             for kind in (
