@@ -236,14 +236,20 @@ def atanh(e: Emitter, x: Any) -> Any:
     return e.sign_of(e.mul(e.c(0.5), log1p(e, ratio)), x)
 
 
-def _doubled(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function that is computed in double precision for float32; C's library has float64's."""
+def _doubled(function: Callable[..., Any], name: str, signed: bool = True) -> Callable[..., Any]:
+    """A function that is computed in double precision for float32; C's library has float64's.
+
+    With `signed` its result gets the sign of the first argument.  That is done in float32: where
+    the argument comes from float16, LLVM copies its sign to float64 by calls of __truncdfhf2 on
+    some processors, and there is no such function.
+    """
 
     def computed(e: Emitter, *args: Any) -> Any:
         if e.wide == 64:
             return e.library(name, *args)
         d = e.with_dtype("float64")
-        return e.b.fptrunc(function(d, *(e.b.fpext(x, d.type) for x in args)), e.type)
+        value = e.b.fptrunc(function(d, *(e.b.fpext(x, d.type) for x in args)), e.type)
+        return e.sign_of(value, args[0]) if signed else value
 
     return computed
 
@@ -258,7 +264,7 @@ def _atan(d: Emitter, x: Any) -> Any:
     size, one = d.abs(x), d.c(1)
     is_steep = d.gt(size, one)
     angle = _arc(d, d.select(is_steep, d.div(one, size), size), "atan")
-    return d.sign_of(d.select(is_steep, d.sub(d.c(math.pi / 2), angle), angle), x)
+    return d.select(is_steep, d.sub(d.c(math.pi / 2), angle), angle)
 
 
 def _asin(d: Emitter, x: Any) -> Any:
@@ -268,7 +274,7 @@ def _asin(d: Emitter, x: Any) -> Any:
     root = d.call("sqrt", d.mul(half, d.sub(d.c(1), size)))
     angle = _arc(d, d.select(is_far, root, size), "asin")
     far = d.sub(d.c(math.pi / 2), d.add(angle, angle))
-    return d.sign_of(d.select(is_far, far, angle), x)
+    return d.select(is_far, far, angle)
 
 
 def _acos(d: Emitter, x: Any) -> Any:
@@ -293,7 +299,7 @@ def _atan2(d: Emitter, y: Any, x: Any) -> Any:
     is_left = d.lt(d.sign_of(d.c(1), x), zero)  # minus zero is on the left
     angle = d.select(is_left, d.sub(d.c(math.pi), angle), angle)
     is_nan = d.b.or_(d.isnan(x), d.isnan(y))
-    return d.select(is_nan, d.c(NAN), d.sign_of(angle, y))
+    return d.select(is_nan, d.c(NAN), angle)
 
 
 def erf(e: Emitter, x: Any) -> Any:
@@ -472,7 +478,7 @@ def _library(name: str) -> Callable[..., Any]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lgamma": _library("lgamma"),
     "asin": _doubled(_asin, "asin"),
-    "acos": _doubled(_acos, "acos"),
+    "acos": _doubled(_acos, "acos", signed=False),
     "atan": _doubled(_atan, "atan"),
     "atan2": _doubled(_atan2, "atan2"),
     "exp": exp,
