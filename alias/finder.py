@@ -17,6 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
+from ..engine.interface.missing import module_error
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
 
 ROOT = "tensorflow"
@@ -79,9 +80,7 @@ def resolve(name: str) -> ModuleType:
     if not isinstance(found, ModuleType):
         found = _internal(path)
     if found is None:
-        raise ModuleNotFoundError(
-            f"No module named {name!r}: numbaflow has no counterpart of it", name=name
-        )
+        raise ModuleNotFoundError(f"No module named {name!r}: {module_error(path)}", name=name)
     if not hasattr(found, "__path__"):
         found.__path__ = []  # Modules below it are this finder's.
     return found

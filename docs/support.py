@@ -16,17 +16,28 @@ README = HERE.parent / "README.md"
 MARKED = re.compile(r"<!-- support -->.*<!-- /support -->", re.S)
 
 
+# TensorFlow's other products, which are counted nowhere.
+APART = (
+    "app compat contrib autograph distribute estimator experimental feature_column flags keras "
+    "layers lite profiler pywrap_tensorflow raw_ops resource_loader saved_model sysconfig test tpu "
+    "user_ops xla"
+).split()
+
+
 def known_names() -> dict[str, list[str]]:
-    """Module such as "tf.nn" -> the names that TensorFlow 1.15 has there."""
-    names: dict[str, list[str]] = {}
-    module = ""
-    for line in (HERE / "tf115_names.txt").read_text().splitlines():
-        if line.startswith("["):
-            module = line.strip("[]")
-            names[module] = []
-        elif not line.startswith("#"):
-            names[module] += line.split()
-    return names
+    """Module such as "tf.nn" -> the names that TensorFlow 1.15 has there, modules left out."""
+    from numbaflow.engine.interface.missing import known_names as all_names
+
+    table = all_names()
+    return {
+        f"tf.{module}".rstrip("."): [
+            name
+            for name in names
+            if f"{module}.{name}".lstrip(".") not in table and name not in APART
+        ]
+        for module, names in table.items()
+        if module.split(".")[0] not in APART
+    }
 
 
 def existing(module: str, names: list[str]) -> list[str]:

@@ -27,6 +27,17 @@ _RENAMED = {
 }
 
 
+def _missing(op_type: str) -> str:
+    from ..engine.interface import missing
+
+    text = f"no op type {op_type!r}"
+    if op_type.startswith("_"):
+        return text
+    if missing.is_known(f"raw_ops.{op_type}"):
+        return f"{text}: tf.raw_ops.{op_type} {missing.NOT_YET}"
+    return text + missing.suggestion(op_type, sorted(registry.known_types()))
+
+
 class _Public:
     """Attribute access to the published functions of the top level."""
 
@@ -43,7 +54,7 @@ class _Raw:
     def __getattr__(self, op_type: str) -> Callable[..., Any]:
         definition = registry.find(op_type)
         if definition is None:
-            raise AttributeError(f"no op type {op_type!r}")
+            raise AttributeError(_missing(op_type))
         function = OpFunction(op_type, definition.doc, renamed=_RENAMED.get(op_type))
         function.publish(__name__.partition(".")[0], f"raw_ops.{op_type}")
         setattr(self, op_type, function)

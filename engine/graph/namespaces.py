@@ -120,11 +120,7 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         elif full in api.NAMES or full in api.LATER:
             value = api.NAMES[full]
         else:
-            text = f"module {module.__name__!r} has no attribute {name!r}"
-            # Few of TensorFlow's many contributions are here, and nobody can guess which.
-            shown = [known for known in names() if not known.startswith("_")]
-            is_contribution = prefix == "contrib." and name.isidentifier() and name[0] != "_"
-            raise AttributeError(f"{text}; it has {', '.join(shown)}" if is_contribution else text)
+            raise AttributeError(_missing(module.__name__, full, names()))
         _publish_new(root)
         module.__dict__[name] = value
         _introduce(value, root.__name__, module.__name__, name)
@@ -138,6 +134,19 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
 
     module.__dict__["__getattr__"] = look_up
     module.__dict__["__dir__"] = names
+
+
+def _missing(module: str, full: str, names: list[str]) -> str:
+    """What is said of a name that is not here."""
+    from ..interface import missing
+
+    shown = [known for known in names if not known.startswith("_")]
+    text = missing.attribute_error(module, full, shown)
+    parent, _, name = full.rpartition(".")
+    # Few of TensorFlow's many contributions are here, and nobody can guess which.
+    if parent == "contrib" and name.isidentifier() and name[0] != "_":
+        return f"{text}; it has {', '.join(shown)}"
+    return text
 
 
 def resolve(package: str, target: str) -> Any:

@@ -302,6 +302,11 @@ def find(name: str) -> OpDef | None:
     return found
 
 
+def known_types() -> set[str]:
+    """The types of all ops, those that are not imported yet included."""
+    return {*_TABLE, *_LATER}
+
+
 def definitions() -> Iterator[OpDef]:
     """All definitions, in order of declaration."""
     for module in modules():
