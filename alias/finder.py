@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..engine.interface.missing import module_error
+from .contributions import contribution_homes
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
 
 ROOT = "tensorflow"
@@ -103,6 +104,9 @@ def _internal(path: str) -> ModuleType | None:
             importlib.import_module(known[path].split()[0], _PACKAGE)
             _raw_functions.cache_clear()
         return _View(path, known[path])
+    homes = contribution_homes(path)
+    if homes is not None:
+        return _View(path, homes)
     prefix = f"{path}."
     if path in _PACKAGES or any(name.startswith(prefix) for name in known):
         return _View(path, "")
@@ -154,6 +158,11 @@ class _View(ModuleType):
 
     def __setattr__(self, name: str, value: object) -> None:
         """Replaces a name in the module that uses it, too: programs' tests do that."""
+        if isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}":
+            # The import system puts a module below into this one, whose function of that name, such
+            # as `arg_scope`, comes first in TensorFlow.
+            if any(callable(_lookup(home, name)) for home in self._homes):
+                return
         home = None if name.startswith("__") else self.__home_of(name)
         if home is not None:
             self._replaced.setdefault(name, getattr(home, name))

@@ -38,3 +38,11 @@ def deprecated_args(
 ) -> Callable[[F], F]:
     """A decorator that notes which arguments TensorFlow 1.15 deprecates."""
     return deprecated(date, f"{instructions} ({', '.join(map(str, names))})")
+
+
+def deprecated_arg_values(
+    date: str | None, instructions: str, warn_once: bool = True, **values: Any
+) -> Callable[[F], F]:
+    """A decorator that notes which values of arguments TensorFlow 1.15 deprecates."""
+    del warn_once
+    return deprecated(date, f"{instructions} ({values})")

@@ -29,6 +29,7 @@ AT_ONCE = (
     "ops.constant_folding",
     "ops.public",
     "train.checkpoints.saver",
+    "train.contrib.public",
     "train.distributed.server",
     "train.saved_model.public",
     "train.public",
@@ -369,6 +370,35 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
+  contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
+  contrib.framework.has_arg_scope
+train.contrib.framework.assigning: contrib.framework.assign_from_checkpoint
+  contrib.framework.assign_from_checkpoint_fn contrib.framework.assign_from_values
+  contrib.framework.assign_from_values_fn contrib.framework.get_variable_full_name
+  contrib.framework.zero_initializer
+train.contrib.framework.checkpoint_ops: contrib.framework.load_and_remap_matrix_initializer
+  contrib.framework.load_embedding_initializer
+  contrib.framework.load_linear_multiclass_bias_initializer
+  contrib.framework.load_variable_slot_initializer
+train.contrib.framework.checkpoint_utils: contrib.framework.init_from_checkpoint
+  contrib.framework.list_variables contrib.framework.load_checkpoint contrib.framework.load_variable
+train.contrib.framework.graph_util: contrib.framework.fuse_op contrib.framework.get_placeholders
+train.contrib.framework.script_ops: contrib.framework.py_func
+train.contrib.framework.smart: contrib.framework.smart_case
+train.contrib.framework.tensor_util: contrib.framework.assert_scalar_int
+  contrib.framework.reduce_sum_n contrib.framework.remove_squeezable_dimensions
+  contrib.framework.with_same_shape contrib.framework.with_shape
+train.contrib.framework.variables: contrib.framework.VariableDeviceChooser
+  contrib.framework.add_model_variable contrib.framework.assert_global_step
+  contrib.framework.assert_or_get_global_step contrib.framework.create_global_step
+  contrib.framework.filter_variables contrib.framework.get_global_step
+  contrib.framework.get_local_variables contrib.framework.get_model_variables
+  contrib.framework.get_or_create_global_step contrib.framework.get_trainable_variables
+  contrib.framework.get_unique_variable contrib.framework.get_variables
+  contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
+  contrib.framework.get_variables_to_restore contrib.framework.global_variable
+  contrib.framework.local_variable contrib.framework.model_variable contrib.framework.variable
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
 train.optimizers.adaptive: train.AdadeltaOptimizer train.AdagradDAOptimizer train.AdagradOptimizer

@@ -143,7 +143,7 @@ ROOMS = {
     ),
     "train": (
         *("variables", "summaries", "checkpoints", "objects", "inputs", "sessions", "optimizers"),
-        *("distributed", "layers", "rnn", "saved_model", "public", "mnist", "tools"),
+        *("distributed", "layers", "rnn", "saved_model", "contrib", "public", "mnist", "tools"),
     ),
 }
 

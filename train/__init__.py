@@ -2,7 +2,7 @@
 """Training: optimizers and what surrounds them.
 
 Rooms, in the order in which they may import one another: variables, summaries, checkpoints,
-objects, inputs, sessions, optimizers, distributed; and layers, rnn and saved_model, which
+objects, inputs, sessions, optimizers, distributed; and layers, rnn, saved_model and contrib, which
 programs see as such.  Imports `engine`, `ops` and `io`.
 """
 

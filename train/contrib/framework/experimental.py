@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mark for functions that may change."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ....engine.interface import log
+
+_WARNING = (
+    "%s (from %s) is experimental and may change or be removed at any time, and without warning."
+)
+
+
+def experimental(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator: calls warn that the function may change, and its docstring says so."""
+
+    @functools.wraps(func)
+    def warning(*args: Any, **kwargs: Any) -> Any:
+        log.warning(_WARNING, func.__name__, func.__module__)
+        return func(*args, **kwargs)
+
+    first, _, rest = (func.__doc__ or func.__name__).partition("\n")
+    notice = (
+        "\n\nTHIS FUNCTION IS EXPERIMENTAL. It may change or be removed at any time, and without "
+        "warning."
+    )
+    warning.__doc__ = f"{first} (experimental){notice}\n{rest}"
+    return warning
