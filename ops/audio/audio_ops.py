@@ -189,8 +189,8 @@ def _mfcc(c: KernelContext, power: np.ndarray, sample_rate: np.ndarray) -> np.nd
         raise errors.invalid(
             f"Mfcc initialization failed for channel count {bins} and sample rate {rate}"
         )
-    weights = spectrum.mel_filters(bins, rate, bands, float(low), float(high))
-    return spectrum.mfcc(power, weights, spectrum.cosines(bands, count))
+    filters = spectrum.mel_filters(bins, rate, bands, float(low), float(high))
+    return spectrum.mfcc(power, filters, spectrum.cosines(bands, count))
 
 
 def _mfcc_shape(c: ShapeContext) -> TensorShape:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,8 +58,34 @@ def _mel(frequency: np.ndarray | float) -> np.ndarray:
     return 1127.0 * np.log1p(np.asarray(frequency, np.float64) / 700.0)
 
 
-def mel_filters(bins: int, rate: float, bands: int, low: float, high: float) -> np.ndarray | None:
-    """Weights [bins, bands] of triangles in mel; None if the bins do not reach as far."""
+@dataclass(frozen=True)
+class MelFilters:
+    """Triangles in mel, each from the middle of the one before to the middle of the one behind.
+
+    first: the first bin that has a share in any; rising: for each bin from there, the band in
+    which it lies on the left side (it may be the one behind the last); shares: how much of it
+    falls to the band before.
+    """
+
+    bands: int
+    first: int
+    rising: list[int]
+    shares: list[float]
+
+    def energy(self, magnitudes: np.ndarray) -> np.ndarray:
+        """[channels, frames, bins] as [channels, frames, bands]; no bin reaches other bands."""
+        found = np.zeros((*magnitudes.shape[:2], self.bands + 1))
+        with np.errstate(invalid="ignore"):
+            for i, (band, share) in enumerate(zip(self.rising, self.shares), self.first):
+                falling = magnitudes[..., i] * share
+                if band:
+                    found[..., band - 1] += falling
+                found[..., band] += magnitudes[..., i] - falling
+        return found[..., : self.bands]
+
+
+def mel_filters(bins: int, rate: float, bands: int, low: float, high: float) -> MelFilters | None:
+    """The bands from one frequency to another; None if the bins do not reach as far."""
     spacing = (_mel(high) - _mel(low)) / (bands + 1)
     # The last centre is the right end of the last triangle.
     centers = _mel(low) + spacing * np.arange(1, bands + 2)
@@ -66,18 +93,15 @@ def mel_filters(bins: int, rate: float, bands: int, low: float, high: float) -> 
     first, last = int(1.5 + low / per_bin), int(high / per_bin)
     if bins <= last:
         return None
-    weights = np.zeros((bins, bands))
+    found = MelFilters(bands, first, [], [])
     for i in range(first, last + 1):
         place = float(_mel(i * per_bin))
         # The first centre at or above the bin, but the last one at most.
         right = min(int(np.searchsorted(centers, place)), bands)
         left_center = centers[right - 1] if right else float(_mel(low))
-        share = (centers[right] - place) / (centers[right] - left_center)
-        if right:
-            weights[i, right - 1] += share
-        if right < bands:
-            weights[i, right] += 1 - share
-    return weights
+        found.rising.append(right)
+        found.shares.append(float((centers[right] - place) / (centers[right] - left_center)))
+    return found
 
 
 def cosines(bands: int, coefficients: int) -> np.ndarray:
@@ -86,13 +110,13 @@ def cosines(bands: int, coefficients: int) -> np.ndarray:
     return math.sqrt(2.0 / bands) * np.cos(order * (math.pi / bands) * place[:, None])
 
 
-def mfcc(power: np.ndarray, weights: np.ndarray | None, transform: np.ndarray) -> np.ndarray:
+def mfcc(power: np.ndarray, filters: MelFilters | None, transform: np.ndarray) -> np.ndarray:
     """Squared magnitudes [channels, frames, bins] as float32 cepstra."""
-    if weights is None:
+    if filters is None:
         return np.zeros((*power.shape[:2], transform.shape[1]), np.float32)
     with np.errstate(invalid="ignore"):
         magnitudes = np.sqrt(power.astype(np.float64))
-    # Not by a BLAS, whose order of sums is its own.
-    energy = np.einsum("cfb,bm->cfm", magnitudes, weights)
+    energy = filters.energy(magnitudes)
     logs = np.log(np.where(energy < _FLOOR, _FLOOR, energy))
+    # Not by a BLAS, whose order of sums is its own.
     return np.einsum("cfm,mk->cfk", logs, transform).astype(np.float32)

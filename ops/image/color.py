@@ -49,9 +49,12 @@ def _any_of(category: Any, *numbers: int) -> Any:
 
 def to_hsv(r: Operand, g: Operand, b: Operand) -> Pixel:
     """Hue, saturation and value of a colour, the hue being a share of the circle."""
-    value = k.maximum(r, k.maximum(g, b))
-    spread = k.sub(value, k.minimum(r, k.minimum(g, b)))
-    saturation = k.select(k.gt(value, 0.0), k.div(spread, value), k.mul(value, 0.0))
+    # As reductions from no colour at all, which pass over NaN.
+    value, least = k.const_like(-np.inf, r), k.const_like(np.inf, r)
+    for channel in (r, g, b):
+        value, least = k.maximum(value, channel), k.minimum(least, channel)
+    spread = k.sub(value, least)
+    saturation = k.select(k.gt(value, 0.0), k.div(spread, value), k.const_like(0, r))
     one, six = k.const_like(1, r), k.const_like(6, r)
     scale = k.mul(k.div(1.0, spread), k.div(one, six))
     third, two_thirds = (k.div(k.const_like(n, r), six) for n in (2, 4))

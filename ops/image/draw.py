@@ -177,7 +177,7 @@ define(
         ],
         "static": True,
     },
-    **_define,
+    **{**_define, "gradient": NoGradient("TensorFlow has no gradient of it", silent=False)},
 )
 
 

@@ -87,6 +87,8 @@ def _noise(kind: str, image: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """What TensorFlow draws of the clock, and no seed makes again."""
     if kind == "zero":
         return np.zeros(shape, np.float32)
+    if not image.size:
+        return np.full(shape, np.nan, np.float32)
     random = np.random.default_rng()
     if kind == "uniform":
         low = image.min()
@@ -106,8 +108,6 @@ def _glimpses(
     result = np.empty((len(images), tall, wide, images.shape[3]), np.float32)
     if not result.size:
         return result
-    if 0 in (height, width):
-        raise errors.invalid("glimpses of an image of no size")
     for i, (y, x) in enumerate(_starts(c, (height, width), size, offsets)):
         rows, from_rows, below = _span(_whole(y), tall, height)
         columns, from_columns, beside = _span(_whole(x), wide, width)

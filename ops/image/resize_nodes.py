@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import shape_text
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from ..ranks import ranked, vector
 from .resize import check_sizes, positions, resized_shape, static_sizes
@@ -22,6 +22,7 @@ from .resize_spans import SAMPLING, Spans, area, cubic, sampled
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...jit.program.tensor_ir import Value
@@ -89,7 +90,7 @@ def _check_gradient(grads: Sequence[Any], image: Sequence[Any], attr: Any) -> No
 
 def _turned_spans(grads: Sequence[Any], image: Sequence[Any], attr: Any) -> tuple[Spans, Spans]:
     rows, columns = _cubic_spans(image, [int(size) for size in grads[1:3]], attr)
-    return rows.turned(int(image[1])), columns.turned(int(image[2]))
+    return rows.turned(int(image[1]), True), columns.turned(int(image[2]), True)
 
 
 def _bicubic_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
@@ -106,6 +107,15 @@ def _lower_bicubic_grad(b: Builder, op: OpView, grads: Value, image: Value) -> A
     return _lower_spans(b, grads, *_turned_spans(grads.shape, image.shape, op.attr))
 
 
+def _shape_of_gradient(c: ShapeContext) -> TensorShape:
+    """As the image's; how many there are, and of what depth, say the resized ones, too."""
+    grads, image = c.inputs[:2]
+    if grads.ndims != 4 or image.ndims != 4:
+        return image
+    outer = [image[i] if grads[i] in (None, image[i]) else None for i in (0, 3)]
+    return TensorShape([outer[0], image[1], image[2], outer[1]])
+
+
 def _grad_of_bicubic(op: Operation, grad: Tensor) -> list[Any]:
     image = op.inputs[0]
     if image.dtype not in (dtypes.float32, dtypes.float64):
@@ -118,7 +128,7 @@ define(
     "ResizeBicubicGrad",
     "grads: float32, original_image: T -> output: T",
     f"T: {{float32, float64}}; {_OPTIONS}",
-    shape=lambda c: c.inputs[1],
+    shape=_shape_of_gradient,
     kernel=_bicubic_grad,
     lower=_lower_bicubic_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
@@ -325,7 +335,7 @@ define(
     "ScaleAndTranslateGrad",
     "grads: T, original_image: T, scale: float32, translation: float32 -> output: T",
     f"T: {{float32}}; {_KERNELS}",
-    shape=lambda c: c.inputs[1],
+    shape=_shape_of_gradient,
     kernel=_translated_grad,
     lower=_lower_translated_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),

@@ -40,6 +40,9 @@ class Spans:
 
     def summed(self, image: np.ndarray, axis: int) -> np.ndarray:
         """Weighted sums along an axis of images, term by term."""
+        if not image.shape[axis]:
+            sizes = (*image.shape[:axis], len(self.counts), *image.shape[axis + 1 :])
+            return np.zeros(sizes, image.dtype)
         tail = (1,) * (image.ndim - axis - 1)
         total: Any = None
         with np.errstate(all="ignore"):
@@ -52,12 +55,15 @@ class Spans:
                 total = part
         return total
 
-    def turned(self, size: int) -> Spans:
-        """What each row of the image gives to the rows of the result, in their order."""
+    def turned(self, size: int, with_zeros: bool = False) -> Spans:
+        """What each row of the image gives to the rows of the result, in their order.
+
+        with_zeros: whether what has no weight is summed, too: it makes NaN of an infinity.
+        """
         given: list[list[tuple[int, np.float32]]] = [[] for _ in range(size)]
         for row, count in enumerate(self.counts):
             for place, weight in zip(self.places[row, :count], self.weights[row, :count]):
-                if weight != 0:
+                if with_zeros or weight != 0:
                     given[place].append((row, weight))
         return Spans.of(
             [[r for r, _ in each] for each in given], [[w for _, w in each] for each in given]
@@ -212,8 +218,13 @@ def sampled(
     most = min(2 * int(np.ceil(reach)) + 1, size)
     at = (np.arange(resized, dtype=np.float32) + half) * inverse + -inverse * move
     is_inside = ~((at < 0) | (at > np.float32(size)))
-    starts = np.clip(np.ceil(at - reach - half), 0, size - 1).astype(np.int64)
-    ends = np.clip(np.floor(at + reach - half), 0, size - 1).astype(np.int64) + 1
+    # No place at all is the first one, where no row has a weight.
+    firsts, lasts = np.ceil(at - reach - half), np.floor(at + reach - half)
+    starts, ends = (
+        np.clip(np.nan_to_num(each, nan=0), 0, size - 1).astype(np.int64)
+        for each in (firsts, lasts)
+    )
+    ends = ends + 1
     rows = starts[:, None] + np.arange(most)
     distance = np.abs((rows.astype(np.float32) + half - at[:, None]) * (one / stretch))
     weights = np.where(rows < ends[:, None], weigh(distance).astype(np.float32), np.float32(0))

@@ -125,7 +125,7 @@ def _compared(
 ) -> tuple[Any, bool]:
     """What is left of a score beside boxes that are picked already, and whether one is too near."""
     number = type(score)
-    if scale == 0 and not np.isnan(shares).any():
+    if scale == 0 and not (np.isnan(threshold) or np.isnan(shares).any()):
         return score, bool((shares >= threshold).any())
     with np.errstate(all="ignore"):
         for share in shares:
@@ -177,11 +177,13 @@ def combined(
     found: list[tuple[Any, int, np.ndarray]] = []
     several = boxes.shape[1] > 1
     sides = [Boxes(boxes[:, i]) for i in range(boxes.shape[1])]
+    # TensorFlow takes a negative number for a huge one.
+    most = len(boxes) if per_class < 0 else per_class
     for kind in range(scores.shape[1]):
         own, column = kind if several else 0, scores[:, kind]
         picked: list[int] = []
         for index in np.argsort(-column, kind="stable"):
-            if len(picked) >= min(per_class, len(boxes)) or not column[index] > least:
+            if len(picked) >= most or not column[index] > least:
                 break
             if not (sides[own].overlaps(index, picked) > threshold).any():
                 picked.append(int(index))

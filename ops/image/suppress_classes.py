@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_NO_GRADIENT = NoGradient("indices have no gradient")
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
-_SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
+# Of scores, no two of which are equal: which of two equal ones comes first nobody says.
+_ORDER = [3, 9, 12, 0, 6, 15, 1, 7, 13, 4, 10, 5, 2, 14, 8, 11]
 
 
 def _combined_shape(c: ShapeContext) -> list[TensorShape]:
@@ -49,8 +50,8 @@ def _combined_shape(c: ShapeContext) -> list[TensorShape]:
     total = scalar_size(c, 3)
     if total is not None and total <= 0:
         raise ValueError("max_total_size should be > 0 ")
+    per_class = scalar_size(c, 2)
     if c.attr("pad_per_class"):
-        per_class = scalar_size(c, 2)
         if per_class is not None and per_class <= 0:
             raise ValueError(
                 "max_output_size_per_class must be > 0 if pad_per_class is set to true "
@@ -76,6 +77,10 @@ def _combined(
     size, each = int(total), int(per_class)
     if c.attr("pad_per_class"):
         size = min(size, each * scores.shape[2])
+        if size < 0:
+            raise errors.invalid(
+                "max_output_size_per_class must be > 0 if pad_per_class is set to true "
+            )
     count = len(boxes)
     result = np.zeros((count, size, 4), np.float32)
     values, kinds = np.zeros((count, size), np.float32), np.zeros((count, size), np.float32)
@@ -152,7 +157,7 @@ define(
         "values": [
             [
                 np.stack([_BOXES, _BOXES / 2])[:, :, None],
-                np.stack([_SCORES, _SCORES[::-1]] * 2, -1).reshape(2, 4, 2),
+                np.linspace(0.9, 0.1, 16, dtype=np.float32)[_ORDER].reshape(2, 4, 2),
                 np.int32(2),
                 np.int32(5),
                 np.float32(0.5),

@@ -34,6 +34,8 @@ _NO_GRADIENT = NoGradient("indices have no gradient")
 _BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
 _SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
 _LOWEST = float(np.finfo(np.float32).min)
+# Compiled kernels have room for as many as are wanted; of more there is room for what is found.
+_MOST = 1 << 20
 
 
 def _checked_ranks(c: ShapeContext) -> None:
@@ -96,7 +98,9 @@ def _picked(
 ) -> tuple[np.ndarray, np.ndarray, np.int32]:  # fmt: skip
     if size < 0 and is_padded:
         raise errors.invalid("output size must be non-negative")
-    indices, kept = select(scores, similar, size, share, least, sigma)
+    # TensorFlow takes a negative number for a huge one.
+    most = size if size >= 0 else len(scores)
+    indices, kept = select(scores, similar, most, share, least, sigma)
     count = len(indices)
     room = size if is_padded else count
     chosen, values = np.zeros(room, np.int32), np.zeros(room, scores.dtype)
@@ -139,7 +143,7 @@ def _lower_picked(
     from ...jit import library
 
     known = b.known(size)
-    if known is None or known.dtype == object or known.ndim or int(known) < 0:
+    if known is None or known.dtype == object or known.ndim or not 0 <= int(known) <= _MOST:
         return NotImplemented
     b.require(scores.ndim == 1 and b.equal(scores.shape[0], boxes.shape[0]))
     b.require(overlap.ndim == 0 and least.ndim == 0)
@@ -199,6 +203,7 @@ define(
     test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
     **_SUPPRESSED,
 )
+_ALIKE = [[1, 0.9, 0.1, 0.2], [0.9, 1, 0.3, 0], [0.1, 0.3, 1, 0.6], [0.2, 0, 0.6, 1]]
 _V3 = [_BOXES, _SCORES, np.int32(3), np.float32(0.5), np.float32(0.4)]
 define(
     "NonMaxSuppressionV3",
@@ -230,7 +235,7 @@ define(
     shape=_padded_shapes(2),
     kernel=_suppressed,
     lower=_lower_suppressed,
-    gradient=_NO_GRADIENT,
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     dynamic_shape=True,
     doc="NonMaxSuppressionV4 with scores, which boxes lower that overlap less than to be dropped.",
     test={
@@ -291,7 +296,7 @@ define(
     doc="NonMaxSuppressionV3 of things whose overlaps are given.",
     test={
         "values": [
-            [np.eye(4, dtype=np.float32)[[1, 0, 2, 3]] + 0.1, *_V3[1:]],
+            [np.array(_ALIKE, np.float32), *_V3[1:]],
         ]
     },
 )

@@ -234,8 +234,9 @@ def _encode(c: KernelContext, sizes: np.ndarray, values: list[np.ndarray]) -> np
         parts = []
         for i in order:
             count = int(rows[message, i])
-            if count > 0:
-                some = tables[i][message, :count].tolist()
+            # As in TensorFlow a size below zero is no value, and yet a packed field is written.
+            if count != 0:
+                some = tables[i][message, : max(count, 0)].tolist()
                 parts.append(write_field(wanted[i].field, some, wanted[i].is_packed))
         flat[message] = b"".join(parts)
     return result
