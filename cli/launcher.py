@@ -12,15 +12,22 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
 
+# What makes code of a file's text.
+Compile = Callable[[bytes | str, str], CodeType]
+
 USAGE = """\
-Usage: numbaflow run [-m MODULE | -c COMMAND | SCRIPT] [ARGUMENTS]...
+Usage: numbaflow run [OPTIONS] [-m MODULE | -c COMMAND | SCRIPT] [ARGUMENTS]...
 
-  Runs a Python program in which `import tensorflow` means numbaflow.
+  Runs a Python program in which `import tensorflow` means numbaflow.  What programs of TensorFlow
+  1's years expect of Python and its libraries, and today's have no longer, is restored in it.
 
+  --strict    restores nothing
+  --report    lists at the end what was restored, and for which lines of the program
   SCRIPT      a file, or a folder or zip archive with a __main__.py; "-" reads the program from
               standard input
   -m MODULE   runs a module by its name
@@ -35,52 +42,85 @@ def run(arguments: list[str]) -> None:
     An exception of the program is reported through `sys.excepthook` without the frames of this
     file and then ends the process as it would under Python.
     """
+    options, arguments = _options(arguments)
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         raise SystemExit(0 if arguments else 2)
     try:
-        execute(arguments)
+        execute(arguments, strict="--strict" in options, report="--report" in options)
     except SystemExit:
         raise
     except BaseException as error:
         _report(error)
 
 
-def execute(arguments: list[str]) -> None:
+def execute(arguments: list[str], strict: bool = False, report: bool = False) -> None:
     """Like `run`, but exceptions of the program are raised as they are."""
     from ..alias.finder import install
 
     install()
-    module, code = _program(arguments)
-    exec(code, module.__dict__)
+    if strict:
+        module, code = _program(arguments, _as_it_is)
+        exec(code, module.__dict__)
+        return
+    from ..restore import hook, rewriting, use
+
+    use.REPORT.wanted = report
+    hook.install(_folder(arguments))
+    try:
+        module, code = _program(arguments, rewriting.compile_program)
+        exec(code, module.__dict__)
+    finally:
+        if report:
+            sys.stdout.flush()
+            sys.stderr.write(use.report())
 
 
-def _program(arguments: list[str]) -> tuple[ModuleType, CodeType]:
+def _as_it_is(source: bytes | str, path: str) -> CodeType:
+    return compile(source, path, "exec", dont_inherit=True)
+
+
+def _folder(arguments: list[str]) -> str:
+    """Where the program's own modules lie."""
+    path = os.path.realpath(arguments[0])
+    if arguments[0] in ("-m", "-c", "-") or not os.path.exists(path):
+        return os.getcwd()
+    return path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def _options(arguments: list[str]) -> tuple[set[str], list[str]]:
+    """The launcher's own options, and what comes behind them."""
+    known = ("--strict", "--report")
+    count = next((i for i, word in enumerate(arguments) if word not in known), len(arguments))
+    return set(arguments[:count]), arguments[count:]
+
+
+def _program(arguments: list[str], compiled: Compile) -> tuple[ModuleType, CodeType]:
     """The new `__main__` module and its code; sets `sys.argv` and `sys.path[0]`."""
     kind, rest = arguments[0], arguments[1:]
     if kind in ("-m", "-c"):
         if not rest:
             _fail(f"Argument expected for the {kind} option\n{USAGE}".rstrip())
         if kind == "-m":
-            return _module(rest[0], rest[1:])
+            return _module(rest[0], rest[1:], compiled)
         _replace_path("")
         sys.argv = ["-c", *rest[1:]]
-        return _main_module(), compile(rest[0], "<string>", "exec", dont_inherit=True)
+        return _main_module(), compiled(rest[0], "<string>")
     sys.argv = arguments
     if kind == "-":
         _replace_path("")
-        return _main_module(), compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True)
-    return _script(kind)
+        return _main_module(), compiled(sys.stdin.read(), "<stdin>")
+    return _script(kind, compiled)
 
 
-def _script(path: str) -> tuple[ModuleType, CodeType]:
+def _script(path: str, compiled: Compile) -> tuple[ModuleType, CodeType]:
     importer = pkgutil.get_importer(path)
     if importer is not None:  # a folder or an archive
         _replace_path(os.path.abspath(path))
         spec = importer.find_spec("__main__")
         if spec is None:
             _fail(f"can't find '__main__' module in {path!r}")
-        return _from_spec(spec, package="")
+        return _from_spec(spec, "", compiled)
     full = os.path.abspath(path)
     loader = SourceFileLoader("__main__", full)
     try:
@@ -92,10 +132,10 @@ def _script(path: str) -> tuple[ModuleType, CodeType]:
     module.__file__ = full
     module.__loader__ = loader
     module.__dict__["__cached__"] = None
-    return module, compile(source, full, "exec", dont_inherit=True)
+    return module, compiled(source, full)
 
 
-def _module(name: str, rest: list[str]) -> tuple[ModuleType, CodeType]:
+def _module(name: str, rest: list[str], compiled: Compile) -> tuple[ModuleType, CodeType]:
     _replace_path(os.getcwd())
     sys.argv = ["-m", *rest]
     try:
@@ -110,14 +150,18 @@ def _module(name: str, rest: list[str]) -> tuple[ModuleType, CodeType]:
         _fail(f"Error while finding module specification for {name!r} ({reason})")
     if spec is None:
         _fail(f"No module named {name}")
-    module, code = _from_spec(spec, package=spec.parent)
+    module, code = _from_spec(spec, spec.parent, compiled)
     sys.argv[0] = str(spec.origin)
     return module, code
 
 
-def _from_spec(spec: ModuleSpec, package: str | None) -> tuple[ModuleType, CodeType]:
+def _from_spec(
+    spec: ModuleSpec, package: str | None, compiled: Compile
+) -> tuple[ModuleType, CodeType]:
     get_code = getattr(spec.loader, "get_code", None)
     code = None if get_code is None else get_code(spec.name)
+    if type(spec.loader) is SourceFileLoader and spec.origin is not None:
+        code = compiled(spec.loader.get_data(spec.origin), spec.origin)
     if code is None:
         _fail(f"No code object available for {spec.name}")
     module = _main_module()
@@ -151,12 +195,35 @@ def _report(error: BaseException) -> NoReturn:
     """Shows the exception as Python would, then leaves with Python's exit code for it."""
     error.__traceback__ = _without_launcher(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)
+    sys.stderr.write(_hint(error))
     sys.stdout.flush()
     sys.excepthook = lambda *_: None
     raise error
 
 
 def _without_launcher(trace: TracebackType | None) -> TracebackType | None:
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    """A traceback without the frames of this file and of what restores old names."""
+    own = (__file__, os.path.join(os.path.dirname(os.path.dirname(__file__)), "restore"))
+    frames = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(own):
+            frames.append(trace)
         trace = trace.tb_next
-    return trace
+    for frame, following in zip(frames, [*frames[1:], None]):
+        frame.tb_next = following
+    return frames[0] if frames else None
+
+
+def _hint(error: BaseException) -> str:
+    """A line on how to convert a program of Python 2, if this is one."""
+    from ..restore.python_2 import file_of
+
+    file = file_of(error)
+    if not file:
+        return ""
+    tool = "lib2to3" if sys.version_info < (3, 13) else "fissix"
+    install = "" if tool == "lib2to3" else "`pip install fissix` and "
+    return (
+        f"numbaflow: {file} is a program of Python 2; {install}`python -m {tool} -w {file}` "
+        "converts it\n"
+    )

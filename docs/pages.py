@@ -2,7 +2,8 @@
 """Fills in what pages show of the code: `python docs/pages.py` rewrites them, tests hold them.
 
 Between `<!-- from_scratch.py graph -->` and `<!-- end -->` stands the region `# [graph]` of that
-file, between `<!-- settings -->` and `<!-- end -->` the table of settings.
+file, between `<!-- settings -->` and `<!-- end -->` the table of settings, between
+`<!-- restored -->` and `<!-- end -->` what `numbaflow run` restores.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-PAGES = (DOCS / "from_scratch.md", DOCS / "settings.md")
+PAGES = (DOCS / "from_scratch.md", DOCS / "settings.md", DOCS / "old_programs.md")
 _PLACE = re.compile(r"(<!-- (\S+\.py)? ?(\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -39,12 +40,38 @@ def settings_table() -> str:
     return "\n".join(rows) + "\n"
 
 
+def restored_table() -> str:
+    """What `numbaflow run` restores, as a table in Markdown."""
+    from numbaflow.restore import table
+
+    rows = ["| where | what | gone since | by |", "|---|---|---|---|"]
+    names: dict[tuple[str, str], list[str]] = {}
+    for row in table.NAMES:
+        names.setdefault((row.module, row.since), []).append(row.names)
+    for (module, since), words in names.items():
+        olds = [word.partition("=")[0] for word in " ".join(words).split()]
+        what = "all of it" if olds == ["*"] else ", ".join(f"`{old}`" for old in olds)
+        rows.append(f"| `{module}` | {what.replace('`*`', 'all else')} | {since} | name |")
+    for module, methods in table.CLASSES.items():
+        for name, (since, _) in methods.items():
+            rows.append(f"| `{module}` | `{name}` | {since} | method |")
+    for name, (text, since, _) in table.CALLS.items():
+        rows.append(f"| `{name}` | {text} | {since} | call |")
+    rows.append(f'| `math`, `"%f" % x` | {table.SCALARS[0]} | {table.SCALARS[1]} | call |')
+    for name, (owner, since, _) in table.METHODS.items():
+        rows.append(f"| {owner} | `{name}` | {since} | call |")
+    return "\n".join(rows) + "\n"
+
+
+TABLES = {"settings": settings_table, "restored": restored_table}
+
+
 def filled(page: str) -> str:
     """The text of a page with what it shows of the code as that is now."""
 
     def fill(found: re.Match[str]) -> str:
         start, file, name, end = found.groups()
-        return start + (region(file, name) if file else settings_table()) + end
+        return start + (region(file, name) if file else TABLES[name]()) + end
 
     return _PLACE.sub(fill, page)
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "train")
+FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "restore", "train")
 
 
 @cache

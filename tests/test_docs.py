@@ -56,7 +56,7 @@ def page_tools() -> ModuleType:
 
 
 @pytest.mark.pure
-@pytest.mark.parametrize("name", ["from_scratch.md", "settings.md"])
+@pytest.mark.parametrize("name", ["from_scratch.md", "settings.md", "old_programs.md"])
 def test_pages_show_the_code_as_it_is(name: str) -> None:
     text = (ROOT / "docs" / name).read_text()
     assert text == page_tools().filled(text), "run: python docs/pages.py"

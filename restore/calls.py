@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What calls of the program's files go through: each tries today's function, then as it was.
+
+NumPy is imported only when something needs it: a program may use none of it.
+"""
+
+from __future__ import annotations
+
+import random as _random
+import sys
+from collections.abc import Callable, Iterator
+from types import GeneratorType
+from typing import Any
+
+from .table import CALLS, METHODS, SCALARS
+from .use import note
+
+
+def _note(function: str, what: str = "") -> None:
+    text, since, _ = CALLS[function]
+    note(f"{function}: {what or text}", since)
+
+
+def _is_ragged(error: ValueError) -> bool:
+    return "inhomogeneous" in str(error)
+
+
+def array(*args: Any, **kwargs: Any) -> Any:
+    """`np.array`: ragged lists give arrays of objects, `copy=False` copies where it must."""
+    import numpy as np
+
+    if kwargs.get("copy") is False:
+        try:
+            return np.array(*args, **kwargs)
+        except ValueError as error:
+            if _is_ragged(error):
+                return _objects("numpy.array", np.array, args, {**kwargs, "copy": None})
+            _note("numpy.array", "copy=False")
+            return np.array(*args, **{**kwargs, "copy": None})
+    try:
+        return np.array(*args, **kwargs)
+    except ValueError as error:
+        if not _is_ragged(error):
+            raise
+    return _objects("numpy.array", np.array, args, kwargs)
+
+
+def asarray(*args: Any, **kwargs: Any) -> Any:
+    """`np.asarray`: ragged lists give arrays of objects."""
+    import numpy as np
+
+    try:
+        return np.asarray(*args, **kwargs)
+    except ValueError as error:
+        if not _is_ragged(error):
+            raise
+    return _objects("numpy.asarray", np.asarray, args, kwargs)
+
+
+def _objects(name: str, make: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
+    if len(args) > 1 or kwargs.get("dtype") not in (None, object):
+        return make(*args, **kwargs)  # Of a dtype that was asked for there was none before, either.
+    _note(name, "ragged lists")
+    return make(*args, **{**kwargs, "dtype": object})
+
+
+def _saved(name: str, value: Any) -> Any:
+    import numpy as np
+
+    try:
+        return np.asanyarray(value)
+    except ValueError as error:
+        if not _is_ragged(error):
+            raise
+    _note(name)
+    return np.asanyarray(value, dtype=object)
+
+
+def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
+    """`np.save` of ragged lists, too."""
+    import numpy as np
+
+    np.save(file, _saved("numpy.save", arr), *args, **kwargs)
+
+
+def savez(file: Any, *args: Any, **kwargs: Any) -> None:
+    """`np.savez` of ragged lists, too."""
+    _save_all("savez", file, args, kwargs)
+
+
+def savez_compressed(file: Any, *args: Any, **kwargs: Any) -> None:
+    """`np.savez_compressed` of ragged lists, too."""
+    _save_all("savez_compressed", file, args, kwargs)
+
+
+def _save_all(name: str, file: Any, args: Any, kwargs: dict[str, Any]) -> None:
+    import numpy as np
+
+    full = f"numpy.{name}"
+    values = [_saved(full, value) for value in args]
+    named = {key: _saved(full, value) for key, value in kwargs.items()}
+    getattr(np, name)(file, *values, **named)
+
+
+def load(*args: Any, **kwargs: Any) -> Any:
+    """`np.load` of objects without `allow_pickle`, and of those of Python 2."""
+    from . import old_files
+
+    return old_files.load(lambda what: _note("numpy.load", what), *args, **kwargs)
+
+
+def fromstring(string: Any, dtype: Any = float, count: int = -1, **kwargs: Any) -> Any:
+    """`np.fromstring` of bytes."""
+    import numpy as np
+
+    if kwargs.get("sep", ""):
+        return np.fromstring(string, dtype, count, **kwargs)
+    _note("numpy.fromstring")
+    data = string.encode("latin-1") if isinstance(string, str) else string
+    return np.frombuffer(data, dtype, count).copy()
+
+
+def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) -> Any:
+    """`np.linspace` with a number of points that is a float."""
+    import numpy as np
+
+    if isinstance(num, (float, np.floating)):
+        _note("numpy.linspace")
+        num = int(num)
+    return np.linspace(start, stop, num, *args, **kwargs)
+
+
+def total(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.sum` of a generator: Python's sum."""
+    import numpy as np
+
+    if isinstance(a, GeneratorType):
+        _note("numpy.sum")
+        return sum(a)
+    return np.sum(a, *args, **kwargs)
+
+
+def _as_list(name: str, values: Any) -> Any:
+    if isinstance(values, (Iterator, type({}.values()))):
+        _note(name)
+        return list(values)
+    return values
+
+
+def vstack(tup: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.vstack` of what an iterator gives."""
+    import numpy as np
+
+    return np.vstack(_as_list("numpy.vstack", tup), *args, **kwargs)
+
+
+def hstack(tup: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.hstack` of what an iterator gives."""
+    import numpy as np
+
+    return np.hstack(_as_list("numpy.hstack", tup), *args, **kwargs)
+
+
+def stack(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.stack` of what an iterator gives."""
+    import numpy as np
+
+    return np.stack(_as_list("numpy.stack", arrays), *args, **kwargs)
+
+
+def shuffle_array(x: Any) -> None:
+    """`np.random.shuffle`; a range is shuffled as Python 2's list was, for nobody."""
+    import numpy as np
+
+    if isinstance(x, range):
+        _note("numpy.random.shuffle")
+        x = list(x)
+    np.random.shuffle(x)
+
+
+def unpickle(file: Any, **kwargs: Any) -> Any:
+    """`pickle.load`, of Python 2's bytes as Latin-1, as arrays need it."""
+    import pickle
+
+    if kwargs:
+        return pickle.load(file, **kwargs)
+    start = file.tell() if getattr(file, "seekable", bool)() else None
+    try:
+        return pickle.load(file)
+    except UnicodeDecodeError:
+        if start is None:
+            raise
+    _note("pickle.load")
+    file.seek(start)
+    return pickle.load(file, encoding="latin1")
+
+
+def unpickle_bytes(data: Any, **kwargs: Any) -> Any:
+    """`pickle.loads`, of Python 2's bytes as Latin-1."""
+    import pickle
+
+    try:
+        return pickle.loads(data, **kwargs)
+    except UnicodeDecodeError:
+        if kwargs:
+            raise
+    _note("pickle.loads")
+    return pickle.loads(data, encoding="latin1")
+
+
+def json_load(file: Any, **kwargs: Any) -> Any:
+    """`json.load` with `encoding`, which did nothing."""
+    import json
+
+    if kwargs.pop("encoding", None) is not None:
+        _note("json.load")
+    return json.load(file, **kwargs)
+
+
+def json_loads(text: Any, **kwargs: Any) -> Any:
+    """`json.loads` with `encoding`, which did nothing."""
+    import json
+
+    if kwargs.pop("encoding", None) is not None:
+        _note("json.loads")
+    return json.loads(text, **kwargs)
+
+
+def sample(population: Any, k: int, **kwargs: Any) -> Any:
+    """`random.sample` of a set."""
+    if isinstance(population, (set, frozenset)):
+        _note("random.sample")
+        population = tuple(population)
+    return _random.sample(population, k, **kwargs)
+
+
+def shuffle(x: Any, random: Callable[[], float] | None = None) -> None:
+    """`random.shuffle` with the source of numbers."""
+    if isinstance(x, range):
+        _note("random.shuffle", "a range")
+        x = list(x)
+    if random is None:
+        return _random.shuffle(x)
+    _note("random.shuffle", "random=")
+    for i in reversed(range(1, len(x))):
+        j = int(random() * (i + 1))
+        x[i], x[j] = x[j], x[i]
+    return None
+
+
+def _whole(name: str, values: tuple[Any, ...]) -> list[Any]:
+    if any(isinstance(value, float) and value == int(value) for value in values):
+        _note(name)
+    return [int(v) if isinstance(v, float) and v == int(v) else v for v in values]
+
+
+def randint(*args: Any, **kwargs: Any) -> int:
+    """`random.randint` of whole floats."""
+    return _random.randint(*_whole("random.randint", args), **kwargs)
+
+
+def randrange(*args: Any, **kwargs: Any) -> int:
+    """`random.randrange` of whole floats."""
+    return _random.randrange(*_whole("random.randrange", args), **kwargs)
+
+
+def yaml_load(stream: Any, *args: Any, **kwargs: Any) -> Any:
+    """`yaml.load` without a Loader: plain data, of which nothing is run."""
+    import yaml
+
+    if args or "Loader" in kwargs:
+        return yaml.load(stream, *args, **kwargs)
+    _note("yaml.load")
+    return yaml.load(stream, Loader=yaml.SafeLoader)
+
+
+def h5py_file(name: Any, *args: Any, **kwargs: Any) -> Any:
+    """`h5py.File` without a mode: reads and writes, and makes a file where there is none."""
+    import h5py
+
+    if args or "mode" in kwargs:
+        return h5py.File(name, *args, **kwargs)
+    _note("h5py.File")
+    try:
+        return h5py.File(name, "a", **kwargs)
+    except PermissionError:
+        return h5py.File(name, "r", **kwargs)
+
+
+def tsne(*args: Any, **kwargs: Any) -> Any:
+    """`sklearn.manifold.TSNE` with `n_iter`."""
+    from sklearn.manifold import TSNE
+
+    if "n_iter" in kwargs:
+        _note("sklearn.manifold.TSNE")
+        kwargs["max_iter"] = kwargs.pop("n_iter")
+    return TSNE(*args, **kwargs)
+
+
+def one_hot_encoder(*args: Any, **kwargs: Any) -> Any:
+    """`sklearn.preprocessing.OneHotEncoder` with `sparse`."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    if "sparse" in kwargs:
+        _note("sklearn.preprocessing.OneHotEncoder")
+        kwargs["sparse_output"] = kwargs.pop("sparse")
+    return OneHotEncoder(*args, **kwargs)
+
+
+def matplotlib_use(backend: str, *args: Any, **kwargs: Any) -> None:
+    """`matplotlib.use` with `warn`."""
+    import matplotlib
+
+    if args or kwargs.pop("warn", None) is not None:
+        _note("matplotlib.use")
+    matplotlib.use(backend, **kwargs)
+
+
+def hist(*args: Any, **kwargs: Any) -> Any:
+    """`plt.hist` with `normed`."""
+    import matplotlib.pyplot as plt
+
+    if "normed" in kwargs:
+        _note("matplotlib.pyplot.hist")
+        kwargs["density"] = bool(kwargs.pop("normed"))
+    return plt.hist(*args, **kwargs)
+
+
+def _is_one(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray) and value.size == 1
+
+
+def to_int(value: Any) -> int:
+    """`int` of an array of one element."""
+    try:
+        return int(value)
+    except TypeError:
+        if not _is_one(value):
+            raise
+    _note("int")
+    return int(value.item())
+
+
+def to_float(value: Any) -> float:
+    """`float` of an array of one element."""
+    try:
+        return float(value)
+    except TypeError:
+        if not _is_one(value):
+            raise
+    _note("float")
+    return float(value.item())
+
+
+def of_numbers(function: Callable[..., Any], *args: Any) -> Any:
+    """A function of `math` of arrays of one element."""
+    try:
+        return function(*args)
+    except TypeError:
+        if not any(map(_is_one, args)):
+            raise
+    note(f"math.{function.__name__}: {SCALARS[0]}", SCALARS[1])
+    return function(*(a.item() if _is_one(a) else a for a in args))
+
+
+def formatted(text: str, values: Any) -> str:
+    """`"%d %f" % values` of arrays of one element."""
+    try:
+        return text % values
+    except TypeError:
+        several = values if isinstance(values, tuple) else (values,)
+        if not any(map(_is_one, several)):
+            raise
+    note(f'"%f": {SCALARS[0]}', SCALARS[1])
+    return text % tuple(v.item() if _is_one(v) else v for v in several)
+
+
+def _method(thing: Any, name: str) -> Callable[..., Any] | None:
+    """A thing's own method; None, and a note, where it has none any more."""
+    found = getattr(thing, name, None)
+    if found is None:
+        note(f"{type(thing).__name__}.{name}", METHODS[name][1])
+    return found
+
+
+def tobytes(thing: Any, *args: Any) -> Any:
+    """`tostring` of arrays."""
+    return (_method(thing, "tostring") or thing.tobytes)(*args)
+
+
+def from_bytes(thing: Any, *args: Any, **kwargs: Any) -> Any:
+    """`fromstring` of arrays of Python's, and of whatever else has it."""
+    return (_method(thing, "fromstring") or thing.frombytes)(*args, **kwargs)
+
+
+def itemset(thing: Any, *args: Any) -> None:
+    """`ndarray.itemset`."""
+    found = _method(thing, "itemset")
+    if found is not None:
+        return found(*args)
+    if len(args) == 1:
+        thing[()] = args[0]
+    elif isinstance(args[0], tuple):
+        thing[args[0]] = args[1]
+    else:
+        thing.flat[args[0]] = args[1]
+    return None
+
+
+def children(thing: Any) -> Any:
+    """`Element.getchildren`."""
+    found = _method(thing, "getchildren")
+    return list(thing) if found is None else found()
+
+
+def iterator(thing: Any, *args: Any) -> Any:
+    """`Element.getiterator`."""
+    return (_method(thing, "getiterator") or thing.iter)(*args)
+
+
+def decoded(thing: Any, *args: Any, **kwargs: Any) -> Any:
+    """`decode` of what is text already: h5py 2 gave bytes where h5py gives text."""
+    if isinstance(thing, str):
+        note("str.decode", METHODS["decode"][1])
+        return thing
+    return thing.decode(*args, **kwargs)

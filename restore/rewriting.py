@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles files of the program so that calls of the table go through calls.py.
+
+Only calls of functions that the file imported under a name, `int`, `float` and `"…" % …` are
+changed, and methods of a few names; lines and columns stay those of the file.  A file in which
+there is none of it is compiled as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any
+
+from .table import CALLS, METHODS
+
+_NAME = "__restored__"
+# Functions of `math` that take one number.
+_MATH = frozenset(
+    "acos acosh asin asinh atan atan2 atanh ceil cos cosh degrees erf erfc exp expm1 fabs floor "
+    "gamma hypot isinf isnan lgamma log log10 log1p log2 pow radians sin sinh sqrt tan tanh".split()
+)
+_PICKLES = ("cPickle", "six.moves.cPickle", "_pickle")
+
+
+def compile_program(source: bytes | str, path: str) -> CodeType:
+    """The code of a file of the program.
+
+    Raises:
+        SyntaxError: as `compile` does.
+    """
+    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    rewriter = _Rewriter(aliases(tree))
+    changed = rewriter.visit(tree)
+    if not rewriter.count:
+        return compile(source, path, "exec", dont_inherit=True)
+    _import_calls(changed)
+    return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
+
+
+def aliases(tree: ast.AST) -> dict[str, str]:
+    """What names of a file stand for by its imports: {"np": "numpy"}; not those bound otherwise."""
+    found: dict[str, str] = {}
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                found[name.asname or name.name.split(".")[0]] = (
+                    name.name if name.asname else name.name.split(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for name in node.names:
+                found[name.asname or name.name] = f"{node.module}.{name.name}"
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+    return {name: path for name, path in found.items() if name not in bound} | dict.fromkeys(
+        bound, ""
+    )
+
+
+def full_name(node: ast.expr, known: dict[str, str]) -> str:
+    """ "numpy.random.rand" for `np.random.rand`; "" for what no import explains."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or not known.get(node.id):
+        return ""
+    return ".".join((known[node.id], *reversed(parts)))
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, known: dict[str, str]) -> None:
+        self._known = known
+        self.count = 0
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = full_name(node.func, self._known)
+        module, _, function = name.rpartition(".")
+        if module in _PICKLES:
+            name = f"pickle.{function}"
+        if isinstance(node.func, ast.Name) and node.func.id in ("int", "float"):
+            is_one = len(node.args) == 1 and not node.keywords
+            if is_one and node.func.id not in self._known and not _is_plain(node.args[0]):
+                name = node.func.id
+        if name in CALLS:
+            node.func = self._call(node.func, CALLS[name][2])
+        elif module == "math" and function in _MATH:
+            node.args = [node.func, *node.args]
+            node.func = self._call(node.func, "of_numbers")
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not name:
+            node.args = [node.func.value, *node.args]
+            node.func = self._call(node.func, METHODS[node.func.attr][2])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        text = node.left
+        if not isinstance(node.op, ast.Mod) or not isinstance(text, ast.Constant):
+            return node
+        if not isinstance(text.value, str) or not any(f"{c}" in text.value for c in "dfegis"):
+            return node
+        call = self._call(node, "formatted")
+        return ast.copy_location(ast.Call(call, [node.left, node.right], []), node)
+
+    def _call(self, place: ast.expr, name: str) -> ast.expr:
+        self.count += 1
+        loaded = ast.copy_location(ast.Name(_NAME, ast.Load()), place)
+        return ast.copy_location(ast.Attribute(loaded, name, ast.Load()), place)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an argument is no array for sure."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("input", "len", "round", "str", "time", "ord")
+    return isinstance(node, (ast.Constant, ast.JoinedStr))
+
+
+def _import_calls(tree: ast.Module) -> None:
+    """Has the file import calls.py, behind its docstring and what it takes from the future."""
+    package = __package__
+    statement = ast.ImportFrom(package, [ast.alias("calls", _NAME)], 0)
+    place = 0
+    for place, node in enumerate(tree.body):  # noqa: B007
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_text and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+    statement.lineno = statement.end_lineno = tree.body[place].lineno
+    statement.col_offset = statement.end_col_offset = 0
+    for name in statement.names:
+        ast.copy_location(name, statement)
+    tree.body.insert(place, statement)

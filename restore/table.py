@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of what `numbaflow run` restores: where, what, since when it is gone, and by what.
+
+`by` is "module" (the same name there), "module:name", or a module of this folder (".numbers").
+Names may be written "old=new".  A row with the name "*" restores a whole module: by itself it is
+that module; names of a module that is still there are looked up only when the module has not got
+them.  CLASSES are methods that classes had; CALLS are functions that took more than they do now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """Names of one module that are gone."""
+
+    module: str
+    names: str
+    since: str
+    by: str
+
+    def targets(self) -> Iterator[tuple[str, str]]:
+        """(name, "module:attribute" or "module") for every name."""
+        for word in self.names.split():
+            old, _, new = word.partition("=")
+            whole = old == "*" or ":" in self.by
+            yield old, self.by if whole else f"{self.by}:{new or old}"
+
+
+NAMES = (
+    Row("numpy", "int float complex object str unicode=str", "NumPy 1.24", "builtins"),
+    Row("numpy", "bool", "NumPy 1.24", "builtins"),
+    Row("numpy", "long=int", "NumPy 1.24", "builtins"),
+    Row("numpy", "math", "NumPy 1.25", "math:"),
+    Row("numpy", "Inf=inf Infinity=inf PINF=inf infty=inf NaN=nan", "NumPy 2.0", "numpy"),
+    Row("numpy", "float_=float64 complex_=complex128 unicode_=str_", "NumPy 2.0", "numpy"),
+    Row("numpy", "string_=bytes_ singlecomplex=complex64 cfloat=complex128", "NumPy 2.0", "numpy"),
+    Row("numpy", "longfloat=longdouble clongfloat=clongdouble", "NumPy 2.0", "numpy"),
+    Row("numpy", "longcomplex=clongdouble mat=asmatrix round_=round", "NumPy 2.0", "numpy"),
+    Row("numpy", "alltrue=all sometrue=any product=prod cumproduct=cumprod", "NumPy 2.0", "numpy"),
+    Row("numpy", "int0=intp uint0=uintp bool8=bool_ object0=object_", "NumPy 2.0", "numpy"),
+    Row("numpy", "str0=str_ bytes0=bytes_ void0=void", "NumPy 2.0", "numpy"),
+    Row("numpy", "row_stack=vstack trapz=trapezoid", "NumPy 2.4", "numpy"),
+    Row("numpy", "rank=ndim", "NumPy 1.18", "numpy"),
+    Row(
+        "numpy",
+        "NINF PZERO NZERO cast typeDict sctypes asfarray find_common_type issctype obj2sctype "
+        "sctype2char issubclass_ maximum_sctype msort disp byte_bounds deprecate safe_eval who "
+        "fastCopyAndTranspose recfromcsv recfromtxt nbytes",
+        "NumPy 2.0",
+        ".numpy_names",
+    ),
+    Row("numpy", "asscalar alen loads", "NumPy 1.23", ".numpy_names"),
+    Row("numpy", "in1d", "NumPy 2.4", ".numpy_names"),
+    Row(
+        "numpy",
+        "AxisError ComplexWarning ModuleDeprecationWarning RankWarning TooHardError "
+        "VisibleDeprecationWarning",
+        "NumPy 2.0",
+        "numpy.exceptions",
+    ),
+    Row("numpy.lib", "pad", "NumPy 2.0", "numpy"),
+    Row("numpy.core.umath_tests", "inner1d", "NumPy 1.18", ".numpy_names"),
+    Row("numpy.testing.utils", "*", "NumPy 1.26", "numpy.testing"),
+    Row(
+        "collections",
+        "Awaitable Coroutine AsyncIterable AsyncIterator AsyncGenerator Hashable Iterable Iterator "
+        "Generator Reversible Sized Container Callable Collection Set MutableSet Mapping "
+        "MutableMapping MappingView KeysView ItemsView ValuesView Sequence MutableSequence "
+        "ByteString",
+        "Python 3.10",
+        "collections.abc",
+    ),
+    Row("inspect", "getargspec ArgSpec", "Python 3.11", ".old_inspect"),
+    Row("inspect", "formatargspec", "Python 3.11", ".old_inspect"),
+    Row("imp", "*", "Python 3.12", ".old_imp"),
+    Row("distutils", "__version__", "Python 3.12", ".old_distutils"),
+    Row("distutils.version", "LooseVersion StrictVersion", "Python 3.12", ".old_distutils"),
+    Row("distutils.util", "strtobool get_platform", "Python 3.12", ".old_distutils"),
+    Row("distutils.spawn", "find_executable=which", "Python 3.12", "shutil"),
+    Row("distutils.dir_util", "mkpath copy_tree remove_tree", "Python 3.12", ".old_distutils"),
+    Row("distutils.file_util", "copy_file move_file", "Python 3.12", ".old_distutils"),
+    Row("pkg_resources", "*", "setuptools 82", ".old_pkg_resources"),
+    Row("six", "*", "a dependency of TensorFlow's", ".old_six"),
+    Row("six.moves", "*", "a dependency of TensorFlow's", ".old_six_moves"),
+    *(
+        Row(f"six.moves.{old}", "*", "a dependency of TensorFlow's", new)
+        for old, new in (
+            ("cPickle", "pickle"),
+            ("configparser", "configparser"),
+            ("queue", "queue"),
+            ("urllib", "urllib"),
+            ("urllib.request", "urllib.request"),
+            ("urllib.parse", "urllib.parse"),
+            ("urllib.error", "urllib.error"),
+        )
+    ),
+    Row("asyncio", "coroutine", "Python 3.11", "types"),
+    Row("asyncio", "async=ensure_future", "Python 3.7", "asyncio"),
+    Row("time", "clock=perf_counter", "Python 3.8", "time"),
+    Row("os", "errno", "Python 3.7", "errno:"),
+    Row("string", "letters=ascii_letters lowercase=ascii_lowercase", "Python 3.0", "string"),
+    Row("string", "uppercase=ascii_uppercase", "Python 3.0", "string"),
+    Row("string", "maketrans", "Python 3.0", ".old_library"),
+    Row("fractions", "gcd", "Python 3.9", "math"),
+    Row("cgi", "escape", "Python 3.8", ".old_library"),
+    Row("base64", "encodestring=encodebytes decodestring=decodebytes", "Python 3.9", "base64"),
+    Row("platform", "dist linux_distribution", "Python 3.8", ".old_library"),
+    Row("locale", "format=format_string", "Python 3.12", "locale"),
+    Row("configparser", "SafeConfigParser=ConfigParser", "Python 3.12", "configparser"),
+    Row("xml.etree.cElementTree", "*", "Python 3.9", "xml.etree.ElementTree"),
+    Row("dummy_threading", "*", "Python 3.9", "threading"),
+    Row("json.decoder", "errmsg", "Python 3.5", ".old_library"),
+    Row("PIL.Image", "ANTIALIAS=LANCZOS LINEAR=BILINEAR CUBIC=BICUBIC", "Pillow 10", "PIL.Image"),
+    Row("scipy", "misc", "SciPy 1.14", "scipy.misc:"),
+    Row("scipy", "*", "SciPy 1.12", "numpy"),
+    Row("scipy.misc", "*", "SciPy 1.14", ".old_scipy_misc"),
+    Row("scipy.misc.pilutil", "*", "SciPy 1.2", ".old_scipy_misc"),
+    Row("scipy.ndimage", "imread", "SciPy 1.2", ".old_scipy_misc"),
+    Row("scipy.ndimage.interpolation", "*", "SciPy 2.0", "scipy.ndimage"),
+    Row("scipy.ndimage.filters", "*", "SciPy 2.0", "scipy.ndimage"),
+    Row("scipy.ndimage.morphology", "*", "SciPy 2.0", "scipy.ndimage"),
+    Row("scipy.ndimage.measurements", "*", "SciPy 2.0", "scipy.ndimage"),
+    Row("scipy.signal", "*", "SciPy 1.13", "scipy.signal.windows"),
+    Row("scipy.integrate", "cumtrapz=cumulative_trapezoid", "SciPy 1.14", "scipy.integrate"),
+    Row("scipy.integrate", "trapz=trapezoid simps=simpson", "SciPy 1.14", "scipy.integrate"),
+    Row("sklearn.externals", "joblib", "scikit-learn 0.23", "joblib:"),
+    Row("sklearn.externals.joblib", "*", "scikit-learn 0.23", "joblib"),
+    Row("sklearn.externals", "six", "scikit-learn 0.23", ".old_six:"),
+    Row("sklearn.externals.six", "*", "scikit-learn 0.23", ".old_six"),
+    Row("sklearn.externals.six.moves", "*", "scikit-learn 0.23", ".old_six_moves"),
+    Row("sklearn.cross_validation", "*", "scikit-learn 0.20", ".old_sklearn"),
+    Row("sklearn.grid_search", "*", "scikit-learn 0.20", "sklearn.model_selection"),
+    Row("sklearn.learning_curve", "*", "scikit-learn 0.20", "sklearn.model_selection"),
+    Row(
+        "sklearn.lda",
+        "LDA=LinearDiscriminantAnalysis",
+        "scikit-learn 0.19",
+        "sklearn.discriminant_analysis",
+    ),
+    Row(
+        "sklearn.qda",
+        "QDA=QuadraticDiscriminantAnalysis",
+        "scikit-learn 0.19",
+        "sklearn.discriminant_analysis",
+    ),
+    Row("sklearn.preprocessing", "Imputer=SimpleImputer", "scikit-learn 0.22", "sklearn.impute"),
+    Row("sklearn.datasets", "fetch_mldata load_boston", "scikit-learn 1.2", ".old_sklearn"),
+    Row("matplotlib.pyplot", "hold ishold", "matplotlib 3.0", ".old_matplotlib"),
+    Row("matplotlib.cm", "get_cmap register_cmap", "matplotlib 3.9", ".old_matplotlib"),
+    Row(
+        "matplotlib.cm",
+        "spectral=nipy_spectral Vega10=tab10 Vega20=tab20",
+        "matplotlib 3.0",
+        "matplotlib.cm",
+    ),
+    Row("matplotlib.pyplot", "register_cmap", "matplotlib 3.9", ".old_matplotlib"),
+    Row("matplotlib.mlab", "normpdf bivariate_normal", "matplotlib 3.1", ".old_matplotlib"),
+)
+
+# Module: {"Class.method": (since, what does it: a method's name, or "module:function")}.
+CLASSES: dict[str, dict[str, tuple[str, str]]] = {
+    "threading": {
+        "Thread.isAlive": ("Python 3.9", "is_alive"),
+    },
+    "html.parser": {"HTMLParser.unescape": ("Python 3.9", ".old_library:unescape")},
+    "configparser": {"RawConfigParser.readfp": ("Python 3.12", "read_file")},
+    "unittest": {
+        "TestCase.assertEquals": ("Python 3.12", "assertEqual"),
+        "TestCase.assertNotEquals": ("Python 3.12", "assertNotEqual"),
+        "TestCase.assertAlmostEquals": ("Python 3.12", "assertAlmostEqual"),
+        "TestCase.assertItemsEqual": ("Python 3.0", "assertCountEqual"),
+        "TestCase.assertRaisesRegexp": ("Python 3.12", "assertRaisesRegex"),
+        "TestCase.assertRegexpMatches": ("Python 3.12", "assertRegex"),
+        "TestCase.assert_": ("Python 3.12", "assertTrue"),
+    },
+    "h5py": {"Dataset.value": ("h5py 3.0", ".old_files:dataset_value")},
+    "PIL.ImageFont": {
+        "FreeTypeFont.getsize": ("Pillow 10", ".old_images:font_size"),
+        "ImageFont.getsize": ("Pillow 10", ".old_images:font_size"),
+    },
+    "PIL.ImageDraw": {"ImageDraw.textsize": ("Pillow 10", ".old_images:text_size")},
+    "PIL.Image": {"Image.tostring": ("Pillow 3.0", "tobytes")},
+    "matplotlib.axes": {
+        "Axes.hold": ("matplotlib 3.0", ".old_matplotlib:hold_axes"),
+        "Axes.set_axis_bgcolor": ("matplotlib 2.2", "set_facecolor"),
+        "Axes.get_axis_bgcolor": ("matplotlib 2.2", "get_facecolor"),
+    },
+    "matplotlib.backend_bases": {
+        "FigureCanvasBase.set_window_title": ("matplotlib 3.6", ".old_matplotlib:window_title"),
+    },
+}
+
+# Function -> (what is taken again, since when it is not, what does it in calls.py).
+CALLS = {
+    "numpy.array": ("ragged lists; copy=False", "NumPy 1.24, 2.0", "array"),
+    "numpy.asarray": ("ragged lists", "NumPy 1.24", "asarray"),
+    "numpy.load": ("pickled objects; those of Python 2", "NumPy 1.16.3", "load"),
+    "numpy.save": ("ragged lists", "NumPy 1.24", "save"),
+    "numpy.savez": ("ragged lists", "NumPy 1.24", "savez"),
+    "numpy.savez_compressed": ("ragged lists", "NumPy 1.24", "savez_compressed"),
+    "numpy.fromstring": ("bytes", "NumPy 2.3", "fromstring"),
+    "numpy.linspace": ("a number of points that is a float", "NumPy 1.18", "linspace"),
+    "numpy.sum": ("a generator", "NumPy 2.4", "total"),
+    "numpy.vstack": ("a generator", "NumPy 1.24", "vstack"),
+    "numpy.hstack": ("a generator", "NumPy 1.24", "hstack"),
+    "numpy.stack": ("a generator", "NumPy 1.24", "stack"),
+    "numpy.random.shuffle": ("a range", "Python 3.0", "shuffle_array"),
+    "pickle.load": ("pickles of Python 2 with bytes", "Python 3.0", "unpickle"),
+    "pickle.loads": ("pickles of Python 2 with bytes", "Python 3.0", "unpickle_bytes"),
+    "json.load": ("encoding=", "Python 3.9", "json_load"),
+    "json.loads": ("encoding=", "Python 3.9", "json_loads"),
+    "random.sample": ("a set", "Python 3.11", "sample"),
+    "random.shuffle": ("random=; a range", "Python 3.11", "shuffle"),
+    "random.randint": ("whole floats", "Python 3.12", "randint"),
+    "random.randrange": ("whole floats", "Python 3.12", "randrange"),
+    "yaml.load": ("no Loader", "PyYAML 6.0", "yaml_load"),
+    "h5py.File": ("no mode: reads and writes", "h5py 3.0", "h5py_file"),
+    "sklearn.manifold.TSNE": ("n_iter=", "scikit-learn 1.7", "tsne"),
+    "sklearn.preprocessing.OneHotEncoder": ("sparse=", "scikit-learn 1.4", "one_hot_encoder"),
+    "matplotlib.use": ("warn=", "matplotlib 3.3", "matplotlib_use"),
+    "matplotlib.pyplot.hist": ("normed=", "matplotlib 3.1", "hist"),
+    "int": ("an array of one element", "NumPy 2.4", "to_int"),
+    "float": ("an array of one element", "NumPy 2.4", "to_float"),
+}
+# Functions of `math` take arrays of one element again, as `"%f" % array` does.
+SCALARS = ("arrays of one element", "NumPy 2.4")
+
+# Methods of types that cannot be given any -> (type, since, what does it in calls.py).
+METHODS = {
+    "tostring": ("numpy.ndarray, array.array", "NumPy 2.3, Python 3.9", "tobytes"),
+    "fromstring": ("array.array", "Python 3.9", "from_bytes"),
+    "itemset": ("numpy.ndarray", "NumPy 2.0", "itemset"),
+    "getchildren": ("xml.etree.ElementTree.Element", "Python 3.9", "children"),
+    "getiterator": ("xml.etree.ElementTree.Element", "Python 3.9", "iterator"),
+    "decode": ("str, which h5py 2 gave as bytes", "h5py 3.0", "decoded"),
+}
+
+# Modules and names that only Python 2 has: a program that fails for want of one is of its time.
+PYTHON_2_MODULES = frozenset(
+    "cPickle cStringIO StringIO Queue ConfigParser HTMLParser httplib urllib2 urlparse Tkinter "
+    "commands __builtin__ copy_reg SocketServer tkMessageBox cookielib".split()
+)
+PYTHON_2_NAMES = frozenset(
+    "xrange raw_input unicode basestring long unichr reduce file execfile cmp buffer".split()
+)

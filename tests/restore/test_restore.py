@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`numbaflow run` restores what old programs expect, where it is missing and nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from numbaflow.restore import calls, hook, rewriting, table
+
+pytestmark = pytest.mark.process
+
+
+def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    program = folder / "old.py"
+    program.write_text(text)
+    command = [sys.executable, "-W", "ignore", "-m", "numbaflow", "run", *options, str(program)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, cwd=folder
+    )
+
+
+NAMES = """
+import base64, cgi, collections, fractions, inspect, os, string, threading, time
+import numpy as np
+import numpy.core.umath_tests
+import scipy, scipy.misc
+import six
+from collections import Mapping
+from distutils.version import LooseVersion
+from scipy.misc import imresize
+from six.moves import cPickle, urllib, xrange
+from six.moves.urllib.request import urlretrieve
+import imp, pkg_resources
+import xml.etree.cElementTree as cET
+from PIL import Image
+
+assert np.float is float and np.int is int and np.object is object and np.NaN != np.NaN
+assert np.asscalar(np.array([4])) == 4 and np.product([2, 3]) == 6 and np.Inf == np.inf
+assert np.in1d([[1], [2]], [2]).tolist() == [False, True] and np.cast["f"](3).dtype == np.float32
+assert np.math.sqrt(4) == 2.0 and np.row_stack([[1], [2]]).shape == (2, 1)
+assert isinstance({}, Mapping) and collections.Callable is collections.abc.Callable
+assert inspect.getargspec(lambda a, b=1, *c: 0) == (["a", "b"], "c", None, (1,))
+assert cgi.escape('<"') == '&lt;"' and base64.encodestring(b"x") == b"eA==\\n"
+assert fractions.gcd(4, 6) == 2 and string.letters == string.ascii_letters and os.errno.ENOENT == 2
+assert time.clock() <= time.clock() and threading.Thread().isAlive() is False
+assert LooseVersion("1.15.0") > LooseVersion("1.4.0rc1") and LooseVersion("1.2") == "1.2"
+assert pkg_resources.get_distribution("numpy>=1").version == np.__version__
+assert imp.new_module("x").__name__ == "x" and cET.fromstring("<a/>").tag == "a"
+assert Image.ANTIALIAS == Image.LANCZOS and scipy.misc.comb(4, 2) == 6
+assert imresize(np.zeros((4, 6, 3), np.uint8), (2, 3)).shape == (2, 3, 3)
+assert list(six.iteritems({1: 2})) == [(1, 2)] and list(xrange(2)) == [0, 1]
+assert scipy.zeros(2).tolist() == [0, 0] and scipy.linalg.__name__ == "scipy.linalg"
+assert not hasattr(np, "no_such") and not hasattr(collections, "no_such")
+print("all there")
+"""
+
+
+def test_names_are_restored_and_reported(tmp_path: Path) -> None:
+    done = run(tmp_path, NAMES, "--report")
+    assert done.stdout == "all there\n", done.stderr
+    assert f"  numpy.float (gone since NumPy 1.24): {tmp_path / 'old.py'}:16" in done.stderr
+    assert "module six (a dependency of TensorFlow's)" in done.stderr
+    assert "no_such" not in done.stderr
+
+
+def test_strict_restores_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, "import numpy as np\nprint(np.float)", "--strict")
+    assert done.returncode == 1 and "AttributeError: module 'numpy' has no" in done.stderr
+    done = run(tmp_path, "from collections import Mapping", "--strict", "--report")
+    assert "ImportError: cannot import name 'Mapping'" in done.stderr
+
+
+CALLS = """
+import array, io, json, math, pickle, random
+import xml.etree.ElementTree as ET
+import numpy as np
+from numpy import array as make
+
+assert make([[1], [2, 3]]).dtype == object and np.array([1], copy=False).tolist() == [1]
+assert np.array([1.0]).tostring() == array.array("d", [1.0]).tostring()
+assert int(np.array([3])) == 3 and float(np.array([[2.5]])) == 2.5
+assert "%.1f %d" % (np.array([1.5]), 3) == "1.5 3" and math.exp(np.array([0.0])) == 1.0
+file = io.BytesIO()
+np.savez(file, a=[[1], [2, 3]], b={"k": 1})
+file.seek(0)
+loaded = np.load(file)
+assert loaded["a"].tolist() == [[1], [2, 3]] and loaded["b"].item() == {"k": 1}
+assert np.fromstring(b"\\x01\\x02", dtype=np.uint8).tolist() == [1, 2]
+assert np.linspace(0, 1, 3.0).shape == (3,) and np.sum(x for x in [1, 2]) == 3
+assert np.vstack(map(np.array, [[1], [2]])).shape == (2, 1)
+assert pickle.load(io.BytesIO(b"S'\\xff'\\np0\\n.")) == "\\xff"
+assert json.loads("1", encoding="utf8") == 1 and len(random.sample({1, 2, 3}, 2)) == 2
+numbers = [1, 2, 3]
+random.shuffle(numbers, lambda: 0.0)
+assert numbers == [2, 3, 1] and 0 <= random.randint(0, 10.0) <= 10
+assert len(ET.fromstring("<a><b/></a>").getchildren()) == 1 and "a".decode("utf8") == "a"
+import helper
+print("all as before")
+"""
+
+
+def test_calls_are_restored_in_the_files_of_the_program(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(
+        '"""Says."""\nfrom __future__ import division\nimport numpy as np\n'
+        "assert np.array([[1], [2, 3]]).dtype == object and __doc__ == 'Says.'\n"
+    )
+    done = run(tmp_path, CALLS)
+    assert done.stdout == "all as before\n", done.stderr
+    assert not list(tmp_path.rglob("*.pyc"))
+
+
+def test_errors_of_calls_stay_the_programs_own(tmp_path: Path) -> None:
+    done = run(tmp_path, "import numpy as np\n\nx = int(np.array([1, 2]))\n")
+    lines = done.stderr.splitlines()
+    assert lines[1].endswith('old.py", line 3, in <module>')
+    assert lines[-1].startswith("TypeError: only ") and not any("restore" in li for li in lines)
+
+
+@pytest.mark.parametrize("text", ["print 'a'\n", "import cPickle\n", "xrange(3)\n"])
+def test_programs_of_python_2_are_told_from_others(tmp_path: Path, text: str) -> None:
+    done = run(tmp_path, text)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "is a program of Python 2" in last and f"-w {tmp_path / 'old.py'}` converts it" in last
+    assert "Python 2" not in run(tmp_path, "import no_such").stderr
+
+
+@pytest.mark.pure
+def test_only_imported_names_are_changed() -> None:
+    def changed(text: str) -> bool:
+        code = rewriting.compile_program(text, "x.py")
+        return "__restored__" in code.co_names
+
+    assert changed("import numpy as np\nnp.array([1])")
+    assert changed("from numpy import array\narray([1])")
+    assert changed("int(x)") and changed("'%d' % x") and changed("x.tostring()")
+    assert not changed("import jax.numpy as np\nnp.array([1])")
+    assert not changed("import numpy as np\nnp = f()\nnp.array([1])")
+    assert not changed("def int(x): pass\nint(x)")
+    assert not changed("int('3'), int(len(x)), '%' in x, x % y, np.array([1])")
+
+
+@pytest.mark.pure
+def test_the_table_is_whole() -> None:
+    """What is named as restoring exists, if its library is installed; calls are there."""
+    for functions in (table.CALLS, table.METHODS):
+        for name, (_, _, function) in functions.items():
+            assert callable(getattr(calls, function)), name
+    for module, rows in hook.ROWS.items():
+        for name, (target, since) in rows.items():
+            path, _, attribute = target.partition(":")
+            root = path.lstrip(".").split(".")[0]
+            needs = "matplotlib" if "matplotlib" in module else "sklearn"
+            is_here = root not in ("matplotlib", "sklearn", "joblib", "old_sklearn")
+            if is_here and target != "scipy.misc:" and needs not in module:
+                found = importlib.import_module(path, hook.__package__)
+                there = not attribute or hasattr(found, attribute)
+                assert there or attribute == "ByteString", (module, name)
+            assert since.split()[-1][0].isdigit() or since.startswith("a "), (module, name)
+
+
+@pytest.mark.pure
+def test_lines_stay_those_of_the_file() -> None:
+    text = (
+        '"""Doc."""\nfrom __future__ import division\n\nimport numpy as np\n\nnp.array(\n    1)\n'
+    )
+    code = rewriting.compile_program(text, "x.py")
+    lines = {line for _, _, line in code.co_lines() if line}
+    assert lines <= {0, 1, 2, 4, 6, 7} and code.co_consts[0] == "Doc."
+    assert isinstance(ast.parse(text), ast.Module)
