@@ -85,6 +85,31 @@ def test_png_keeps_every_bit(session: Any, depth: int, dtype: Any) -> None:
         np.testing.assert_array_equal(found, pixels)
 
 
+# Of TensorFlow 1.15.5: a picture, how it is compressed, and the file's length and checksum.
+PNG_FILES = [
+    (1, 1, 3, "uint8", -1, 69, 1194576122),
+    (1, 40, 1, "uint8", -1, 70, 1187376758),
+    (40, 1, 2, "uint8", -1, 74, 3364808640),
+    (13, 11, 4, "uint16", 9, 113, 3418030219),
+    (60, 70, 3, "uint8", 1, 373, 220905325),
+    (5, 9, 4, "uint16", 0, 253, 2675359654),
+    (600, 500, 4, "uint16", 1, 19513, 2748574124),
+    (90, 200, 4, "uint16", -1, 1091, 3706361657),
+]
+
+
+@pytest.mark.skipif("ng" in zlib.ZLIB_RUNTIME_VERSION, reason="zlib-ng compresses otherwise")
+@pytest.mark.parametrize(("height", "width", "depth", "dtype", "level", "size", "crc"), PNG_FILES)
+def test_png_files_are_those_of_tensorflow(
+    session: Any, height: int, width: int, depth: int, dtype: str, level: int, size: int, crc: int
+) -> None:
+    pixels = smooth(height, width, depth).astype(dtype)
+    if dtype == "uint16":
+        pixels = pixels * np.uint16(251) + np.uint16(3)
+    data = run(session, "encode_png", pixels, compression=level)
+    assert (len(data), zlib.crc32(data)) == (size, crc)
+
+
 @pytest.mark.parametrize(
     "options",
     [{}, {"progressive": True}, {"optimize_size": True}, {"chroma_downsampling": False}],
