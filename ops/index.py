@@ -399,6 +399,47 @@ train.contrib.framework.variables: contrib.framework.VariableDeviceChooser
   contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
   contrib.framework.get_variables_to_restore contrib.framework.global_variable
   contrib.framework.local_variable contrib.framework.model_variable contrib.framework.variable
+train.contrib.layers.batch_norm: contrib.layers.batch_norm
+train.contrib.layers.convolutions: contrib.layers.conv1d contrib.layers.conv2d
+  contrib.layers.conv2d_in_plane contrib.layers.conv3d contrib.layers.convolution
+  contrib.layers.convolution1d contrib.layers.convolution2d contrib.layers.convolution2d_in_plane
+  contrib.layers.convolution3d
+train.contrib.layers.dense: contrib.layers.bias_add contrib.layers.elu
+  contrib.layers.fully_connected contrib.layers.legacy_fully_connected contrib.layers.legacy_linear
+  contrib.layers.legacy_relu contrib.layers.linear contrib.layers.relu contrib.layers.relu6
+train.contrib.layers.embedding_ops: contrib.layers.embedding_lookup_unique
+  contrib.layers.safe_embedding_lookup_sparse
+train.contrib.layers.encoders: contrib.layers.bow_encoder contrib.layers.embed_sequence
+train.contrib.layers.gdn: contrib.layers.GDN contrib.layers.gdn
+train.contrib.layers.initializers: contrib.layers.variance_scaling_initializer
+  contrib.layers.xavier_initializer contrib.layers.xavier_initializer_conv2d
+train.contrib.layers.normalization: contrib.layers.group_norm contrib.layers.instance_norm
+  contrib.layers.layer_norm
+train.contrib.layers.optimizers: contrib.layers.OPTIMIZER_CLS_NAMES
+  contrib.layers.OPTIMIZER_SUMMARIES contrib.layers.optimize_loss
+train.contrib.layers.other_convolutions: contrib.layers.conv2d_transpose
+  contrib.layers.conv3d_transpose contrib.layers.convolution2d_transpose
+  contrib.layers.convolution3d_transpose contrib.layers.separable_conv2d
+  contrib.layers.separable_convolution2d
+train.contrib.layers.pooling: contrib.layers.avg_pool2d contrib.layers.avg_pool3d
+  contrib.layers.max_pool2d contrib.layers.max_pool3d
+train.contrib.layers.regularizers: contrib.layers.apply_regularization
+  contrib.layers.l1_l2_regularizer contrib.layers.l1_regularizer contrib.layers.l2_regularizer
+  contrib.layers.sum_regularizer
+train.contrib.layers.shaping: contrib.layers.dense_to_sparse contrib.layers.dropout
+  contrib.layers.flatten contrib.layers.images_to_sequence contrib.layers.maxout
+  contrib.layers.one_hot_encoding contrib.layers.repeat contrib.layers.scale_gradient
+  contrib.layers.sequence_to_images contrib.layers.softmax contrib.layers.spatial_softmax
+  contrib.layers.stack contrib.layers.unit_norm
+train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
+  contrib.layers.summaries.summarize_activations contrib.layers.summaries.summarize_biases
+  contrib.layers.summaries.summarize_collection contrib.layers.summaries.summarize_tensor
+  contrib.layers.summaries.summarize_tensors contrib.layers.summaries.summarize_variables
+  contrib.layers.summaries.summarize_weights contrib.layers.summarize_activation
+  contrib.layers.summarize_activations contrib.layers.summarize_biases
+  contrib.layers.summarize_collection contrib.layers.summarize_tensor
+  contrib.layers.summarize_tensors contrib.layers.summarize_variables
+  contrib.layers.summarize_weights
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
 train.optimizers.adaptive: train.AdadeltaOptimizer train.AdagradDAOptimizer train.AdagradOptimizer

@@ -98,7 +98,6 @@ for _name in ("bidirectional_dynamic_rnn", "dynamic_rnn"):
 lazy("train.rnn.raw:raw_rnn", "nn.raw_rnn")
 for _name in ("best_effort_input_batch_size", "transpose_batch_time"):
     lazy(f"train.rnn.step:{_name}", f"contrib.rnn.{_name}")
-lazy("train.layers.contrib:flatten", "contrib.layers.flatten")
 for _name in ("keras_style_scope", "set_keras_style"):
     lazy(f"train.layers.base:{_name}", f"layers.experimental.{_name}")
 lazy("train.objects.tracking:AutoTrackable", "contrib.checkpoint.Checkpointable")
