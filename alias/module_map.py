@@ -7,6 +7,13 @@ module of the standard library ("inspect") or "raw" (the functions that make one
 
 from __future__ import annotations
 
+_COLUMNS = " ".join(
+    f".train.feature_column.{room}"
+    for room in (
+        "numeric categorical crossed embedding indicator sequence_feature_column input_layer "
+        "linear_model dense_features protocol state"
+    ).split()
+)
 # Module below `tensorflow.python` -> homes, in the order in which they are asked.
 HOMES = {
     "framework": {
@@ -188,6 +195,17 @@ HOMES = {
         },
         "convolutional": ".train.layers.convolutional .train.layers.transposed_conv",
     },
+    "feature_column": {
+        "dense_features": ".train.feature_column.dense_features",
+        "feature_column": _COLUMNS,
+        "feature_column_lib": f"{_COLUMNS} tf.feature_column",
+        "feature_column_v2": _COLUMNS,
+        "sequence_feature_column": (
+            ".train.feature_column.sequence_feature_column .train.feature_column.dense_features"
+        ),
+        "serialization": ".train.feature_column.serialization",
+        "utils": ".train.feature_column.checks",
+    },
     "summary": {
         "summary": "tf.summary",
         "summary_iterator": "tf.train",
@@ -367,8 +385,49 @@ PROGRAMS["python.tools.saved_model_cli"] = ".train.saved_model.command:main()"
 # Modules that add op types: importing them imports their first home.
 AT_ONCE = frozenset({"python.framework.test_ops"})
 
+# Room of columns -> names that 1.x has below an underscore, and that mean the same here.
+_COLUMN_NAMES = {
+    "numeric": "BucketizedColumn NumericColumn bucketized_column numeric_column",
+    "categorical": (
+        "HashedCategoricalColumn IdentityCategoricalColumn VocabularyFileCategoricalColumn "
+        "VocabularyListCategoricalColumn WeightedCategoricalColumn "
+        "categorical_column_with_hash_bucket categorical_column_with_identity "
+        "categorical_column_with_vocabulary_file categorical_column_with_vocabulary_list "
+        "weighted_categorical_column"
+    ),
+    "crossed": "CrossedColumn crossed_column",
+    "embedding": "EmbeddingColumn embedding_column",
+    "indicator": "IndicatorColumn indicator_column",
+}
+
 # Module -> {name there: public name or ".module:attribute"}, where the names differ.
 RENAMED = {
+    "feature_column.feature_column": {
+        **{
+            f"_{name}": f".train.feature_column.{room}:{name}"
+            for room, names in _COLUMN_NAMES.items()
+            for name in names.split()
+        },
+        "_internal_input_layer": ".train.feature_column.input_layer:internal_input_layer",
+        "_transform_features": ".train.feature_column.input_layer:transform_features",
+        "_SequenceCategoricalColumn": (
+            ".train.feature_column.sequence_feature_column:SequenceCategoricalColumn"
+        ),
+    },
+    "feature_column.feature_column_v2": {
+        "_check_shape": ".train.feature_column.checks:checked_shape",
+        "_transform_features_v2": ".train.feature_column.input_layer:transform_features_v2",
+    },
+    "feature_column.serialization": {
+        "_column_name_with_class_name": (
+            ".train.feature_column.serialization:column_name_with_class_name"
+        ),
+    },
+    "feature_column.sequence_feature_column": {
+        "_assert_all_equal_and_return": (
+            ".train.feature_column.sequence_feature_column:assert_all_equal_and_return"
+        ),
+    },
     "framework.constant_op": {"constant_v1": "constant"},
     "framework.device": {"DeviceSpecV1": "DeviceSpec"},
     "framework.function": {

@@ -303,6 +303,7 @@ ops.random.random_ops: image.random_crop multinomial random.categorical random.m
   random.normal random.shuffle random.truncated_normal random.uniform random_crop random_normal
   random_shuffle random_uniform truncated_normal
 ops.sparse.arithmetic: confusion_matrix math.confusion_matrix
+ops.sparse.cross: sparse.cross sparse.cross_hashed
 ops.sparse.dense: sparse.eye sparse.from_dense sparse.matmul sparse.merge sparse.sparse_dense_matmul
   sparse.to_dense sparse.to_indicator sparse_merge sparse_tensor_dense_matmul sparse_tensor_to_dense
   sparse_to_dense sparse_to_indicator
@@ -442,6 +443,29 @@ train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
   contrib.layers.summarize_weights
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
+train.feature_column.categorical: feature_column.categorical_column_with_hash_bucket
+  feature_column.categorical_column_with_identity
+  feature_column.categorical_column_with_vocabulary_file
+  feature_column.categorical_column_with_vocabulary_list feature_column.weighted_categorical_column
+train.feature_column.crossed: feature_column.crossed_column
+train.feature_column.embedding: feature_column.embedding_column
+  feature_column.shared_embedding_columns
+train.feature_column.indicator: feature_column.indicator_column
+train.feature_column.input_layer: feature_column.input_layer feature_column.make_parse_example_spec
+train.feature_column.linear_model: feature_column.linear_model
+train.feature_column.numeric: feature_column.bucketized_column feature_column.numeric_column
+train.feature_column.sequence_feature_column:
+  feature_column.sequence_categorical_column_with_hash_bucket
+  feature_column.sequence_categorical_column_with_identity
+  feature_column.sequence_categorical_column_with_vocabulary_file
+  feature_column.sequence_categorical_column_with_vocabulary_list
+  feature_column.sequence_numeric_column
+train.feature_column.sequence_input_layer:
+  contrib.feature_column.sequence_categorical_column_with_hash_bucket
+  contrib.feature_column.sequence_categorical_column_with_identity
+  contrib.feature_column.sequence_categorical_column_with_vocabulary_file
+  contrib.feature_column.sequence_categorical_column_with_vocabulary_list
+  contrib.feature_column.sequence_input_layer contrib.feature_column.sequence_numeric_column
 train.optimizers.adaptive: train.AdadeltaOptimizer train.AdagradDAOptimizer train.AdagradOptimizer
   train.RMSPropOptimizer
 train.optimizers.decay: train.cosine_decay train.cosine_decay_restarts train.exponential_decay

@@ -188,6 +188,7 @@ ops.random.random_ops: Multinomial RandomShuffle RandomStandardNormal RandomUnif
   TruncatedNormal
 ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseTensorDenseAdd
+ops.sparse.cross: SparseCross
 ops.sparse.dense: SparseTensorDenseMatMul SparseToDense
 ops.sparse.layout: SparseConcat SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit
 ops.sparse.math: SparseAdd SparseAddGrad SparseReduceMax SparseReduceMaxSparse SparseReduceSum

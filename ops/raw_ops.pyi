@@ -5148,6 +5148,23 @@ def SparseConditionalAccumulator(
     reduction_type: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _SparseCross(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseCross(
+    indices: Sequence[TensorLike] | Tensor,
+    values: Sequence[TensorLike] | Tensor,
+    shapes: Sequence[TensorLike] | Tensor,
+    dense_inputs: Sequence[TensorLike] | Tensor,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_type: DTypeLike,
+    internal_type: DTypeLike,
+    name: str | None = ...,
+) -> _SparseCross: ...
 def SparseDenseCwiseAdd(
     sp_indices: TensorLike,
     sp_values: TensorLike,

@@ -143,7 +143,8 @@ ROOMS = {
     ),
     "train": (
         *("variables", "summaries", "checkpoints", "objects", "inputs", "sessions", "optimizers"),
-        *("distributed", "layers", "rnn", "saved_model", "contrib", "public", "mnist", "tools"),
+        *("distributed", "layers", "rnn", "saved_model", "feature_column"),
+        *("estimator", "contrib", "public", "mnist", "tools"),
     ),
 }
 

@@ -151,6 +151,9 @@ def _reshape(c: KernelContext, indices: np.ndarray, shape: np.ndarray, wanted: n
     sizes = _target(shape, wanted)
     if not len(indices):
         return np.zeros((0, len(sizes)), np.int64), np.array(sizes, np.int64)
+    if sizes == shape.tolist():
+        # As they are, those outside too, which TensorFlow does not look at here.
+        return indices.copy(), np.array(sizes, np.int64)
     return indices_at(flat_places(indices, shape), sizes), np.array(sizes, np.int64)
 
 
