@@ -226,8 +226,23 @@ class Source:
             self._given = end
             return self._ready[start:end]
         if self._inflater is None:
-            return read_at_most(self._file, size)
+            rest = self._ready[start:]
+            self._ready, self._given = b"", 0
+            more = read_at_most(self._file, size - len(rest))
+            return rest + more if rest else more
         return b"".join(self._pieces(size))
+
+    def ahead(self, size: int) -> memoryview:
+        """Some of the next bytes, which `read` gives again: about `size` of them, or fewer."""
+        left = len(self._ready) - self._given
+        if self._inflater is None and left < size:
+            self._ready = self._ready[self._given :] + read_at_most(self._file, size - left)
+            self._given = 0
+        return memoryview(self._ready)[self._given : self._given + size]
+
+    def pass_over(self, size: int) -> None:
+        """Goes on behind some of the bytes that `ahead` gave."""
+        self._given += size
 
     def _pieces(self, size: int) -> Iterator[bytes]:
         """The same bit by bit."""
@@ -313,6 +328,39 @@ class RecordReader:
         self.offset += _HEADER.size + length + _FOOTER.size
         self._is_lost = False
         return record
+
+    def read_some(self, count: int) -> list[bytes]:
+        """At most `count` records, none at the end: the next one and those that lie right behind.
+
+        Where one of these is damaged, the next call says so.
+        """
+        first = self.read()
+        if first is None:
+            return []
+        found = [first]
+        if count > 1:
+            size = min(count * (len(first) + _HEADER.size + _FOOTER.size), _CHUNK)
+            found += self._whole_records(bytes(self._source.ahead(size)), count - 1)
+        return found
+
+    def _whole_records(self, data: bytes, count: int) -> list[bytes]:
+        """The first records of some bytes, as long as they are whole."""
+        found: list[bytes] = []
+        place, end = 0, len(data) - _HEADER.size - _FOOTER.size
+        while place <= end and len(found) < count:
+            length, check = _HEADER.unpack_from(data, place)
+            start = place + _HEADER.size
+            stop = start + length
+            if length > end - place or check != crc.masked(data[place : place + 8]):
+                break
+            record = data[start:stop]
+            if _FOOTER.unpack_from(data, stop)[0] != crc.masked(record):
+                break
+            found.append(record)
+            place = stop + _FOOTER.size
+        self._source.pass_over(place)
+        self.offset += place
+        return found
 
     def _contents(self, length: int) -> bytes:
         """What the record at hand holds."""

@@ -168,6 +168,9 @@ class OpDef:
     measured_sizes: Callable[..., Any] | None = None
     # Element i of every output is a function of elements i of the inputs, which broadcast.
     elementwise: bool = False
+    # rows(op, inputs) -> outputs: nodes that do the op's work for many elements of a dataset at
+    # once (engine/graph/rowwise.py).  Elementwise ops need none.
+    rows: Callable[..., Any] | None = None
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not

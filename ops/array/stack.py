@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.graph.graph import name_scope
@@ -77,12 +78,22 @@ def _pack_gradient(op: Operation, grad: Tensor) -> Any:
     return unstack(grad, num=op.get_attr("N"), axis=op.get_attr("axis"))
 
 
+def _pack_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    if any(rows.rank is None or rows.places is not None for rows in inputs):
+        return None
+    rank = inputs[0].rank or 0
+    axis = op._attrs["axis"]
+    tensors = [rows.tensor for rows in inputs]
+    return [rowwise.Rows(raw.Pack(tensors, axis=axis + 1 if axis >= 0 else axis), rank + 1)]
+
+
 _pack_op = define(
     "Pack",
     "values: N * T -> output: T",
     "N: int >= 1; T: type; axis: int = 0",
     shape=_pack_shape,
     kernel=_pack,
+    rows=_pack_rows,
     lower=_lower_pack,
     gradient=_pack_gradient,
     sizes=True,

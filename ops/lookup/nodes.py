@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
 from ...engine.types import dtypes
@@ -23,6 +24,7 @@ from .store import MutableTable, StaticTable, Table, lines_of
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _DISCRETE = NoGradient("tables look up, they do not compute")
 _SHARING = "container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false"
@@ -126,6 +128,16 @@ def _find(c: KernelContext, table: Table, keys: np.ndarray, default: np.ndarray)
     table.require_key_shape(keys)
     table.require_default(default)
     return table.find(keys, default)
+
+
+def _find_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Of tables whose keys and values are scalars, as those are that do not change."""
+    table, keys, default = inputs
+    if keys.rank is None or not (table.rank is default.rank is None):
+        return None
+    made = rowwise.copied(op, [table.tensor, keys.tensor, default.tensor])
+    made.outputs[0].set_shape(keys.tensor.shape)
+    return [rowwise.Rows(made.outputs[0], keys.rank, keys.places)]
 
 
 def _insert(c: KernelContext, table: Table, keys: np.ndarray, values: np.ndarray) -> None:
@@ -316,6 +328,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"table_handle: {_handle}, keys: Tin, default_value: Tout -> values: Tout",
         shape=_found_shape,
         kernel=_find,
+        rows=_find_rows,
         gradient=_DISCRETE,
         doc="The values of keys; default_value for those that a table lacks.",
     )

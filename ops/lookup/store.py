@@ -34,6 +34,8 @@ class Table:
 
     key_shape: Shape = ()
     value_shape: Shape = ()
+    # Whether what it holds stays, so that keys may be looked up ahead of time.
+    is_fixed = False
 
     def __init__(self, name: str, key_dtype: DType, value_dtype: DType) -> None:
         self.name, self.key_dtype, self.value_dtype = name, key_dtype, value_dtype
@@ -112,6 +114,8 @@ class Table:
 
 class StaticTable(Table):
     """A table that is filled once."""
+
+    is_fixed = True
 
     def __init__(self, name: str, key_dtype: DType, value_dtype: DType) -> None:
         super().__init__(name, key_dtype, value_dtype)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
@@ -129,10 +130,15 @@ def _equality(
             return NotImplemented
         return b.map(body, x, y, dtype="bool")
 
+    def rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+        is_plain = op._attrs["incompatible_shape_error"]
+        return rowwise.elementwise(op, inputs) if is_plain else None
+
     return define(
         name,
         _COMPARISON,
         _EQUALITY,
+        rows=rows,
         shape=_equality_shape,
         kernel=kernel,
         lower=lower,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -185,6 +186,7 @@ define(
     "use_quote_delim: bool = true; na_value: string = ''; select_cols: list(int) = []",
     shape=_shape,
     kernel=_kernel,
+    rows=rowwise.of_first,
     gradient=NoGradient("texts have no derivative"),
     doc="The columns of lines of comma-separated values.",
     test={

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
+from ..public import raw, tf
 from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
 _KINDS = "list({float32, int64, string}) >= 0"
@@ -226,6 +229,28 @@ def _single_sequence_shapes(c: ShapeContext) -> list[TensorShape]:
     ]
 
 
+def _parse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Examples whose features are all of known sizes, parsed together."""
+    attrs, texts = op._attrs, inputs[0]
+    shapes = [as_shape(shape) for shape in attrs["dense_shapes"]]
+    is_known = texts.rank == 0 and all(shape.is_fully_defined() for shape in shapes)
+    if not is_known or attrs["sparse_keys"] or any(rows.rank is not None for rows in inputs[1:]):
+        return None
+    names = tf.constant([], dtypes.string)
+    keys = [tf.constant(key) for key in attrs["dense_keys"]]
+    defaults = [rows.tensor for rows in inputs[1:]]
+    parsed = raw.ParseExample(
+        serialized=texts.tensor,
+        names=names,
+        sparse_keys=[],
+        dense_keys=keys,
+        dense_defaults=defaults,
+        sparse_types=[],
+        dense_shapes=shapes,
+    )
+    return [rowwise.Rows(t, s.ndims) for t, s in zip(parsed.dense_values, shapes)]
+
+
 define(
     "ParseExample",
     "serialized: string, names: string, sparse_keys: Nsparse * string, "
@@ -254,6 +279,7 @@ define(
     f"sparse_types: {_KINDS}; Tdense: {_KINDS}; dense_shapes: list(shape) >= 0",
     shape=_single_shapes,
     kernel=_parse_single_example,
+    rows=_parse_rows,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized Example.",

@@ -153,6 +153,7 @@ define(
     "compression_type: string = ''",
     shape=lambda c: c.inputs[0],
     kernel=_decode_compressed,
+    elementwise=True,
     gradient=_TEXT,
     doc="Decompresses strings.",
     test={"values": [[np.array([b"text"], object)]]},
@@ -176,6 +177,7 @@ define(
     "out_type: {float32, float64, int32, int64} = float32",
     shape=lambda c: c.inputs[0],
     kernel=_to_number,
+    elementwise=True,
     gradient=_TEXT,
     doc="The numbers that strings are.",
     test={

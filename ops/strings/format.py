@@ -66,6 +66,7 @@ define(
     "fill: string = ''",
     shape=lambda c: c.inputs[0],
     kernel=_as_string,
+    elementwise=True,
     gradient=NoGradient("text has no gradient"),
     doc="Numbers as text.",
 )

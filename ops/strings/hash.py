@@ -191,6 +191,7 @@ for _name, _input, _attrs, _kernel, _what in (
         f"num_buckets: int >= 1{_attrs}",
         shape=lambda c: c.inputs[0],
         kernel=_kernel,
+        elementwise=True,
         gradient=_DISCRETE,
         doc=f"The bucket of each string: {_what} modulo num_buckets.",
         test={

@@ -52,6 +52,7 @@ _string_join = define(
     "N: int >= 1; separator: string = ''",
     shape=_shape,
     kernel=_join,
+    elementwise=True,
     gradient=NoGradient("texts have no gradient"),
     doc="Joins texts element by element; scalars go with every element.",
     test={"broadcast": False},

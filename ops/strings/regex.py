@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
@@ -190,6 +191,7 @@ _full_match = define(
     "input: string, pattern: string -> output: bool",
     shape=_like_first,
     kernel=lambda c, texts, pattern: _match(texts, _scalar(pattern, "Pattern")),
+    rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
     test={
@@ -202,6 +204,7 @@ _static_full_match = define(
     "pattern: string",
     shape=_like_first,
     kernel=lambda c, texts: _match(texts, c.attr("pattern").encode()),
+    rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
     test={"attrs": [{"pattern": "a+b?"}], "values": [[_TEXTS]]},
@@ -214,6 +217,7 @@ _regex_replace = define(
     kernel=lambda c, texts, pattern, rewrite: _replace(
         c, texts, _scalar(pattern, "Pattern"), _scalar(rewrite, "Rewrite")
     ),
+    rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
     test={"values": [[_TEXTS, np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
@@ -226,6 +230,7 @@ _static_regex_replace = define(
     kernel=lambda c, texts: _replace(
         c, texts, c.attr("pattern").encode(), c.attr("rewrite").encode()
     ),
+    rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
     test={"attrs": [{"pattern": "a+", "rewrite": rb"\0b"}], "values": [[_TEXTS]]},

@@ -14,6 +14,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
 _LINES = np.array([b"a b  c", b"", b" d"], object)
@@ -92,12 +94,25 @@ def _split_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
 
 
+def _rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Of elements with one string each all are taken apart at once."""
+    texts, separator = inputs
+    shape = texts.tensor.shape
+    is_one = texts.rank == 1 and texts.places is None and shape.ndims == 2 and shape[1] == 1
+    if not is_one or separator.rank is not None:
+        return None
+    flat = tf.reshape(texts.tensor, [-1])
+    indices, values, _ = rowwise.copied(op, [flat, separator.tensor]).outputs
+    return [None, rowwise.Rows(values, 1, indices), None]
+
+
 define(
     "StringSplit",
     "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
     "skip_empty: bool = true",
     shape=_split_shape,
     kernel=_split,
+    rows=_rows,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
@@ -112,6 +127,7 @@ define(
     "maxsplit: int = -1",
     shape=_split_shape,
     kernel=_split_v2,
+    rows=_rows,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at a separator or at white space, as a sparse matrix.",

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.io import events
+from numbaflow.io.record import RecordReader
 
 from ..drawing import examples
 
@@ -173,3 +174,38 @@ def test_tensorflow_reads_what_we_write(tmp_path: pathlib.Path) -> None:
             b"yyyyy",
         ]
     assert "tensorflow" not in sys.modules
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+def test_records_are_read_some_at_a_time(tmp_path, compression):
+    path, options = str(tmp_path / "some"), tf.python_io.TFRecordOptions(compression)
+    records = [bytes([i]) * (i * 37 % 90) for i in range(200)]
+    with tf.python_io.TFRecordWriter(path, options) as writer:
+        for record in records:
+            writer.write(record)
+    with RecordReader(path, compression) as reader:
+        found, offsets = [], {}
+        while some := reader.read_some(7):
+            assert len(some) <= 7
+            found += some
+            offsets[reader.offset] = len(found)
+            if len(found) % 3 == 0 and (one := reader.read()) is not None:
+                found.append(one)
+    assert found == records
+    for offset, count in list(offsets.items())[::9]:
+        with RecordReader(path, compression, offset) as reader:
+            assert reader.read_some(3) == records[count : count + 3]
+
+
+def test_records_before_a_damaged_one_come_first(tmp_path):
+    path = tmp_path / "damaged"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        for i in range(9):
+            writer.write(b"record %d" % i)
+    data = bytearray(path.read_bytes())
+    data[5 * 24 + 14] ^= 1
+    path.write_bytes(data)
+    with RecordReader(str(path)) as reader:
+        assert reader.read_some(100) == [b"record %d" % i for i in range(5)]
+        with pytest.raises(tf.errors.DataLossError, match="corrupted record at 132"):
+            reader.read_some(100)

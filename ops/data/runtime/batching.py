@@ -190,16 +190,34 @@ class _Padded(Stream):
         if self._source is None:
             return None
         size = self._dataset.size
-        elements = gathered(self._source, size)
-        if len(elements) < size:
+        columns = self._columns(self._source, size)
+        count = len(columns[0]) if columns else 0
+        if count < size:
             self._source.close()
             self._source = None
-            if not elements or self._dataset.drops:
+            if not count or self._dataset.drops:
                 return None
         return tuple(
-            padded([element[i] for element in elements], *padding, component=i)
-            for i, padding in enumerate(self._dataset.paddings)
+            padded(column, *padding, component=i)
+            for i, (column, padding) in enumerate(zip(columns, self._dataset.paddings))
         )
+
+    @staticmethod
+    def _columns(source: Stream, size: int) -> list[list[np.ndarray]]:
+        """The components of the next elements, at most so many."""
+        if not (source.has_blocks or source.has_ragged_blocks):
+            return [list(column) for column in zip(*gathered(source, size))]
+        columns: list[list[np.ndarray]] = []
+        while size:
+            block = source.next_block(size)
+            if block is None:
+                break
+            columns = columns or [[] for _ in block]
+            rows = len(block[0])
+            size -= rows
+            for column, found in zip(block, columns):
+                found += [row_of(column, i) for i in range(rows)]
+        return columns
 
     def save(self) -> State:
         return {} if self._source is None else {"source": self._source.save()}

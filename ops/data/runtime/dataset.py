@@ -15,6 +15,7 @@ import numpy as np
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
+from .ragged import kept, taken_up
 
 if TYPE_CHECKING:
     from .context import Context
@@ -71,8 +72,10 @@ class Dataset:
 class Stream:
     """The elements of a dataset in order; one thread at a time reads it."""
 
-    # Whether `next_block` may be called.
+    # Whether `next_block` may be called, and gives arrays.
     has_blocks = False
+    # Whether it may be called, and may give a `Ragged` in the place of an array.
+    has_ragged_blocks = False
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -152,11 +155,11 @@ class BlockStream(Stream):
 
     def save_ahead(self) -> State:
         """What was read ahead and not given yet."""
-        return {"ahead": [np.array(column[self._place : self._count]) for column in self._ahead]}
+        return {"ahead": [kept(column[self._place : self._count]) for column in self._ahead]}
 
     def restore_ahead(self, state: State) -> None:
         """Takes up what `save_ahead` gave."""
-        self._ahead = list(state["ahead"])
+        self._ahead = [taken_up(column) for column in state["ahead"]]
         self._place, self._count = 0, len(self._ahead[0]) if self._ahead else 0
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ....engine import errors
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
-from .dataset import Dataset, Element, State, Stream, boxed
+from ...strings.files import text_array
+from .dataset import Block, BlockStream, Dataset, State, Stream
 
 if TYPE_CHECKING:
     from .context import Context
@@ -21,6 +22,12 @@ class Reader:
     def read(self) -> bytes | None:
         """The next piece; None at the end."""
         raise NotImplementedError
+
+    def read_some(self, count: int) -> list[bytes]:
+        """At most `count` pieces, as many as are there without effort; none at the end."""
+        del count
+        piece = self.read()
+        return [] if piece is None else [piece]
 
     def place(self) -> int:
         """Where it is, for `go_to`."""
@@ -48,18 +55,19 @@ class FilesDataset(Dataset):
         return _Pieces(self.names, self.open_file)
 
 
-class _Pieces(Stream):
+class _Pieces(BlockStream):
     def __init__(self, names: Sequence[bytes], open_file: Callable[[bytes], Reader]) -> None:
+        super().__init__()
         self._names, self._open_file = names, open_file
         self._number = 0
         self._reader: Reader | None = None
 
-    def next(self) -> Element | None:
+    def read_block(self, count: int) -> Block | None:
         while True:
             if self._reader is not None:
-                piece = self._reader.read()
-                if piece is not None:
-                    return (boxed(piece),)
+                pieces = self._reader.read_some(count)
+                if pieces:
+                    return [text_array(pieces)]
                 self._reader.close()
                 self._reader = None
                 self._number += 1
@@ -68,13 +76,14 @@ class _Pieces(Stream):
             self._reader = self._open_file(self._names[self._number])
 
     def save(self) -> State:
-        state: State = {"number": self._number}
+        state: State = {"number": self._number, **self.save_ahead()}
         if self._reader is not None:
             state["place"] = self._reader.place()
         return state
 
     def restore(self, state: State) -> None:
         self.close()
+        self.restore_ahead(state)
         self._number = state["number"]
         if "place" in state:
             self._reader = self._open_file(self._names[self._number])
@@ -122,6 +131,15 @@ class Lines(_Source):
         # (One carriage return is of the end of a line; the last line may have no end.)
         return line.removesuffix(b"\r")
 
+    def read_some(self, count: int) -> list[bytes]:
+        line = self.read()
+        if line is None:
+            return []
+        more = self._lines[self._next : self._next + count - 1]
+        self._next += len(more)
+        self._place += sum(map(len, more)) + len(more)
+        return [line, *(text.removesuffix(b"\r") for text in more)]
+
     def _fill(self) -> None:
         piece = self._source.read(self._size)
         if not piece:
@@ -153,6 +171,9 @@ class Records(Reader):
 
     def read(self) -> bytes | None:
         return self._file.read()
+
+    def read_some(self, count: int) -> list[bytes]:
+        return self._file.read_some(count)
 
     def place(self) -> int:
         return self._file.offset

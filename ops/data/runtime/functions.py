@@ -15,9 +15,11 @@ import numpy as np
 from ....engine import errors
 from ....engine.types import dtypes
 from .dataset import Block, as_array
+from .ragged import Ragged
 
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
+    from ....engine.graph.rowwise import Rows
     from ....engine.graph.tensor import Tensor
     from ....engine.session.function_inlining import Body
     from .context import View
@@ -97,7 +99,7 @@ class FunctionRun:
         with self._lock:
             if self._blocks is False:
                 found = None
-                if not self.captured.is_stateful:
+                if all(map(_is_fixed, self.captured.values)):
                     found = vectorized(self.body, shapes, len(self.captured.values))
                 self._blocks = None if found is None else BlockRun(self, self._view, *found)
         return self._blocks  # type: ignore[return-value]
@@ -107,12 +109,16 @@ class BlockRun:
     """Computes the results for many elements at once, bit by bit what they are one by one."""
 
     def __init__(
-        self, single: FunctionRun, view: View, parameters: list[Tensor], results: list[Tensor]
+        self, single: FunctionRun, view: View, parameters: list[Tensor], results: list[Rows]
     ) -> None:
         self.single = single
+        self.is_dense = all(rows.places is None for rows in results)
+        self._places = [i for i, rows in enumerate(results) if rows.places is not None]
+        wanted = [rows.tensor for rows in results]
+        wanted += [rows.places for rows in results if rows.places is not None]
         values = single.captured.values
         first = len(parameters) - len(values)
-        self._call = caller(view, (parameters[:first], parameters[first:]), values, results, [])
+        self._call = caller(view, (parameters[:first], parameters[first:]), values, wanted, [])
 
     def __call__(self, block: Block) -> Block:
         """The results' rows; errors are of the first element that has one."""
@@ -125,6 +131,9 @@ class BlockRun:
             raise
         except errors.OpError:
             raise BlockError(self.single) from None
+        for i, places in zip(self._places, found[len(found) - len(self._places) :]):
+            found[i] = Ragged.placed(found[i], places, len(rows[0]))
+        found = found[: len(found) - len(self._places)]
         return [column[:1] for column in found] if count == 1 else found
 
 
@@ -182,6 +191,17 @@ def caller(
 def _resource(value: Any) -> Any:
     """The resource that a captured handle means."""
     return value.item() if isinstance(value, np.ndarray) else value
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether what a function captured is the same for all elements of an iteration."""
+    if not isinstance(value, np.ndarray):
+        return getattr(value, "is_fixed", False)
+    return not value.dtype.hasobject or all(_is_fixed_object(each) for each in value.flat)
+
+
+def _is_fixed_object(value: object) -> bool:
+    return isinstance(value, bytes) or bool(getattr(value, "is_fixed", False))
 
 
 def _nothing(arrays: Sequence[Any]) -> list[Any]:

@@ -54,7 +54,7 @@ class MapDataset(UnaryDataset):
     def rows(self, context: Context) -> Rows | None:
         rows = self.source.rows(context)
         run = self.block_run(context) if rows is not None else None
-        return None if rows is None or run is None else _MappedRows(rows, run)
+        return _MappedRows(rows, run) if rows and run is not None and run.is_dense else None
 
     def cardinality(self) -> int:
         # (TensorFlow takes it that the function ends nothing before its time.)
@@ -105,6 +105,7 @@ class _MappedBlocks(BlockStream):
     def __init__(self, source: Stream, run: BlockRun) -> None:
         super().__init__()
         self._source, self._run = source, run
+        self.has_blocks, self.has_ragged_blocks = run.is_dense, True
         # Elements of a block that has an element with an error, not computed yet.
         self._failing: list[Element] = []
         self._single: FunctionRun | None = None
@@ -126,7 +127,7 @@ class _MappedBlocks(BlockStream):
     def _one_by_one(self) -> Block:
         element = self._failing.pop(0)
         assert self._single is not None
-        return [np.array(result)[None] for result in self._single(element)]
+        return [_alone(result) for result in self._single(element)]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]
@@ -140,6 +141,13 @@ class _MappedBlocks(BlockStream):
 
     def close(self) -> None:
         self._source.close()
+
+
+def _alone(result: np.ndarray) -> np.ndarray:
+    """A result as a block of one element."""
+    block = np.empty((1, *result.shape), result.dtype)
+    block[0] = result if result.ndim else result[()]
+    return block
 
 
 class FilterDataset(UnaryDataset):
@@ -214,7 +222,7 @@ class _FilteredBlocks(BlockStream):
         element = self._failing.pop(0)
         if not require_scalar_bool(self._run.single(element)):
             return None
-        return [np.array(component)[None] for component in element]
+        return [_alone(component) for component in element]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]

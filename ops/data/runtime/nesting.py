@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import Dataset, Element, State, Stream, dataset_in
+from .dataset import Block, Dataset, Element, State, Stream, dataset_in
 from .ordering import UnaryDataset
 from .threads import Ahead
 
 if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
     from .context import Context
     from .functions import Captured
 
+# What gives blocks: datasets of these are read in blocks, one after the other.
+_IN_BLOCKS = {
+    *("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TextLineDataset"),
+    *("RangeDataset", "TFRecordDataset", "TensorSliceDataset"),
+}
 # What a parallel interleave reads ahead of each dataset, in blocks of the cycle.
 _BLOCKS_AHEAD = 2
 
@@ -31,6 +37,20 @@ class _Nested:
     def begin(self, element: Element, number: int) -> Stream:
         """A stream of the dataset of an element."""
         return self.dataset(element).stream(self._context, f"{self._path}[{number}]")
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether the function makes datasets that give blocks."""
+        return [t.op.type in _IN_BLOCKS for t in self._made()] == [True]
+
+    def _made(self) -> Sequence[Tensor]:
+        """What the function gives, behind nodes that only pass it on."""
+        results = []
+        for tensor in self._function.body.results:
+            while tensor.op.type == "Identity":
+                tensor = tensor.op._inputs_val[0]
+            results.append(tensor)
+        return results
 
     def dataset(self, element: Element) -> Dataset:
         """The dataset of an element."""
@@ -57,7 +77,8 @@ class FlatMapDataset(UnaryDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         nested = _Nested(context, self.function, f"{path}::{self.kind}")
-        return _Flat(self.source_stream(context, path), nested)
+        kind = _FlatBlocks if nested.is_in_blocks else _Flat
+        return kind(self.source_stream(context, path), nested)
 
     def cardinality(self) -> int:
         return -2
@@ -72,20 +93,28 @@ class _Flat(Stream):
         self._is_over = False
 
     def next(self) -> Element | None:
-        while not self._is_over:
-            if self._inner is None:
-                self._element = self._source.next()
-                if self._element is None:
-                    self._is_over = True
-                    break
-                self._number += 1
-                self._inner = self._nested.begin(self._element, self._number)
-            found = self._inner.next()
+        while (inner := self._begun()) is not None:
+            found = inner.next()
             if found is not None:
                 return found
-            self._inner.close()
-            self._inner = None
+            self._end()
         return None
+
+    def _begun(self) -> Stream | None:
+        """The stream that is read, or else the next one; None when there are no more."""
+        if self._inner is None and not self._is_over:
+            self._element = self._source.next()
+            if self._element is None:
+                self._is_over = True
+            else:
+                self._number += 1
+                self._inner = self._nested.begin(self._element, self._number)
+        return self._inner
+
+    def _end(self) -> None:
+        assert self._inner is not None
+        self._inner.close()
+        self._inner = None
 
     def save(self) -> State:
         state: State = {
@@ -110,6 +139,20 @@ class _Flat(Stream):
         self._source.close()
         if self._inner is not None:
             self._inner.close()
+
+
+class _FlatBlocks(_Flat):
+    """The same of datasets that give blocks."""
+
+    has_blocks = True
+
+    def next_block(self, count: int) -> Block | None:
+        while (inner := self._begun()) is not None:
+            block = inner.next_block(count)
+            if block is not None:
+                return block
+            self._end()
+        return None
 
 
 class InterleaveDataset(FlatMapDataset):

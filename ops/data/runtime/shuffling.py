@@ -7,18 +7,14 @@ elements can be had by number, only numbers are shuffled.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....engine import errors
-from ....engine.types.dtypes import int64
-from ....engine.types.shape import TensorShape
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
 from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
-from .sources import RangeDataset
 
 if TYPE_CHECKING:
     from .context import Context
@@ -53,13 +49,7 @@ class ShuffleDataset(UnaryDataset):
         rows = self.source.rows(context)
         if rows is None:
             return _Shuffled(self, context, path)
-        if self.count == 1:
-            shuffled = _Shuffled(self, context, path)
-            return _ShuffledRows(shuffled.seeds, shuffled.generator, self.size, rows)
-        # Over repetitions the numbers of elements are what is shuffled.
-        numbers = copy.copy(self)
-        numbers.source = RangeDataset([int64], [TensorShape([])], (0, rows.count, 1))
-        return _ByNumber(_Shuffled(numbers, context, path), rows)
+        return _ShuffledRows(self, context, path, rows)
 
     def cardinality(self) -> int:
         count = self.source.cardinality()
@@ -82,11 +72,7 @@ class _Shuffled(Stream):
 
     def __init__(self, dataset: ShuffleDataset, context: Context, path: str) -> None:
         self._dataset, self._context, self._path = dataset, context, path
-        self.generator: SeedGenerator | None = None
-        self.seeds = dataset.seeds
-        if dataset.generator is not None or dataset.reshuffles:
-            self.generator = dataset.generator or context.generator(path, dataset.seeds)
-            self.seeds = self.generator.next()
+        self.seeds, self.generator = _seeds(dataset, context, path)
         self._samples = Samples(*self.seeds)
         self._buffer: dict[int, Element] = {}
         self._epochs = [_Slots(0, 0)]
@@ -184,48 +170,112 @@ class _Shuffled(Stream):
             self._source.close()
 
 
+class _Numbers:
+    """The numbers of elements, shuffled as `_Shuffled` shuffles elements, many at a time.
+
+    A step puts a number into the buffer and draws one.  As long as the numbers put there are of one
+    epoch, and those drawn are of one, many steps are one loop.
+    """
+
+    def __init__(self, size: int, count: int, epochs: int) -> None:
+        """epochs: how many times the numbers below `count` come; -1: without end."""
+        self._size, self._count, self._most = size, count, epochs
+        # (What is held never needs more room, however large a buffer was asked for.)
+        self._buffer = [0] * max(1, min(size, count * (_MOST_EPOCHS + 2)))
+        self._epochs = [_Slots(0, 0)]
+        self._held = self._epoch = self._next = 0
+        self._is_over = not count
+
+    def draw(self, samples: Samples, count: int) -> np.ndarray:
+        """At most so many numbers, in the order in which they are drawn; none at the end."""
+        drawn: list[int] = []
+        while len(drawn) < count:
+            self._fill()
+            if not self._held:
+                break
+            while self._epochs[0].start == self._epochs[0].stop:
+                self._epochs.pop(0)
+            self._steps(samples, drawn, count - len(drawn))
+        return np.array(drawn, np.int64)
+
+    def _fill(self) -> None:
+        """Puts numbers into the buffer as long as there is room."""
+        buffer = self._buffer
+        while not self._is_over and self._held < self._size:
+            last = self._epochs[-1]
+            if self._next == self._count:
+                self._epoch += 1
+                self._epochs.append(_Slots(last.stop, last.stop))
+                self._next = 0
+                self._is_over = self._epoch == self._most
+                continue
+            buffer[last.stop % len(buffer)] = self._next
+            last.stop += 1
+            self._next += 1
+            self._held += 1
+            if len(self._epochs) > _MOST_EPOCHS:
+                return
+
+    def _steps(self, samples: Samples, drawn: list[int], count: int) -> None:
+        """Draws, fills, draws again, and so on, at most `count` times; it ends with a draw."""
+        buffer, first, last = self._buffer, self._epochs[0], self._epochs[-1]
+        width, room = first.stop - first.start, len(buffer)
+        stays = first is last and not self._is_over
+        if not stays:
+            count = min(count, width)
+        fills = 0 if self._is_over else min(count - 1, self._count - self._next)
+        if not self._is_over:
+            count = fills + 1
+        widths = width if stays else width - np.arange(count)
+        fronts = first.start + np.arange(count)
+        places = (fronts + samples.take(count) % np.asarray(widths, np.uint32)) % room
+        drawn_at, moved_from = places.tolist(), (fronts % room).tolist()
+        ends = ((last.stop + np.arange(fills)) % room).tolist()
+        add = drawn.append
+        numbers = range(self._next, self._count)
+        for place, front, end, number in zip(drawn_at, moved_from, ends, numbers):
+            add(buffer[place])
+            buffer[place] = buffer[front]
+            buffer[end] = number
+        for place, front in zip(drawn_at[fills:], moved_from[fills:]):
+            add(buffer[place])
+            buffer[place] = buffer[front]
+        first.start += count
+        last.stop += fills
+        self._next += fills
+        self._held += fills - count
+
+    def save(self) -> State:
+        """Where it is."""
+        return {
+            "buffer": np.array(self._buffer, np.int64),
+            "epochs": [[slots.start, slots.stop] for slots in self._epochs],
+            "place": [self._held, self._epoch, self._next, int(self._is_over)],
+        }
+
+    def restore(self, state: State) -> None:
+        """Goes to where another one was."""
+        self._buffer = state["buffer"].tolist()
+        self._epochs = [_Slots(*slots) for slots in state["epochs"]]
+        self._held, self._epoch, self._next, is_over = state["place"]
+        self._is_over = bool(is_over)
+
+
 class _ShuffledRows(BlockStream):
     """Shuffles the numbers of elements, and has the elements computed in that order."""
 
-    def __init__(
-        self,
-        seeds: tuple[int, int],
-        generator: SeedGenerator | None,
-        size: int,
-        rows: Rows,
-    ) -> None:
+    def __init__(self, dataset: ShuffleDataset, context: Context, path: str, rows: Rows) -> None:
         super().__init__()
-        self.seeds, self.generator, self._rows = seeds, generator, rows
-        self._samples = Samples(*seeds)
-        self._buffer = list(range(min(size, rows.count)))
-        # How many elements were drawn.
-        self._start = 0
+        self.seeds, self.generator = _seeds(dataset, context, path)
+        self._rows, self._samples = rows, Samples(*self.seeds)
+        self._numbers = _Numbers(dataset.size, rows.count, dataset.count)
         self._computed: Block = []
-        self._place = self._count = 0
         self._given = self._ready = 0
         self._most = _DRAWN
 
-    def _draw(self, count: int) -> np.ndarray:
-        """The numbers of the next elements."""
-        left = self._rows.count - self._start
-        count = min(count, left)
-        size, start = len(self._buffer), self._start
-        held = np.minimum(left - np.arange(count), size)
-        offsets = self._samples.take(count) % held.astype(np.uint32)
-        fronts = np.arange(start, start + count)
-        places = ((fronts + offsets) % size).tolist()
-        buffer, drawn = self._buffer, []
-        # Where an element of the front was, the next one comes, if there is one.
-        for front, number, place in zip((fronts % size).tolist(), (fronts + size).tolist(), places):
-            drawn.append(buffer[place])
-            buffer[place] = buffer[front]
-            buffer[front] = number
-        self._start += count
-        return np.array(drawn, np.int64)
-
     def read_block(self, count: int) -> Block | None:
         if self._given == self._ready:
-            numbers = self._draw(max(count, self._most))
+            numbers = self._numbers.draw(self._samples, max(count, self._most))
             if not len(numbers):
                 return None
             self._computed = self._rows.take(numbers)
@@ -237,13 +287,11 @@ class _ShuffledRows(BlockStream):
         return [column[start:stop] for column in self._computed]
 
     def save(self) -> State:
-        left = [np.array(column[self._given : self._ready]) for column in self._computed]
         state: State = {
             "seeds": list(self.seeds),
             "drawn": self._samples.count,
-            "start": self._start,
-            "numbers": np.array(self._buffer, np.int64),
-            "computed": left,
+            "numbers": self._numbers.save(),
+            "computed": [np.array(column[self._given : self._ready]) for column in self._computed],
             **self.save_ahead(),
         }
         if self.generator is not None:
@@ -259,31 +307,16 @@ class _ShuffledRows(BlockStream):
         self._samples.skip_to(state["drawn"])
         if self.generator is not None:
             self.generator.skip_to(state["generated"])
-        self._start = state["start"]
-        self._buffer = state["numbers"].tolist()
+        self._numbers.restore(state["numbers"])
         self._computed = list(state["computed"])
         self._given, self._ready = 0, len(self._computed[0]) if self._computed else 0
 
 
-class _ByNumber(BlockStream):
-    """The elements whose numbers a stream gives."""
-
-    def __init__(self, numbers: Stream, rows: Rows) -> None:
-        super().__init__()
-        self._numbers, self._rows = numbers, rows
-
-    def read_block(self, count: int) -> Block | None:
-        found: list[int] = []
-        while len(found) < count:
-            element = self._numbers.next()
-            if element is None:
-                break
-            found.append(int(element[0]))
-        return self._rows.take(np.array(found, np.int64)) if found else None
-
-    def save(self) -> State:
-        return {"numbers": self._numbers.save(), **self.save_ahead()}
-
-    def restore(self, state: State) -> None:
-        self.restore_ahead(state)
-        self._numbers.restore(state["numbers"])
+def _seeds(
+    dataset: ShuffleDataset, context: Context, path: str
+) -> tuple[tuple[int, int], SeedGenerator | None]:
+    """The seeds of a stream, and what generated them."""
+    if dataset.generator is None and not dataset.reshuffles:
+        return dataset.seeds, None
+    generator = dataset.generator or context.generator(path, dataset.seeds)
+    return generator.next(), generator

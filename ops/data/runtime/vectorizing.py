@@ -2,14 +2,17 @@
 """Functions of single elements as functions of blocks, where facts of their ops allow it.
 
 An elementwise op computes a block of elements as it does one: only the places of axes differ.
+Other ops have rules of their own (engine/graph/rowwise.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ....engine.graph.graph import Graph, get_default_graph
+from ....engine.graph import rowwise
+from ....engine.graph.graph import Graph
+from ....engine.graph.rowwise import Rows
 from ...public import tf
 
 if TYPE_CHECKING:
@@ -21,67 +24,54 @@ if TYPE_CHECKING:
 
 def vectorized(
     body: Body, shapes: Sequence[TensorShape], captured: int
-) -> tuple[list[Tensor], list[Tensor]] | None:
+) -> tuple[list[Tensor], list[Rows]] | None:
     """Parameters and results of the function of blocks; None where an op's facts forbid it.
 
     shapes: of the elements' components; `captured` further parameters are the same for all.
     """
-    if body.effects or len(body.parameters) != len(shapes) + captured:
+    # (Lookups are among the effects, as they take a handle.)
+    if any(op.definition.stateful for op in body.effects):
+        return None
+    if len(body.parameters) != len(shapes) + captured:
         return None
     if any(shape.ndims is None for shape in shapes):
         return None
     graph = Graph()
     graph._functions = body.parameters[0].graph._functions
-    made: dict[Tensor, Tensor] = {}
-    # The ranks of elements, of what has a row for each of them.
-    ranks: dict[Tensor, int] = {}
+    made: dict[Tensor, Rows] = {}
     with graph.as_default():
-        parameters = []
         for i, parameter in enumerate(body.parameters):
-            is_element = i < len(shapes)
-            kind = parameter.dtype.base_dtype
-            if is_element and kind.np_dtype.hasobject:
-                return None
+            kind, is_element = parameter.dtype.base_dtype, i < len(shapes)
             shape = [None, *shapes[i].as_list()] if is_element else parameter.shape
-            made[parameter] = tf.placeholder(kind, shape=shape, name=parameter.op.name)
-            parameters.append(made[parameter])
-            if is_element:
-                ranks[parameter] = len(shapes[i].as_list())
+            tensor = tf.placeholder(kind, shape=shape, name=parameter.op.name)
+            made[parameter] = Rows(tensor, shapes[i].ndims if is_element else None)
         for op in body.operations:
-            if not _copied(op, made, ranks):
+            if not _copied(op, made):
                 return None
-    if not all(tensor in ranks for tensor in body.results):
+    if not all(t in made and made[t].rank is not None for t in body.results):
         return None
+    parameters = [made[parameter].tensor for parameter in body.parameters]
     return parameters, [made[tensor] for tensor in body.results]
 
 
-def _copied(op: Operation, made: dict[Tensor, Tensor], ranks: dict[Tensor, int]) -> bool:
-    """Copies an operation; whether it computes blocks as elements."""
+def _copied(op: Operation, made: dict[Tensor, Rows]) -> bool:
+    """Makes what computes an operation for blocks; whether there is such a thing."""
     definition = op.definition
     if definition.control_flow_role or definition.expand is not None or op._control_inputs_val:
         return False
-    inputs: list[Any] = [made.get(tensor) for tensor in op._inputs_val]
-    if any(tensor is None for tensor in inputs) or op._is_stateful:
+    inputs = [made[tensor] for tensor in op._inputs_val if tensor in made]
+    if len(inputs) < len(op._inputs_val) or definition.stateful:
         return False
-    rows = [ranks[t] for t in op._inputs_val if t in ranks]
-    if rows and not _is_rowwise(op, ranks, rows):
+    found: rowwise.Results = None
+    if all(rows.rank is None for rows in inputs):
+        if not op._is_stateful:
+            copy = rowwise.copied(op, [rows.tensor for rows in inputs])
+            found = [Rows(tensor) for tensor in copy.outputs]
+    elif definition.rows is not None:
+        found = definition.rows(op, inputs)
+    elif definition.elementwise:
+        found = rowwise.elementwise(op, inputs)
+    if found is None:
         return False
-    copy = get_default_graph()._create(definition, op.name, inputs, dict(op._attrs))
-    for mine, theirs in zip(copy.outputs, op.outputs):
-        made[theirs] = mine
-        if rows:
-            ranks[theirs] = max(rows)
-            if mine.shape.ndims != max(rows) + 1:
-                return False
-    return True
-
-
-def _is_rowwise(op: Operation, ranks: dict[Tensor, int], rows: list[int]) -> bool:
-    """Whether all of an elementwise op's inputs line up when there is an axis more in front."""
-    if not op.definition.elementwise or len(set(rows)) > 1:
-        return False
-    for tensor in op._inputs_val:
-        rank = tensor.shape.ndims
-        if tensor not in ranks and (rank is None or rank > rows[0]):
-            return False
+    made.update({mine: rows for mine, rows in zip(op.outputs, found) if rows is not None})
     return True

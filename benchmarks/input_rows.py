@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Input pipelines as TensorFlow 1.x programs, which both sides run and `benchmarks.input` measures.
+
+Imports NumPy alone, so that it loads in the Python of either side.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+Pipelines = dict[str, tuple[float, Callable[[], Any]]]
+_WORDS, _LINE = 5000, 11
+_PICTURES = 64
+
+
+def pipelines(tf: Any, folder: str, count: int) -> Pipelines:
+    """By name the greatest ratio that is promised, and what makes a dataset.
+
+    `count` numbers are in one of numbers; other things are fewer, as each of them is more work.
+    """
+    return {**_numbers(tf, count), **_texts(tf, folder, count // 20), **_files(tf, folder, count)}
+
+
+def _numbers(tf: Any, count: int) -> Pipelines:
+    dataset = tf.data.Dataset
+    numbers = np.arange(count, dtype=np.float32)
+    pictures = np.zeros((max(count // 100, 1), 32, 32, 3), np.uint8)
+
+    def slices(array: Any = numbers) -> Any:
+        return dataset.from_tensor_slices(array)
+
+    return {
+        "map, shuffle, batch": (
+            0.5,
+            lambda: slices().map(lambda x: x * 2 + 1).shuffle(10_000, seed=1).batch(128),
+        ),
+        "shuffle, repeat, batch": (
+            1.0,
+            lambda: slices().shuffle(10_000, seed=1).repeat(2).take(count).batch(128),
+        ),
+        "map in parallel, batch, prefetch": (
+            1.0,
+            lambda: slices().map(lambda x: x * 2 + 1, num_parallel_calls=2).batch(128).prefetch(2),
+        ),
+        "filter, batch": (
+            1.0,
+            lambda: dataset.range(count).filter(lambda x: tf.equal(x % 3, 0)).batch(128),
+        ),
+        "pictures as floats, batch": (
+            1.0,
+            lambda: slices(pictures).map(lambda x: tf.cast(x, tf.float32) / 255.0).batch(32),
+        ),
+        "generator, batch, prefetch": (
+            1.0,
+            lambda: (
+                dataset.from_generator(lambda: iter(numbers[: count // 20]), tf.float32, [])
+                .batch(128)
+                .prefetch(2)
+            ),
+        ),
+    }
+
+
+def _texts(tf: Any, folder: str, count: int) -> Pipelines:
+    dataset = tf.data.Dataset
+    lines = os.path.join(folder, f"lines-{count}")
+    words = [f"word{i}" for i in range(_WORDS)]
+    _made(lines, lambda: _lines(words, count))
+
+    def looked_up() -> Any:
+        pairs = tf.lookup.KeyValueTensorInitializer(
+            tf.constant(words), tf.constant(np.arange(_WORDS, dtype=np.int64))
+        )
+        table = tf.lookup.StaticHashTable(pairs, -1)
+        numbered = tf.data.TextLineDataset(lines).map(
+            lambda line: table.lookup(tf.string_split([line]).values)
+        )
+        return numbered.padded_batch(32, [None])
+
+    return {
+        "lines, split, lookup, padded batch": (1.0, looked_up),
+        "numbers as texts, batch": (1.0, lambda: dataset.range(count).map(tf.as_string).batch(128)),
+    }
+
+
+def _files(tf: Any, folder: str, count: int) -> Pipelines:
+    rows, records, pictures = count // 20, count // 50, count // 1000
+    table = os.path.join(folder, f"table-{rows}.csv")
+    examples = os.path.join(folder, f"examples-{records}")
+    photos = os.path.join(folder, f"photos-{pictures}")
+    _made(table, lambda: _table(rows))
+    if not (os.path.exists(examples) and os.path.exists(photos)):
+        _write_examples(tf, examples, records)
+        _write_photos(tf, photos, pictures)
+    kinds = [tf.float32] * 10 + [tf.int32] * 5 + [tf.string] * 5
+    features = {
+        "x": tf.FixedLenFeature([8], tf.float32),
+        "y": tf.FixedLenFeature([], tf.int64),
+        "name": tf.FixedLenFeature([], tf.string),
+    }
+
+    def photograph(file: Any) -> Any:
+        pixels = tf.image.decode_jpeg(file, channels=3)
+        return tf.image.random_flip_left_right(tf.cast(pixels, tf.float32) / 255.0, seed=1)
+
+    return {
+        "CSV of 20 columns, batch": (
+            0.7,
+            lambda: tf.data.experimental.CsvDataset(table, kinds).batch(1000),
+        ),
+        "records, parsed one by one, batch": (
+            0.8,
+            lambda: (
+                tf.data.TFRecordDataset(examples)
+                .map(lambda r: tf.parse_single_example(r, features))
+                .batch(128)
+            ),
+        ),
+        "records, batch, parsed": (
+            0.8,
+            lambda: (
+                tf.data.TFRecordDataset(examples)
+                .batch(128)
+                .map(lambda r: tf.parse_example(r, features))
+            ),
+        ),
+        "JPEG files, flipped, batch": (
+            1.0,
+            lambda: tf.data.TFRecordDataset(photos).map(photograph, num_parallel_calls=2).batch(32),
+        ),
+    }
+
+
+def _made(path: str, pieces: Callable[[], Iterator[str]]) -> None:
+    """Writes a file that is not there; it appears when it is whole."""
+    if not os.path.exists(path):
+        with open(path + ".new", "w") as file:
+            file.writelines(pieces())
+        os.replace(path + ".new", path)
+
+
+def _lines(words: list[str], count: int) -> Iterator[str]:
+    random = np.random.default_rng(1)
+    for length in random.integers(2, 2 * _LINE, count).tolist():
+        yield " ".join(words[i] for i in random.integers(0, _WORDS, length)) + "\n"
+
+
+def _table(count: int) -> Iterator[str]:
+    random = np.random.default_rng(0)
+    for _ in range(count):
+        reals = [f"{x:.6g}" for x in random.standard_normal(10)]
+        whole = [str(x) for x in random.integers(-100_000, 100_000, 5)]
+        named = [f"word{x}" for x in random.integers(0, _WORDS, 5)]
+        yield ",".join(reals + whole + named) + "\n"
+
+
+def _write_examples(tf: Any, path: str, count: int) -> None:
+    random = np.random.default_rng(2)
+    train = tf.train
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for i in range(count):
+            name = train.BytesList(value=[b"example %d" % i])
+            features = {
+                "x": train.Feature(float_list=train.FloatList(value=random.random(8))),
+                "y": train.Feature(int64_list=train.Int64List(value=[i])),
+                "name": train.Feature(bytes_list=name),
+            }
+            example = train.Example(features=train.Features(feature=features))
+            writer.write(example.SerializeToString())
+
+
+def _write_photos(tf: Any, path: str, count: int) -> None:
+    """Smooth pictures with some noise, so that their files are about as large as photographs'."""
+    random = np.random.default_rng(3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        pixels = tf.placeholder(tf.uint8, [128, 128, 3])
+        encoded = tf.image.encode_jpeg(pixels)
+        files = []
+        for _ in range(_PICTURES):
+            corners = random.random((2, 2, 3))
+            steps = np.linspace(0, 1, 128)
+            across = corners[0] + steps[:, None, None] * (corners[1] - corners[0])
+            smooth = across[:, :1] + steps[None, :, None] * (across[:, 1:] - across[:, :1])
+            noise = random.normal(0, 0.05, (128, 128, 3))
+            picture = (np.clip(smooth + noise, 0, 1) * 255).astype(np.uint8)
+            files.append(session.run(encoded, {pixels: picture}))
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for i in range(count):
+            writer.write(files[i % _PICTURES])
