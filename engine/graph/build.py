@@ -22,16 +22,8 @@ from .registry import Arg, Attr, ControlFlowRole, OpDef, Transfer
 from .scope_functions import get_graph_from_inputs
 from .tensor import Tensor
 
-__all__ = [
-    "OpFunction",
-    "ShapeContext",
-    "apply_op",
-    "build_op",
-    "complete_attrs",
-    "define",
-    "infer_shapes",
-    "output_types",
-]
+__all__ = ["OpFunction", "ShapeContext", "apply_op", "build_op", "complete_attrs", "define"]
+__all__ += ["infer_shapes", "output_types"]
 
 _MISSING = object()
 

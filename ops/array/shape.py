@@ -6,7 +6,6 @@ What is known when the graph is built becomes a constant, as in TensorFlow 1.15.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.graph import rowwise
 from ...engine.graph.build import define
-from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
@@ -27,6 +24,7 @@ from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
+from .row_shapes import expand_dims_rows, reshape_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, Gradient, SparseLike, TensorLike
@@ -322,32 +320,13 @@ def reshape_to_input(op: Operation, grad: Gradient) -> Tensor:
     return reshape(grad, shape(op.inputs[0]))
 
 
-def _reshape_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
-    """Elements of known sizes."""
-    given, wanted = inputs[0], constant_value(op._inputs_val[1])
-    if given.rank is None or given.places is not None or wanted is None or np.ndim(wanted) != 1:
-        return None
-    count = TensorShape(given.tensor.shape.dims[1:]).num_elements()
-    if count is None:
-        return None
-    found = [int(size) for size in wanted]
-    if found.count(-1) == 1:
-        rest = -math.prod(found)
-        if rest <= 0 or count % rest:
-            return None
-        found[found.index(-1)] = count // rest
-    if math.prod(found) != count or min(found, default=1) < 0:
-        return None
-    return [rowwise.Rows(raw.Reshape(given.tensor, [-1, *found]), len(found))]
-
-
 _reshape = define(
     "Reshape",
     "tensor: T, shape: Tshape -> output: T",
     "T: type; Tshape: index = int32",
     shape=_reshape_shape,
     kernel=ranked(_reshape_kernel, vector(1, "sizes input must be 1-D, not {shape}")),
-    rows=_reshape_rows,
+    rows=reshape_rows,
     lower=_lower_reshape,
     gradient=lambda op, grad: (reshape_to_input(op, grad), None),
     sizes=True,
@@ -431,22 +410,13 @@ def _lower_expand_dims(b: Builder, op: OpView, x: Value, axis: Value) -> Any:
     return b.reshape(x, _expanded(x.shape, int(known.reshape(-1)[0])))
 
 
-def _expand_dims_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
-    given, axis = inputs[0], constant_value(op._inputs_val[1])
-    if given.rank is None or given.places is not None or axis is None:
-        return None
-    place = int(np.ravel(axis)[0])
-    expanded = _expand_dims(given.tensor, place + 1 if place >= 0 else place)
-    return [rowwise.Rows(expanded, given.rank + 1)]
-
-
 _expand_dims = define(
     "ExpandDims",
     "input: T, dim: Tdim -> output: T",
     "T: type; Tdim: index = int32",
     shape=_expand_dims_shape,
     kernel=_expand_dims_kernel,
-    rows=_expand_dims_rows,
+    rows=expand_dims_rows,
     lower=_lower_expand_dims,
     gradient=lambda op, grad: (reshape_to_input(op, grad), None),
     sizes=True,
