@@ -92,6 +92,8 @@ def _public(path: str) -> Any:
     thing: Any = importlib.import_module(_PACKAGE)
     for part in path.split(".") if path else ():
         thing = getattr(thing, part, _MISSING)
+        if isinstance(thing, _View):
+            return _MISSING
     return thing
 
 
@@ -151,10 +153,21 @@ class _View(ModuleType):
             value = next(
                 (v for v in (_lookup(h, name) for h in self._homes) if v is not _MISSING), value
             )
+        if value is _MISSING and name.isidentifier() and not name.startswith("__"):
+            value = self.__below(name)
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
         vars(self)[name] = value
         return value
+
+    def __below(self, name: str) -> Any:
+        """A module below it: in TensorFlow all of them are imported."""
+        path = f"{self.__name__.removeprefix(ROOT + '.')}.{name}"
+        known = _internal_names()
+        if path not in known and path not in _PACKAGES:
+            if not any(other.startswith(f"{path}.") for other in known):
+                return _MISSING
+        return importlib.import_module(f"{ROOT}.{path}") if ROOT in sys.modules else _MISSING
 
     def __setattr__(self, name: str, value: object) -> None:
         """Replaces a name in the module that uses it, too: programs' tests do that."""

@@ -28,6 +28,7 @@ Usage: numbaflow run [OPTIONS] [-m MODULE | -c COMMAND | SCRIPT] [ARGUMENTS]...
 
   --strict    restores nothing
   --report    lists at the end what was restored, and for which lines of the program
+  --api 0.12  has the names of TensorFlow before 1.0, too: tf.mul, tf.pack, tf.scalar_summary …
   SCRIPT      a file, or a folder or zip archive with a __main__.py; "-" reads the program from
               standard input
   -m MODULE   runs a module by its name
@@ -47,18 +48,25 @@ def run(arguments: list[str]) -> None:
         print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         raise SystemExit(0 if arguments else 2)
     try:
-        execute(arguments, strict="--strict" in options, report="--report" in options)
+        strict, report = "--strict" in options, "--report" in options
+        execute(arguments, strict, report, "--api" in options)
     except SystemExit:
         raise
     except BaseException as error:
         _report(error)
 
 
-def execute(arguments: list[str], strict: bool = False, report: bool = False) -> None:
+def execute(
+    arguments: list[str], strict: bool = False, report: bool = False, before_1: bool = False
+) -> None:
     """Like `run`, but exceptions of the program are raised as they are."""
     from ..alias.finder import install
 
     install()
+    if before_1:
+        from ..restore import before_1 as old_names
+
+        old_names.install(__package__.partition(".")[0])
     if strict:
         module, code = _program(arguments, _as_it_is)
         exec(code, module.__dict__)
@@ -90,9 +98,16 @@ def _folder(arguments: list[str]) -> str:
 
 def _options(arguments: list[str]) -> tuple[set[str], list[str]]:
     """The launcher's own options, and what comes behind them."""
-    known = ("--strict", "--report")
-    count = next((i for i, word in enumerate(arguments) if word not in known), len(arguments))
-    return set(arguments[:count]), arguments[count:]
+    from ..restore.table import OLD_VERSIONS
+
+    found, rest = set(), list(arguments)
+    while rest and rest[0] in ("--strict", "--report", "--api"):
+        found.add(rest.pop(0))
+        if "--api" in found and arguments[len(arguments) - len(rest) - 1] == "--api":
+            version = rest.pop(0) if rest else ""
+            if version not in OLD_VERSIONS:
+                _fail(f"--api takes one of {', '.join(OLD_VERSIONS)}, not {version!r}")
+    return found, rest
 
 
 def _program(arguments: list[str], compiled: Compile) -> tuple[ModuleType, CodeType]:

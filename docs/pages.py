@@ -63,7 +63,27 @@ def restored_table() -> str:
     return "\n".join(rows) + "\n"
 
 
-TABLES = {"settings": settings_table, "restored": restored_table}
+def names_before_1_table() -> str:
+    """What `numbaflow run --api 0.12` knows, as a table in Markdown."""
+    from numbaflow.restore import before_1
+
+    olds = [(f"tf.{old}", f"`tf.{new}`") for old, new in before_1.RENAMED.items()]
+    modules = [(f"tensorflow.{m}", f"`tf.{n}`") for m, n in before_1.MODULES.items()]
+    changed = [
+        (f"tf.{name}", (call.__doc__ or "").strip().rstrip(".") or "a summary's node, with the tag")
+        for name, call in before_1.CHANGED.items()
+    ]
+    rows = ["| then | what it is |", "|---|---|"]
+    rows += [f"| `{old}` | {new} |" for old, new in (*olds, *changed, *modules)]
+    rows.append(f"| cells: {', '.join(f'`{name}`' for name in before_1.CELLS)} | `input_size` |")
+    return "\n".join(rows) + "\n"
+
+
+TABLES = {
+    "settings": settings_table,
+    "restored": restored_table,
+    "names_before_1": names_before_1_table,
+}
 
 
 def filled(page: str) -> str:

@@ -39,8 +39,11 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
 
 
-def aliases(tree: ast.AST) -> dict[str, str]:
-    """What names of a file stand for by its imports: {"np": "numpy"}; not those bound otherwise."""
+def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
+    """What names of a file stand for by its imports: {"np": "numpy"}.
+
+    Those that are bound otherwise, too, stand for nothing, unless they are of packages to keep.
+    """
     found: dict[str, str] = {}
     bound: set[str] = set()
     for node in ast.walk(tree):
@@ -58,9 +61,8 @@ def aliases(tree: ast.AST) -> dict[str, str]:
             bound.add(node.arg)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             bound.add(node.name)
-    return {name: path for name, path in found.items() if name not in bound} | dict.fromkeys(
-        bound, ""
-    )
+    kept = {name for name, path in found.items() if path.split(".")[0] in keep}
+    return found | dict.fromkeys(bound - kept, "")
 
 
 def full_name(node: ast.expr, known: dict[str, str]) -> str:

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a program without running it: what it uses of TensorFlow, and what has to be restored."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import NamedTuple
+
+from .hook import ROWS
+from .rewriting import aliases, full_name
+from .table import CLASSES, METHODS
+
+_ROOT = "tensorflow"
+# Methods that no type of another meaning has.
+_OLD_METHODS = {name: METHODS[name] for name in ("tostring", "itemset", "getchildren")}
+
+
+class Program(NamedTuple):
+    """What a file uses: names with their lines; or why it cannot be read."""
+
+    file: str
+    names: dict[str, list[int]]
+    missing: dict[str, str]
+    restored: dict[str, list[int]]
+    error: str = ""
+
+
+def read(file: str, text: bytes) -> Program:
+    """What a file of Python uses.
+
+    Args:
+        file: its path, for the answer.
+        text: what is written in it.
+
+    Returns:
+        Names of TensorFlow as "tf.nn.relu" or "tensorflow.python.ops.rnn", those that are not here
+        with the reason, and old names of other libraries.
+    """
+    try:
+        tree = compile(text, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f", line {line}" if line else ""
+        return Program(file, {}, {}, {}, f"{getattr(error, 'msg', error)}{where}")
+    known = _with_assigned(tree, aliases(tree, keep=(_ROOT,)))
+    names: dict[str, list[int]] = {}
+    restored: dict[str, list[int]] = {}
+    for path, line in _uses(tree, known):
+        if path == _ROOT or path.startswith(f"{_ROOT}."):
+            names.setdefault(path, []).append(line)
+        elif _is_gone(path):
+            restored.setdefault(path, []).append(line)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (node.attr in _OLD_METHODS or _old_method(node)):
+            if not full_name(node, known):
+                restored.setdefault(f".{node.attr}", []).append(node.lineno)
+    missing = {path: why for path in names if (why := missing_because(path))}
+    return Program(file, {**names}, missing, restored)
+
+
+def _old_method(node: ast.Attribute) -> bool:
+    paths = (path.rpartition(".")[2] for methods in CLASSES.values() for path in methods)
+    # `value` is everybody's.
+    return node.attr != "value" and node.attr in paths
+
+
+def _with_assigned(tree: ast.AST, known: dict[str, str]) -> dict[str, str]:
+    """With names such as `slim` of `slim = tf.contrib.slim`."""
+    found = dict(known)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, path = node.targets[0], full_name(node.value, found)
+            if isinstance(target, ast.Name) and path.startswith(f"{_ROOT}."):
+                found[target.id] = path
+    return found
+
+
+def _uses(tree: ast.AST, known: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """(full name, line) of imports and of chains of attributes."""
+    inner: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((name.name, node.lineno) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for name in node.names:
+                whole = node.module if name.name == "*" else f"{node.module}.{name.name}"
+                yield whole, node.lineno
+        elif isinstance(node, ast.Attribute):
+            # Chains come before their parts.
+            if isinstance(node.value, ast.Attribute):
+                inner.add(id(node.value))
+            path = "" if id(node) in inner else full_name(node, known)
+            if path:
+                yield path, node.lineno
+
+
+def shown(path: str) -> str:
+    """A name as programs write it: "tf.nn.relu"."""
+    public = path.removeprefix(f"{_ROOT}.")
+    if path == _ROOT or public.startswith(("python.", "core.", "examples.")):
+        return path
+    return f"tf.{public}"
+
+
+def missing_because(path: str) -> str:
+    """Why a name of TensorFlow is not here; nothing if it is."""
+    from ..alias import finder
+    from ..engine.interface import missing
+    from . import before_1
+
+    thing: object = finder.resolve(_ROOT)
+    parts = path.split(".")[1:]
+    for count, part in enumerate(parts, 1):
+        if not isinstance(thing, ModuleType):
+            return ""  # What its classes have is found out by running it.
+        following = getattr(thing, part, None)
+        if following is None and not hasattr(thing, part):
+            try:
+                following = finder.resolve(".".join((_ROOT, *parts[:count])))
+            except ImportError:
+                public = ".".join(parts[:count])
+                if missing.is_known(public):
+                    return missing.NOT_YET
+                if any(f"{old}.".startswith(f"{public}.") for old in before_1.MODULES):
+                    return _old_or_unknown(public)
+                if parts[0] in ("python", "core", "contrib", "examples", "tools", "models"):
+                    return "an internal module or name that numbaflow has not"
+                return _old_or_unknown(public)
+        thing = following
+    return ""
+
+
+def _old_or_unknown(public: str) -> str:
+    from .before_1 import CHANGED, MODULES, RENAMED
+
+    modules = (f"{old}.".startswith(f"{public}.") for old in MODULES)
+    if public in RENAMED or public in CHANGED or any(modules):
+        return "was there before TensorFlow 1.0: `numbaflow run --api 0.12`"
+    return f"not a name of TensorFlow 1.15's: tf.{public}"
+
+
+def _is_gone(path: str) -> bool:
+    """Whether a name of another library is one of the table's, and is gone here."""
+    if path in ROWS and "*" in ROWS[path]:
+        return not _has(path, "")
+    module, _, name = path.rpartition(".")
+    while module:
+        rows = ROWS.get(module, {})
+        if name in rows or ("*" in rows and name != "*" and module != "scipy.signal"):
+            return not _has(module, name)
+        module, _, name = module.rpartition(".")
+    return False
+
+
+def _has(module: str, name: str) -> bool:
+    """Whether a module of Python's, NumPy's or SciPy's is there with a name."""
+    if module.split(".")[0] not in {*sys.stdlib_module_names, "numpy", "scipy"}:
+        return False  # To be imported for the answer, they are too heavy.
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return False
+    return not name or hasattr(found, name)

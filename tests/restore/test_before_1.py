@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`numbaflow run --api 0.12`: names and orders of arguments of before TensorFlow 1.0."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from numbaflow.alias import finder
+from numbaflow.restore import before_1
+
+pytestmark = pytest.mark.process
+
+PROGRAM = """
+import numpy as np
+import tensorflow as tf
+from tensorflow.models.rnn import rnn as old_rnn
+from tensorflow.python.ops import rnn, rnn_cell
+
+x = tf.placeholder(tf.types.float32, [None, 4])
+left, right = tf.split(1, 2, x)
+again, _ = tf.split(x, 2, 1)
+joined = tf.concat(1, [left, right])
+same = tf.concat([left, right], 1)
+turned = tf.reverse(tf.constant([[1, 2, 3, 4]]), [False, True])
+product = tf.mul(tf.sub(x, 1.0), tf.neg(tf.inv(tf.select(x > 0.0, x, -x))))
+packed = tf.unpack(tf.pack([left, right]))[1]
+loss = tf.nn.softmax_cross_entropy_with_logits(x, tf.ones([1, 4]) / 4.0)
+sparse = tf.nn.sparse_softmax_cross_entropy_with_logits(x, [2])
+sampled = tf.nn.nce_loss(tf.ones([9, 4]), tf.zeros([9]), x, tf.constant([[1]], tf.int64), 2, 9)
+cell = rnn_cell.MultiRNNCell([rnn_cell.BasicLSTMCell(5, 1.0, 2)])
+outputs, _ = rnn.rnn(cell, [left, right], dtype=tf.float32)
+assert outputs[0].shape.as_list() == [None, 5] and old_rnn.rnn is tf.nn.static_rnn
+assert tf.python.framework.ops.Graph is tf.Graph and tf.nn.rnn_cell.GRUCell(3, 2).state_size == 3
+tf.scalar_summary("a loss", tf.reduce_sum(loss))
+summary = tf.merge_all_summaries()
+assert summary.op.inputs[0].op.type == "ScalarSummary"
+sess = tf.Session()
+sess.run(tf.initialize_all_variables())
+feed = {x: np.float32([[1, 2, 3, 4]])}
+values = sess.run([left, again, joined, same, turned, packed], feed)
+assert (values[0] == values[1]).all() and (values[2] == values[3]).all()
+assert values[4].tolist() == [[4, 3, 2, 1]] and values[5].tolist() == [[3, 4]]
+assert sess.run([loss, sparse, sampled, product], feed)[0].shape == (1,)
+assert b"a loss" in sess.run(summary, feed)
+print("as of old")
+"""
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "old.py").write_text(PROGRAM)
+    command = [sys.executable, "-W", "ignore", "-m", "numbaflow", "run", *options]
+    return subprocess.run(
+        [*command, "old.py"], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
+def test_a_program_of_that_time_runs(tmp_path: Path) -> None:
+    done = run(tmp_path, "--api", "0.12")
+    assert done.stdout == "as of old\n", done.stderr
+
+
+def test_without_it_the_names_are_not_there(tmp_path: Path) -> None:
+    done = run(tmp_path)
+    assert done.returncode == 1 and "tensorflow.models" in done.stderr
+    done = run(tmp_path, "--api", "1.0")
+    assert "--api takes one of 0.12, 0.11" in done.stderr
+
+
+@pytest.mark.pure
+def test_what_names_are_now_is_there() -> None:
+    import numbaflow as tf
+
+    for new in (*before_1.RENAMED.values(), *before_1.MODULES.values()):
+        if "legacy_seq2seq" not in new:
+            before_1._find(tf, new)
+    for name in before_1.CHANGED:
+        assert "summary" in name or before_1._find(tf, name)
+    for old in before_1.RENAMED:
+        assert finder._MISSING is not old
