@@ -8,12 +8,13 @@ simplejpeg is not installed Pillow decodes: slower, always with the accurate tra
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import numpy as np
 
-from .jpeg_header import END, BadJpeg, Header, read_header
+from .jpeg_header import END, BadJpeg, Header, as_samples, read_header
+from .jpeg_window import Window, window_of
 
 # TensorFlow decodes nothing with as many samples or more (core/lib/jpeg/jpeg_mem.cc).
 _MOST_SAMPLES = 1 << 29
@@ -29,8 +30,6 @@ _WARNINGS = (
 )
 # Files with an unusual choice of samples, which libjpeg's simpler interface refuses.
 _NO_SUBSAMPLING = "tjDecompressHeader3(): Could not determine subsampling"
-
-Window = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -165,11 +164,21 @@ def _check_size(data: bytes, header: Header, options: Options) -> None:
         raise BadJpeg("too short for its size")
 
 
-def _window_of(pixels: np.ndarray, crop: Window | None) -> np.ndarray:
+def _part(data: bytes, header: Header, options: Options, crop: Window | None) -> np.ndarray:
+    """The pixels of a window of a complete file, or all."""
+    pixels = _pixels(data, header, options)
     if crop is None:
         return pixels
     y, x, height, width = crop
-    return np.ascontiguousarray(pixels[y : y + height, x : x + width])
+    library = _library()
+    if library is None or pixels.shape[2] == 1 or not options.fancy_upscaling:
+        return np.ascontiguousarray(pixels[y : y + height, x : x + width])
+
+    def samples() -> np.ndarray:
+        plain = replace(options, fancy_upscaling=False)
+        return _turbo(library, as_samples(data), header, plain, "RGB")
+
+    return window_of(pixels, header, options.ratio, crop, samples)
 
 
 def _check_window(header: Header, options: Options, crop: Window) -> None:
@@ -192,12 +201,12 @@ def decode(data: bytes, options: Options, crop: Window | None = None) -> np.ndar
     if crop is not None:
         _check_window(header, options, crop)
     if data.endswith(END) or data.find(END, header.scan) >= 0:
-        return _window_of(_pixels(data, header, options), crop)
+        return _part(data, header, options, crop)
     if options.try_recover_truncated:
-        return _window_of(_pixels(data + END, header, options), crop)
+        return _part(data + END, header, options, crop)
     if options.acceptable_fraction >= 1:
         raise BadJpeg("the file ends within its scan")
-    pixels = _window_of(_pixels(data + END, header, options), crop)
+    pixels = _part(data + END, header, options, crop)
     whole = max(0, _whole_rows(data, header, options) - (crop[0] if crop else 0))
     if whole < len(pixels) * options.acceptable_fraction:
         raise BadJpeg("too few rows")

@@ -6,12 +6,15 @@ Read here, not by a codec, because what is too large is refused before anything 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Markers (ITU-T T.81, table B.1).
 _START = b"\xff\xd8"
 END = b"\xff\xd9"
-_SCAN, _APP14 = 0xDA, 0xEE
+_SCAN, _APP0, _APP14 = 0xDA, 0xE0, 0xEE
+# Adobe's marker of a file whose components are red, green and blue.
+_RGB_MARKER = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 # Frames that TensorFlow's libjpeg decodes: baseline, extended, progressive, and the last two
 # arithmetically coded.
 _FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
@@ -21,6 +24,10 @@ _PROGRESSIVE = (0xC2, 0xCA)
 _BARE = (0x01, *range(0xD0, 0xD8))
 # libjpeg refuses longer sides (jmorecfg.h, JPEG_MAX_DIMENSION).
 _LONGEST = 65500
+
+
+# Of each component, across and down.
+Factors = tuple[tuple[int, int], ...]
 
 
 class BadJpeg(ValueError):
@@ -33,16 +40,27 @@ class Header:
 
     height: int
     width: int
-    components: int
+    # How many samples each component has in a unit, across and down.
+    factors: Factors
     is_progressive: bool
-    # Rows of pixels in a row of the smallest coded units.
-    unit_height: int
     # Whether Adobe's marker is there, which inverts CMYK.
     has_adobe_marker: bool
+    # Whether three components are red, green and blue, not brightness and two differences.
+    is_rgb: bool
     # Where the first scan begins.
     scan: int
     # The file without what lies between its segments, if there was anything.
     cleaned: bytes | None
+
+    @property
+    def components(self) -> int:
+        """How many there are."""
+        return len(self.factors)
+
+    @property
+    def unit_height(self) -> int:
+        """Rows of pixels in a row of the smallest coded units."""
+        return 8 * max(down for _, down in self.factors)
 
     def scaled(self, ratio: int) -> tuple[int, int]:
         """Height and width of the picture decoded at 1 / ratio."""
@@ -71,48 +89,82 @@ def _segment(data: bytes, at: int) -> bytes:
     return data[at + 2 : at + length]
 
 
-def _frame(body: bytes) -> tuple[int, int, int, int]:
-    """Height, width, number of components and rows per unit of a frame."""
+def _frame(body: bytes) -> tuple[int, int, Factors]:
+    """Height, width, and the factors of the components of a frame."""
     if len(body) < 6 or len(body) != 6 + 3 * body[5]:
         raise BadJpeg("a frame of the wrong length")
     height, width = int.from_bytes(body[1:3], "big"), int.from_bytes(body[3:5], "big")
-    factors = [pair & 15 for pair in body[7::3]]
+    factors = tuple((pair >> 4, pair & 15) for pair in body[7::3])
     if body[0] != 8 or not height or not width or not factors:
         raise BadJpeg("an empty frame, or not of 8 bits")
+    if not all(0 < factor <= 4 for pair in factors for factor in pair):
+        raise BadJpeg("a component of no samples, or of too many")
     if max(height, width) > _LONGEST:
         raise BadJpeg("a side is too long")
-    return height, width, len(factors), 8 * max(factors)
+    return height, width, factors
+
+
+def _is_jfif(code: int, body: bytes) -> bool:
+    return code == _APP0 and len(body) >= 14 and body.startswith(b"JFIF\0")
+
+
+def _is_adobe(code: int, body: bytes) -> bool:
+    return code == _APP14 and len(body) >= 12 and body.startswith(b"Adobe")
+
+
+def _segments(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+    """Markers up to the first scan's: where each was looked for, where it ends, code, content."""
+    at = len(_START)
+    while True:
+        code, end = _next_marker(data, at)
+        if code == END[1]:
+            raise BadJpeg("no scan")
+        body = b"" if code in _BARE else _segment(data, end)
+        yield at, end, code, body
+        if code == _SCAN:
+            return
+        at = end if code in _BARE else end + 2 + len(body)
 
 
 def read_header(data: bytes) -> Header:
     """The header of a JPEG file; BadJpeg for what is none."""
     if not data.startswith(_START):
         raise BadJpeg("no JPEG file")
-    at, kept, is_clean = 2, [_START], True
-    frame, is_progressive, has_adobe_marker = None, False, False
-    while True:
-        code, end = _next_marker(data, at)
+    kept, is_clean, names = [_START], True, b""
+    frame, is_progressive, has_jfif_marker, adobe = None, False, False, b""
+    for at, end, code, body in _segments(data):
         is_clean = is_clean and end == at + 2
-        if code in _OTHER_FRAMES or code == END[1] or (code in _FRAMES and frame):
+        if code in _OTHER_FRAMES or (code in _FRAMES and frame):
             raise BadJpeg("a frame that is not supported")
-        if code in _BARE:
-            at = end
-            kept.append(bytes((0xFF, code)))
-            continue
-        body = _segment(data, end)
         if code == _SCAN:
             break
         if code in _FRAMES:
-            frame, is_progressive = _frame(body), code in _PROGRESSIVE
-        elif code == _APP14 and len(body) >= 12 and body.startswith(b"Adobe"):
-            has_adobe_marker = True
-        at = end + 2 + len(body)
-        kept.append(data[end - 2 : at])
+            frame, is_progressive, names = _frame(body), code in _PROGRESSIVE, body[6::3]
+        has_jfif_marker = has_jfif_marker or _is_jfif(code, body)
+        adobe = body if _is_adobe(code, body) else adobe
+        kept.append(_whole(code, body))
     if frame is None:
         raise BadJpeg("a scan before its frame")
-    height, width, components, unit_height = frame
     cleaned = None if is_clean else b"".join(kept) + data[end - 2 :]
     scan = end if cleaned is None else len(cleaned) - len(data) + end
-    return Header(
-        height, width, components, is_progressive, unit_height, has_adobe_marker, scan, cleaned
-    )
+    # Without a marker that says so the names of the components tell.
+    says_rgb = not adobe[11] if adobe else names == b"RGB"
+    is_rgb = says_rgb and not has_jfif_marker
+    return Header(*frame, is_progressive, bool(adobe), is_rgb, scan, cleaned)
+
+
+def _whole(code: int, body: bytes) -> bytes:
+    if code in _BARE:
+        return bytes((0xFF, code))
+    return bytes((0xFF, code)) + (2 + len(body)).to_bytes(2, "big") + body
+
+
+def as_samples(data: bytes) -> bytes:
+    """The file, saying that its components are colours, as which they are decoded as they are."""
+    kept = [_START, _RGB_MARKER]
+    for _, end, code, body in _segments(data):
+        if code == _SCAN:
+            kept.append(data[end - 2 :])
+        elif not _is_jfif(code, body) and not _is_adobe(code, body):
+            kept.append(_whole(code, body))
+    return b"".join(kept)
