@@ -441,6 +441,27 @@ train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
   contrib.layers.summarize_collection contrib.layers.summarize_tensor
   contrib.layers.summarize_tensors contrib.layers.summarize_variables
   contrib.layers.summarize_weights
+train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
+  contrib.rnn.OutputProjectionWrapper
+train.contrib.rnn.frequency_cells: contrib.rnn.BidirectionalGridLSTMCell contrib.rnn.GridLSTMCell
+  contrib.rnn.TimeFreqLSTMCell
+train.contrib.rnn.fused_rnn_cell: contrib.rnn.FusedRNNCell contrib.rnn.FusedRNNCellAdaptor
+  contrib.rnn.TimeReversedFusedRNN
+train.contrib.rnn.gated_cells: contrib.rnn.IntersectionRNNCell contrib.rnn.NASCell
+  contrib.rnn.SRUCell contrib.rnn.UGRNNCell
+train.contrib.rnn.gru_ops: contrib.rnn.GRUBlockCell contrib.rnn.GRUBlockCellV2
+train.contrib.rnn.independent_cells: contrib.rnn.IndRNNCell contrib.rnn.IndyGRUCell
+  contrib.rnn.IndyLSTMCell
+train.contrib.rnn.lstm_cells: contrib.rnn.CoupledInputForgetGateLSTMCell contrib.rnn.GLSTMCell
+  contrib.rnn.LayerNormBasicLSTMCell
+train.contrib.rnn.lstm_ops: contrib.rnn.LSTMBlockCell contrib.rnn.LSTMBlockFusedCell
+  contrib.rnn.LSTMBlockWrapper
+train.contrib.rnn.rnn: contrib.rnn.stack_bidirectional_dynamic_rnn
+  contrib.rnn.stack_bidirectional_rnn
+train.contrib.rnn.spatial_cells: contrib.rnn.Conv1DLSTMCell contrib.rnn.Conv2DLSTMCell
+  contrib.rnn.Conv3DLSTMCell contrib.rnn.ConvLSTMCell contrib.rnn.PhasedLSTMCell
+train.contrib.rnn.wrappers: contrib.rnn.AttentionCellWrapper contrib.rnn.CompiledWrapper
+  contrib.rnn.HighwayWrapper
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
 train.feature_column.categorical: feature_column.categorical_column_with_hash_bucket

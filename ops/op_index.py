@@ -148,8 +148,11 @@ ops.nn.fused_conv: FusedPadConv2D FusedResizeAndPadConv2D
 ops.nn.fused_norm: FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3
   FusedBatchNormV2 FusedBatchNormV3
 ops.nn.global_norm: BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
+ops.nn.gru_block: GRUBlockCell GRUBlockCellGrad
 ops.nn.local_response: LRN LRNGrad
 ops.nn.loss: L2Loss
+ops.nn.lstm_block: LSTMBlockCell LSTMBlockCellGrad
+ops.nn.lstm_sequence: BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2
 ops.nn.pool: AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolV2
 ops.nn.pool_argmax: MaxPoolGradGradWithArgmax MaxPoolGradWithArgmax MaxPoolWithArgmax

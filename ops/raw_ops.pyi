@@ -640,6 +640,117 @@ def BitwiseXor(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _BlockLSTM(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
+def BlockLSTM(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float | None = ...,
+    cell_clip: float | None = ...,
+    use_peephole: bool | None = ...,
+    name: str | None = ...,
+) -> _BlockLSTM: ...
+class _BlockLSTMGrad(NamedTuple):
+    x_grad: Tensor
+    cs_prev_grad: Tensor
+    h_prev_grad: Tensor
+    w_grad: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+    b_grad: Tensor
+
+def BlockLSTMGrad(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = ...,
+) -> _BlockLSTMGrad: ...
+class _BlockLSTMGradV2(NamedTuple):
+    x_grad: Tensor
+    cs_prev_grad: Tensor
+    h_prev_grad: Tensor
+    w_grad: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+    b_grad: Tensor
+
+def BlockLSTMGradV2(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    h: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = ...,
+) -> _BlockLSTMGradV2: ...
+class _BlockLSTMV2(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
+def BlockLSTMV2(
+    seq_len_max: TensorLike,
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    cell_clip: float | None = ...,
+    use_peephole: bool | None = ...,
+    name: str | None = ...,
+) -> _BlockLSTMV2: ...
 def BroadcastArgs(
     s0: TensorLike,
     s1: TensorLike,
@@ -1934,6 +2045,40 @@ def FusedResizeAndPadConv2D(
     resize_align_corners: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _GRUBlockCell(NamedTuple):
+    r: Tensor
+    u: Tensor
+    c: Tensor
+    h: Tensor
+
+def GRUBlockCell(
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    name: str | None = ...,
+) -> _GRUBlockCell: ...
+class _GRUBlockCellGrad(NamedTuple):
+    d_x: Tensor
+    d_h_prev: Tensor
+    d_c_bar: Tensor
+    d_r_bar_u_bar: Tensor
+
+def GRUBlockCellGrad(
+    x: TensorLike,
+    h_prev: TensorLike,
+    w_ru: TensorLike,
+    w_c: TensorLike,
+    b_ru: TensorLike,
+    b_c: TensorLike,
+    r: TensorLike,
+    u: TensorLike,
+    c: TensorLike,
+    d_h: TensorLike,
+    name: str | None = ...,
+) -> _GRUBlockCellGrad: ...
 def Gather(
     params: TensorLike,
     indices: TensorLike,
@@ -2313,6 +2458,56 @@ def LRNGrad(
     beta: float | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _LSTMBlockCell(NamedTuple):
+    i: Tensor
+    cs: Tensor
+    f: Tensor
+    o: Tensor
+    ci: Tensor
+    co: Tensor
+    h: Tensor
+
+def LSTMBlockCell(
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    forget_bias: float | None = ...,
+    cell_clip: float | None = ...,
+    use_peephole: bool | None = ...,
+    name: str | None = ...,
+) -> _LSTMBlockCell: ...
+class _LSTMBlockCellGrad(NamedTuple):
+    cs_prev_grad: Tensor
+    dicfo: Tensor
+    wci_grad: Tensor
+    wcf_grad: Tensor
+    wco_grad: Tensor
+
+def LSTMBlockCellGrad(
+    x: TensorLike,
+    cs_prev: TensorLike,
+    h_prev: TensorLike,
+    w: TensorLike,
+    wci: TensorLike,
+    wcf: TensorLike,
+    wco: TensorLike,
+    b: TensorLike,
+    i: TensorLike,
+    cs: TensorLike,
+    f: TensorLike,
+    o: TensorLike,
+    ci: TensorLike,
+    co: TensorLike,
+    cs_grad: TensorLike,
+    h_grad: TensorLike,
+    use_peephole: bool,
+    name: str | None = ...,
+) -> _LSTMBlockCellGrad: ...
 def LatencyStatsDataset(
     input_dataset: TensorLike,
     tag: TensorLike,

@@ -46,6 +46,12 @@ ABORTING = (
     "CropAndResizeGradBoxes",
     "CropAndResizeGradImage",
     "MaxPoolGradWithArgmax",
+    "BlockLSTM",
+    "BlockLSTMV2",
+    "BlockLSTMGrad",
+    "BlockLSTMGradV2",
+    "LSTMBlockCell",
+    "LSTMBlockCellGrad",
 )
 # Inputs without elements, or with infinities, do.
 FRAGILE = (
@@ -54,6 +60,10 @@ FRAGILE = (
     "IRFFT",
     "RFFT",
     "ResizeBilinearGrad",
+    "BlockLSTM",
+    "BlockLSTMV2",
+    "BlockLSTMGrad",
+    "BlockLSTMGradV2",
 )
 DRAWN = 5
 
