@@ -342,7 +342,7 @@ def plan(
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
-        _make_variables(session, fetches, feeds)
+        make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
         if thread_pool.is_supported():
             for kernel in thread_pool.kernels():  # every program on several cores needs them
@@ -376,7 +376,7 @@ def execute(
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
-        _make_variables(session, fetches, feeds)
+        make_variables(session, fetches, feeds)
         for _ in range(2):
             session.run(list(fetches), feeds)
         later = session.explain(list(fetches), feeds).plans
@@ -388,7 +388,7 @@ def execute(
     )
 
 
-def _make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
+def make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
     """Makes the variables that the fetches need, full of zeros."""
     from ..engine.session.interpreter import needed_operations
     from ..jit.runtime.evaluator import Evaluator

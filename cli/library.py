@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`numbaflow cache warm` and `cache export-library`: kernels that no program makes by itself.
+"""`numbaflow cache warm` and `cache export-library`: kernels that are there before programs are.
 
-Exit codes as for the other commands on the cache.  What is compiled says jit/runtime/warming.py.
+Exit codes as for the other commands on the cache.  What is compiled say jit/runtime/warming.py and
+cli/everyday.py.
 Imports typer and rich.
 """
 
@@ -21,6 +22,8 @@ from ..engine import settings
 from ..engine.printable import say
 from ..jit import target, threads
 from ..jit.cache import shipped, store
+from ..jit.kernel.ir import Kernel
+from ..jit.library.library_kernel import LibraryKernel
 from ..jit.library.vectors import BYTES
 from ..jit.report.plan_text import counted, size_text
 from .cache import JSON, app, fail, print_json
@@ -59,7 +62,7 @@ def warm(
     quiet: bool = QUIET,
     as_json: bool = JSON,
 ) -> None:
-    """Compile the library, so that programs only compile what is their own."""
+    """Compile the library and what everyday programs need, so that programs compile little."""
     _check_dtypes(dtypes)
     done = []
     for text in targets or [""]:
@@ -87,7 +90,6 @@ def export_library(
 ) -> None:
     """Write the library's machine code to files that packages carry (`make wheel`)."""
     from ..jit.codegen import compile as compiler
-    from ..jit.runtime import warming
 
     _check_dtypes(dtypes)
     unknown = [text for text in targets if text not in target.LEVELS]
@@ -98,7 +100,7 @@ def export_library(
         with _aimed_at(level):
             _warm(level, dtypes, jobs, quiet or as_json, is_for_others=True)
             path = shipped.path_of(target.current().system, level, folder)
-            files[str(path)] = compiler.pack(path, warming.kernels(dtypes))
+            files[str(path)] = compiler.pack(path, _kernels(dtypes))
             if not quiet and not as_json:
                 size = size_text(path.stat().st_size)
                 say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
@@ -137,7 +139,7 @@ def _warm(
     root = store.folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     store.check_owner(root)
-    every = warming.kernels(dtypes)
+    every = _kernels(dtypes)
     missing = compiler.absent(every, even_shipped=is_for_others)
     sizes: list[int] = []
     with _progress(len(missing), quiet) as step:
@@ -155,6 +157,22 @@ def _warm(
     seconds = time.perf_counter() - start
     name, known = name or target.current().cpu, len(every) - len(missing)
     return Warmed(name, len(missing), known, sum(sizes), seconds)
+
+
+def _kernels(dtypes: Sequence[str]) -> list[Kernel | LibraryKernel]:
+    """The library, and what everyday programs, which are of float32, have beside it."""
+    from ..jit.runtime import warming
+    from . import everyday
+
+    library = warming.kernels(dtypes)
+    # What a kernel calls makes no difference to its own code.
+    known = {(kernel.name, kernel.text) for kernel in library}
+    others = [
+        kernel
+        for kernel in (everyday.kernels() if "float32" in dtypes else ())
+        if isinstance(kernel, Kernel) or (kernel.name, kernel.text) not in known
+    ]
+    return [*library, *others]
 
 
 def _report(done: Warmed) -> str:

@@ -249,11 +249,21 @@ class BaseSession:
 
         Nothing is run.  ValueError where the session does not compile its graph at once.
         """
+        return self._of_runner("prepare", fetches, feed_dict)
+
+    def prepared_program(self, fetches: object, feed_dict: Feeds | None = None) -> Any:
+        """The (first) program that `run` with these arguments would compile, not yet a plan.
+
+        ValueError where the session does not compile its graph at once.
+        """
+        return self._of_runner("trace", fetches, feed_dict)
+
+    def _of_runner(self, what: str, fetches: object, feed_dict: Feeds | None) -> Any:
         prepared = self._prepare(fetches, feed_dict)
-        prepare = getattr(prepared.run, "prepare", None)
-        if prepare is None:
+        found = getattr(prepared.run, what, None)
+        if found is None:
             raise ValueError("The fetches are not compiled.")
-        return prepare(self._fed(prepared, feed_dict))
+        return found(self._fed(prepared, feed_dict))
 
     def _fed(self, prepared: PreparedRun, feed_dict: Feeds | None) -> list[Any]:
         """The arrays of a run's feeds, in order."""

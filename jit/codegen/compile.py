@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...engine import gc_pause, settings, stopping
 from .. import target
@@ -77,6 +77,7 @@ _DONE: dict[tuple[str, str], Compiled] = {}
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], store.Facts]
 Wanted = tuple[Kernel | LibraryKernel, Origin | None]
+AnyKernel = TypeVar("AnyKernel", bound=Kernel | LibraryKernel)
 
 
 def compile_kernel(kernel: Kernel | LibraryKernel, origin: Origin | None = None) -> Compiled:
@@ -139,7 +140,7 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
             stopping.check()
             labels = labels_of(key[0])
             known = _from_cache(kernel.name, labels, note)
-            if known is None and isinstance(kernel, LibraryKernel):
+            if known is None:
                 known = _from_package(kernel, labels)
             if known is None:
                 missing[_job(kernel, labels)] = key, kernel, labels, origin
@@ -181,7 +182,7 @@ def _kept(
 Tell = Callable[[store.Entry, str, float], None]
 
 
-def absent(kernels: Iterable[LibraryKernel], even_shipped: bool = False) -> list[LibraryKernel]:
+def absent(kernels: Iterable[AnyKernel], even_shipped: bool = False) -> list[AnyKernel]:
     """Those that a program would have to compile; with `even_shipped` those that are not in the
     cache, though the package may have brought them."""
     return [
@@ -192,13 +193,15 @@ def absent(kernels: Iterable[LibraryKernel], even_shipped: bool = False) -> list
     ]
 
 
-def key_of(kernel: LibraryKernel) -> str:
+def key_of(kernel: Kernel | LibraryKernel) -> str:
     """The name that a kernel has in the cache, for the target of the settings."""
     return store.key_of(labels_of(_digest(kernel)))
 
 
 def store_kernels(
-    kernels: Iterable[LibraryKernel], tell: Tell | None = None, processes: int | None = None
+    kernels: Iterable[Kernel | LibraryKernel],
+    tell: Tell | None = None,
+    processes: int | None = None,
 ) -> None:
     """Compiles kernels into the cache for the target of the settings, which need not be this
     machine's, without loading them."""
@@ -212,7 +215,7 @@ def store_kernels(
                 tell(entry, kernel.name, made[2])
 
 
-def pack(path: Path, kernels: Iterable[LibraryKernel]) -> int:
+def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
     """Writes kernels that are in the cache, for the target of the settings, into one file that
     packages carry; returns how many."""
     packed = {}
@@ -243,15 +246,16 @@ def _packed(content: str) -> shipped.Object | None:
     return None
 
 
-def _from_package(kernel: LibraryKernel, labels: store.Labels) -> Compiled | None:
-    """A library kernel that came with the package, linked; None if there is none that can be."""
+def _from_package(kernel: Kernel | LibraryKernel, labels: store.Labels) -> Compiled | None:
+    """A kernel that came with the package, linked; None if there is none that can be."""
     found = _packed(_digest(kernel))
     if found is None:
         return None
     problem = _problem(found.code, found.symbol)
     if not problem:
         try:
-            return _loaded(kernel.name, labels, store.Entry(found.symbol, kernel.text, found.code))
+            entry = store.Entry(found.symbol, source_of(kernel), found.code)
+            return _loaded(kernel.name, labels, entry)
         except RuntimeError as error:
             problem = f"it cannot be linked: {error}"
     store.warn_once(f"kernel {kernel.name} of the package is not used: {problem}")

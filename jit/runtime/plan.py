@@ -16,6 +16,7 @@ from ...engine import stopping
 from .. import debug
 from ..codegen import compile as compiler
 from ..kernel import ir, verify_kernel
+from ..library.library_kernel import LibraryKernel
 from ..passes.fuse import fuse
 from ..passes.pipeline import rewrite
 from ..program.tensor_ir import home
@@ -57,16 +58,7 @@ def compile_segment(traced: Traced) -> Plan:
     """Makes a plan of what was traced."""
     seconds = {"trace": traced.seconds}
     began = time.perf_counter() - traced.seconds
-    debug.show("ir", traced.program)
-    seconds |= rewrite(traced.program, traced.scope)
-    stopping.check()
-    with _timed("fuse", seconds):
-        fused = fuse(traced.program)
-    debug.show("fused", fused)
-    with _timed("schedule", seconds):
-        steps = schedule(fused)
-    stopping.check()
-    debug.show("schedule", steps)
+    steps = _scheduled(traced, seconds)
     # Kernels of the library have no loop nest; in production the nests are believed.
     if verify_kernel.enabled or debug.is_on():
         for step in _native(steps):
@@ -81,6 +73,26 @@ def compile_segment(traced: Traced) -> Plan:
     plan = Plan(traced, steps, kernels, every, template, seconds, began)
     debug.show("timing", plan)
     return plan
+
+
+def kernels_of(traced: Traced) -> list[ir.Kernel | LibraryKernel]:
+    """What a plan of what was traced would compile; what was traced is used up by it."""
+    return [step.kernel for step in _native(_scheduled(traced, {}))]
+
+
+def _scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
+    """Kernels in order, not yet compiled; adds the time that each stage took."""
+    debug.show("ir", traced.program)
+    seconds |= rewrite(traced.program, traced.scope)
+    stopping.check()
+    with _timed("fuse", seconds):
+        fused = fuse(traced.program)
+    debug.show("fused", fused)
+    with _timed("schedule", seconds):
+        steps = schedule(fused)
+    stopping.check()
+    debug.show("schedule", steps)
+    return steps
 
 
 @contextmanager
