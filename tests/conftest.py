@@ -33,6 +33,15 @@ def pytest_configure(config: pytest.Config) -> None:
     drawing.load(config.getoption("--deep"))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m pure` imports only files that have such tests: what the others begin with takes time."""
+    named = any(".py" in argument for argument in config.args)
+    if named or config.option.markexpr not in purity.NEEDS or collection_path.suffix != ".py":
+        return None
+    marked = f"mark.{config.option.markexpr}"
+    return marked not in collection_path.read_text(encoding="utf-8") or None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves deep tests out unless they are asked for."""

@@ -13,6 +13,7 @@ collects, from which Hypothesis takes its seed; so these cases stay the same.
 from __future__ import annotations
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
 
 # How many times as many examples a deep run draws of what does not say how many itself.
 _DEEPER = 10
@@ -33,6 +34,11 @@ def load(deep: bool) -> None:
     settings.register_profile("quick", _QUICK)
     settings.register_profile("deep", _DEEP)
     settings.load_profile("deep" if deep else "quick")
+    if not deep:
+        # Hypothesis would read the sources of all modules, for constants to draw: it takes as long
+        # as the tests of a folder, and what is drawn would follow from what is imported.
+        none = providers.Constants()
+        providers._get_local_constants = lambda: none
 
 
 def examples(count: int, deep: int | None = None) -> settings:

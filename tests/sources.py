@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+# Statements without others inside, which most are.
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return, ast.Raise, ast.ImportFrom, ast.Import)
 FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "restore", "train")
 
 
@@ -46,7 +48,8 @@ def statements(file: Path) -> tuple[ast.stmt, ...]:
     while waiting:
         for node in waiting.pop():
             found.append(node)
-            waiting += [block for block in blocks(node) if block]
+            if not isinstance(node, _SIMPLE):
+                waiting += [block for block in blocks(node) if block]
     return tuple(found)
 
 
@@ -67,6 +70,8 @@ def imports(file: Path) -> tuple[tuple[str, bool, int], ...]:
                 module = [*base, *(node.module.split(".") if node.module else [])]
                 for alias in node.names:
                     yield ".".join([*module, alias.name]), top, node.lineno
+            if isinstance(node, _SIMPLE):
+                continue
             inner = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
             checking = isinstance(node, ast.If) and "TYPE_CHECKING" in _names(node.test)
             for block in blocks(node):

@@ -120,7 +120,9 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         elif full in api.NAMES or full in api.LATER:
             value = api.NAMES[full]
         else:
-            raise AttributeError(_missing(module.__name__, full, names()))
+            # Of what tools ask any module for they ask often, and nobody has misspelt it.
+            shown = [] if name.startswith("__") else names()
+            raise AttributeError(_missing(module.__name__, full, shown))
         _publish_new(root)
         module.__dict__[name] = value
         _introduce(value, root.__name__, module.__name__, name)

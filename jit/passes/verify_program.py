@@ -230,10 +230,9 @@ def after(name: str, program: Program) -> None:
     from .pipeline import PASSES
 
     names = ["", *(one.name for one in PASSES)]
-    for fact in FACTS:
-        if names.index(fact.since) > names.index(name):
-            continue
-        for inner in program.all():
+    due = [fact for fact in FACTS if names.index(fact.since) <= names.index(name)]
+    for inner in program.all():
+        for fact in due:
             for node, what in fact.broken(inner):
                 origin = f" of '{node.origin.name}'" if hasattr(node.origin, "name") else ""
                 kind = type(node).__name__

@@ -216,6 +216,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.asked: set[LibraryKernel] = set()
+        self.closed = frozenset(warming.kernels(DTYPES))
 
     def compile(self, wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
         """Makes nothing of kernels, but a note."""
@@ -236,8 +237,7 @@ class Recorder:
             if tf.global_variables():
                 session.prepared_plan(tf.global_variables_initializer())
         asked, self.asked = self.asked, self.asked | before
-        closed = set(warming.kernels(DTYPES))
-        return {kernel.name for kernel in asked - closed} - closed_set.OPEN
+        return {kernel.name for kernel in asked - self.closed} - closed_set.OPEN
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +297,7 @@ def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatc
     with tf.Session() as session:
         session.run(fetches, {data: np.ones((3, 3), dtype), ids: [0, 0, 2]})
     assert {kernel.name for kernel in asked} >= {"segments_add", "segments_fmax"}
-    assert not {kernel.name for kernel in asked - set(warming.kernels(DTYPES))}
+    assert not {kernel.name for kernel in asked - recorder.closed}
     recorder.asked |= asked
 
 
@@ -305,7 +305,7 @@ def test_what_is_open_is_open(recorder: Recorder, request: pytest.FixtureRequest
     """Whoever closes a family takes it from the list; behind all other tests of this file."""
     if request.config.getoption("markexpr") or request.config.getoption("keyword"):
         pytest.skip("sees what all tests of this file ask for")
-    closed = set(warming.kernels(DTYPES))
+    closed = recorder.closed
     still_open = {kernel.name for kernel in recorder.asked - closed}
     assert closed_set.OPEN - still_open == set(), "closed, or nothing asks for them any more"
     # Nothing is in the set, either, that nobody asks for.
