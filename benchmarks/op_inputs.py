@@ -114,10 +114,8 @@ _op("StridedSliceGrad")(
     lambda r: ([_n(1000, 2000), _n(0, 3), _n(1000, 1999), _n(1, 2), _f(r, 1000, 998)], {})
 )
 _op("StridedSliceAssign", "ResourceStridedSliceAssign")(
-    lambda r: (
-        [_f(r, 1000, 2000), _n(0, 3), _n(1000, 1999), _n(1, 2), _f(r, 1000, 998)], {}, (0,)
-    )
-)  # fmt: skip
+    lambda r: ([_f(r, 1000, 2000), _n(0, 3), _n(1000, 1999), _n(1, 2), _f(r, 1000, 998)], {}, (0,))
+)
 _op("Slice")(lambda r: ([_f(r, 1000, 2000), _n(0, 500), _n(1000, 1000)], {}))
 _op("SpaceToDepth")(lambda r: ([_f(r, 16, 64, 64, 16)], {"block_size": 2}))
 _op("DepthToSpace")(lambda r: ([_f(r, 16, 32, 32, 64)], {"block_size": 2}))
@@ -170,10 +168,9 @@ _op("MatrixSetDiagV2")(lambda r: ([_f(r, 10, 300, 300), _f(r, 10, 299), _n(1)], 
 _op("ExtractImagePatches")(
     lambda r: (
         [_f(r, 8, 64, 64, 8)],
-        {"ksizes": [1, 3, 3, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1],
-         "padding": "SAME"},
+        {"ksizes": [1, 3, 3, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "SAME"},
     )
-)  # fmt: skip
+)
 _op("ScatterNd")(lambda r: ([_i(r, 10000, 10000, 1), _f(r, 10000, 100), _n(10000, 100)], {}))
 _op("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "ScatterNdNonAliasingAdd")(
     lambda r: (
@@ -182,15 +179,19 @@ _op("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "ScatterNdNon
     )
 )
 _op(
-    "ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub",
-    "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub",
+    "ScatterNdUpdate",
+    "ScatterNdAdd",
+    "ScatterNdSub",
+    "ResourceScatterNdUpdate",
+    "ResourceScatterNdAdd",
+    "ResourceScatterNdSub",
 )(
     lambda r: (
         [_f(r, 10000, 100), r.permutation(10000)[:5000, None].astype(np.int32), _f(r, 5000, 100)],
         {},
         (0,),
     )
-)  # fmt: skip
+)
 _op("Where")(lambda r: ([r.integers(0, 2, (1000, 1000)).astype(bool)], {}))
 _op("OneHot")(lambda r: ([_i(r, 100, 10000), _s(100), _s(1, np.float32), _s(0, np.float32)], {}))
 _op("Unique", "UniqueWithCounts")(lambda r: ([_i(r, 10000, 1000000)], {}))
@@ -201,11 +202,13 @@ _op("ListDiff")(lambda r: ([_i(r, 100000, 1000000), _i(r, 100000, 50000)], {}))
 _op("DynamicPartition")(lambda r: ([_f(r, 100000, 10), _i(r, 4, 100000)], {"num_partitions": 4}))
 _op("DynamicStitch", "ParallelDynamicStitch")(
     lambda r: (
-        [np.array_split(r.permutation(100000).astype(np.int32), 2),
-         [_f(r, 50000, 10), _f(r, 50000, 10)]],
+        [
+            np.array_split(r.permutation(100000).astype(np.int32), 2),
+            [_f(r, 50000, 10), _f(r, 50000, 10)],
+        ],
         {},
     )
-)  # fmt: skip
+)
 _op("LowerBound", "UpperBound")(
     lambda r: ([np.sort(_f(r, 10, 10000), axis=1), _f(r, 10, 100000)], {})
 )
@@ -235,9 +238,10 @@ _op("NonMaxSuppressionV2")(
 )
 _op("NonMaxSuppressionV3")(
     lambda r: (
-        [_boxes(r, 2000), _f(r, 2000, low=0), _s(100), _s(0.5, np.float32), _s(0, np.float32)], {}
+        [_boxes(r, 2000), _f(r, 2000, low=0), _s(100), _s(0.5, np.float32), _s(0, np.float32)],
+        {},
     )
-)  # fmt: skip
+)
 _op("CropAndResize")(
     lambda r: ([_f(r, 8, 64, 64, 32), _boxes(r, 100), _i(r, 8, 100), _n(14, 14)], {})
 )
@@ -366,20 +370,21 @@ _op("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN")(
     lambda r: ([_f(r, 10000, 100), _i(r, 10000, 10000), _sorted(r, 2000, 10000)], {})
 )
 _op(
-    "SparseSegmentSumWithNumSegments", "SparseSegmentMeanWithNumSegments",
+    "SparseSegmentSumWithNumSegments",
+    "SparseSegmentMeanWithNumSegments",
     "SparseSegmentSqrtNWithNumSegments",
-)(
-    lambda r: (
-        [_f(r, 10000, 100), _i(r, 10000, 10000), _sorted(r, 2000, 10000), _s(2000)], {}
-    )
-)  # fmt: skip
+)(lambda r: ([_f(r, 10000, 100), _i(r, 10000, 10000), _sorted(r, 2000, 10000), _s(2000)], {}))
 _op("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad")(
     lambda r: (
-        [_f(r, 2000, 100), _i(r, 10000, 10000), np.minimum(_sorted(r, 2000, 10000), 1999),
-         _s(10000)],
+        [
+            _f(r, 2000, 100),
+            _i(r, 10000, 10000),
+            np.minimum(_sorted(r, 2000, 10000), 1999),
+            _s(10000),
+        ],
         {},
     )
-)  # fmt: skip
+)
 _op("AddN")(lambda r: ([[_f(r, 1000, 1000) for _ in range(3)]], {}))
 _op("AccumulateNV2")(
     lambda r: ([[_f(r, 1000, 1000) for _ in range(3)]], {"shape": {"shape": [1000, 1000]}})
@@ -401,9 +406,11 @@ _op("BiasAdd", "BiasAddV1")(lambda r: ([_f(r, 32, 32, 32, 32), _f(r, 32)], {}))
 _op("BiasAddGrad")(lambda r: ([_f(r, 32, 32, 32, 32)], {}))
 _SAMPLED = {"num_true": 1, "num_sampled": 1000, "unique": True, "range_max": 10000, "seed": 3}
 _op(
-    "UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler",
+    "UniformCandidateSampler",
+    "LogUniformCandidateSampler",
+    "LearnedUnigramCandidateSampler",
     "ThreadUnsafeUnigramCandidateSampler",
-)(lambda r: ([r.integers(0, 10000, (1000, 1))], _SAMPLED))  # fmt: skip
+)(lambda r: ([r.integers(0, 10000, (1000, 1))], _SAMPLED))
 _op("ComputeAccidentalHits")(
     lambda r: ([r.integers(0, 10000, (1000, 1)), r.integers(0, 10000, 1000)], {"num_true": 1})
 )
@@ -434,9 +441,13 @@ _op("Dilation2DBackpropInput", "Dilation2DBackpropFilter")(
     lambda r: ([_f(r, 8, 32, 32, 16), _f(r, 3, 3, 16), _f(r, 8, 32, 32, 16)], _DILATION)
 )
 _FRACTIONAL = {
-    "pooling_ratio": [1.0, 1.5, 1.3, 1.0], "deterministic": True, "seed": 5, "seed2": 6,
-    "overlapping": False, "pseudo_random": True,
-}  # fmt: skip
+    "pooling_ratio": [1.0, 1.5, 1.3, 1.0],
+    "deterministic": True,
+    "seed": 5,
+    "seed2": 6,
+    "overlapping": False,
+    "pseudo_random": True,
+}
 _op("FractionalMaxPool", "FractionalAvgPool")(lambda r: ([_f(r, 8, 64, 64, 16)], _FRACTIONAL))
 
 
@@ -475,8 +486,10 @@ _op("SparseDenseCwiseMul", "SparseDenseCwiseDiv", "SparseDenseCwiseAdd", "Sparse
 def _pooled(x: np.ndarray) -> np.ndarray:
     """The greatest of windows of two, along all dimensions but the first and the last."""
     for axis in range(1, x.ndim - 1):
-        x = np.maximum(np.take(x, range(0, x.shape[axis], 2), axis),
-                       np.take(x, range(1, x.shape[axis], 2), axis))  # fmt: skip
+        x = np.maximum(
+            np.take(x, range(0, x.shape[axis], 2), axis),
+            np.take(x, range(1, x.shape[axis], 2), axis),
+        )
     return x
 
 
@@ -581,16 +594,17 @@ _op("SparseConcat")(
 _op("SparseSplit")(lambda r: ([_s(1, np.int64), *sparse(r, 100000, 1000, 1000)], {"num_split": 4}))
 _op("SparseSlice")(
     lambda r: (
-        [*sparse(r, 100000, 1000, 1000), np.array([100, 0], np.int64),
-         np.array([800, 900], np.int64)],
+        [
+            *sparse(r, 100000, 1000, 1000),
+            np.array([100, 0], np.int64),
+            np.array([800, 900], np.int64),
+        ],
         {},
     )
-)  # fmt: skip
+)
 _op("SparseToDense")(
-    lambda r: (
-        [(s := sparse(r, 100000, 1000, 1000))[0], s[2], s[1], _s(0, np.float32)], {}
-    )
-)  # fmt: skip
+    lambda r: ([(s := sparse(r, 100000, 1000, 1000))[0], s[2], s[1], _s(0, np.float32)], {})
+)
 _op("SparseTensorDenseMatMul")(lambda r: ([*sparse(r, 50000, 5000, 5000), _f(r, 5000, 64)], {}))
 _op("SparseAdd")(lambda r: ([*_pair(r), _s(0.1, np.float32)], {}))
 _op("SparseSparseMaximum", "SparseSparseMinimum")(lambda r: (_pair(r), {}))

@@ -91,9 +91,12 @@ def _reasons(slow: list[Row]) -> str:
 
 def _listed(what: str, names: list[str]) -> str:
     return textwrap.fill(
-        f"- {what[0].upper()}{what[1:]}: {', '.join(names)}.", 100, subsequent_indent="  ",
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        f"- {what[0].upper()}{what[1:]}: {', '.join(names)}.",
+        100,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def reason_of(row: Row) -> str:

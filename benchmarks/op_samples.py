@@ -18,11 +18,24 @@ from . import op_inputs
 
 # Inputs by names that optimizers give them: scalars with these values, and indices of rows.
 _SCALARS = {
-    "lr": 0.01, "alpha": 0.01, "l1": 0.001, "l2": 0.001, "momentum": 0.9, "rho": 0.9,
-    "epsilon": 1e-5, "beta1": 0.9, "beta2": 0.999, "beta1_power": 0.5, "beta2_power": 0.5,
-    "beta": 0.9, "sign_decay": 0.5, "logbase": 1.0, "l2_shrinkage": 0.001, "lr_power": -0.5,
+    "lr": 0.01,
+    "alpha": 0.01,
+    "l1": 0.001,
+    "l2": 0.001,
+    "momentum": 0.9,
+    "rho": 0.9,
+    "epsilon": 1e-5,
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "beta1_power": 0.5,
+    "beta2_power": 0.5,
+    "beta": 0.9,
+    "sign_decay": 0.5,
+    "logbase": 1.0,
+    "l2_shrinkage": 0.001,
+    "lr_power": -0.5,
     "global_step": 3,
-}  # fmt: skip
+}
 _ROWS, _WIDTH = 10000, 100
 _MOST = 1 << 20
 # Of dtypes that an op allows, the first of these.
@@ -106,10 +119,8 @@ def absent(definition: Any) -> str:
 
 def _variables(definition: Any) -> tuple[int, ...]:
     """The inputs that are variables, of ops that train, assign to or scatter into variables."""
-    if not definition.name.removeprefix("Resource").startswith(
-        ("Apply", "SparseApply", "Assign", "ScatterU", "ScatterA", "ScatterS", "ScatterM",
-         "ScatterD")
-    ) or not definition.inputs:  # fmt: skip
+    changes = *("Apply", "SparseApply", "Assign"), *(f"Scatter{letter}" for letter in "UASMD")
+    if not definition.name.removeprefix("Resource").startswith(changes) or not definition.inputs:
         return ()
     return tuple(
         i

@@ -253,8 +253,13 @@ _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Mult: lambda b, x, y: b.mul(x, y, flags=("nsw",)),
 }
 COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
 
 
 def _whole(value: Value, use: str) -> Any:

@@ -268,9 +268,17 @@ def tile_dtype(kinds: Iterable[Kind], *others: Kind) -> str:
 
 
 def _emit(
-    t: Tile, groups: list[Any], x: Any, w: Any, out: Any, bias: Any, base: Any, flags: Any,
-    segments: Any, *strides: Any,
-) -> None:  # fmt: skip
+    t: Tile,
+    groups: list[Any],
+    x: Any,
+    w: Any,
+    out: Any,
+    bias: Any,
+    base: Any,
+    flags: Any,
+    segments: Any,
+    *strides: Any,
+) -> None:
     *inner, out_pixel = strides
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
     sums = _products(t, groups, x, w, segments, inner, [zero] * len(t.cells))

@@ -128,12 +128,12 @@ _TABLE = (
 # fmt: on
 PRIMITIVES: dict[str, Primitive] = {primitive.name: primitive for primitive in _TABLE}
 
-# fmt: off
-COMPILED_DTYPES = frozenset((
-    "float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64",
-    "uint8", "uint16", "uint32", "uint64", "bool",
-))
-# fmt: on
+COMPILED_DTYPES = frozenset(
+    """
+    bool int8 int16 int32 int64 uint8 uint16 uint32 uint64
+    float16 bfloat16 float32 float64
+    """.split()
+)
 
 
 def kind_of(dtype: str) -> str:

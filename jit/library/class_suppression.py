@@ -21,9 +21,15 @@ _MERGED = ("float32", "float32", "int64", "int32", *["float32"] * 3, "int32")
 
 
 def suppressed_classes(
-    b: Any, boxes: Any, scores: Any, threshold: Any, least: Any, per_class: int, total: AnySize,
+    b: Any,
+    boxes: Any,
+    scores: Any,
+    threshold: Any,
+    least: Any,
+    per_class: int,
+    total: AnySize,
     is_clipped: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """(boxes, scores, classes, how many) of each image, filled up with zeros to `total`.
 
     boxes: [images, number, 1 or classes, 4]; scores: [images, number, classes], all of float32.  A
@@ -32,21 +38,28 @@ def suppressed_classes(
     images, number, classes = scores.shape
     several, most = boxes.shape[2], minimum(per_class, number)
     picks, counts = b.call(
-        _kernel(class_suppression_kernels.class_picks), [boxes, scores, threshold, least],
+        _kernel(class_suppression_kernels.class_picks),
+        [boxes, scores, threshold, least],
         [((images, classes, most), "int64"), ((images, classes), "int32")],
-        [number, several, classes, most], images * classes, maximum(_WORK // maximum(number, 1), 1),
-        scratch=8 * number + 20 * (most + 1), operations=images * classes * number * 20,
-    )  # fmt: skip
+        [number, several, classes, most],
+        images * classes,
+        maximum(_WORK // maximum(number, 1), 1),
+        scratch=8 * number + 20 * (most + 1),
+        operations=images * classes * number * 20,
+    )
     return b.call(
-        _kernel(class_suppression_kernels.merged_picks), [boxes, scores, picks, counts],
+        _kernel(class_suppression_kernels.merged_picks),
+        [boxes, scores, picks, counts],
         [
             ((images, total, 4), "float32"),
             *[((images, total), "float32")] * 2,
             ((images,), "int32"),
         ],
-        [number, several, classes, most, total, int(is_clipped)], images,
-        scratch=8 * (classes * most + 1), operations=images * classes * most * 20,
-    )  # fmt: skip
+        [number, several, classes, most, total, int(is_clipped)],
+        images,
+        scratch=8 * (classes * most + 1),
+        operations=images * classes * most * 20,
+    )
 
 
 def _kernel(entry: Any) -> LibraryKernel:

@@ -85,12 +85,18 @@ def is_covered(sides: Address, room: int, begin: int, count: int, threshold: Sca
     """Whether a box, the last one of its columns, shares too much with one of some others."""
     mine, tops, lefts = pointer(sides + (room - 1)), pointer(sides + begin), sides + room + begin
     left, bottom, right = (
-        pointer(lefts), pointer(sides + 2 * room + begin), pointer(sides + 3 * room + begin),
-    )  # fmt: skip
+        pointer(lefts),
+        pointer(sides + 2 * room + begin),
+        pointer(sides + 3 * room + begin),
+    )
     areas, hits = pointer(sides + 4 * room + begin), 0
     top, side, low, far, area = (
-        mine[0], mine[room], mine[2 * room], mine[3 * room], mine[4 * room],
-    )  # fmt: skip
+        mine[0],
+        mine[room],
+        mine[2 * room],
+        mine[3 * room],
+        mine[4 * room],
+    )
     if area <= float32(0):
         return False
     for j in range(count):

@@ -229,9 +229,16 @@ def _pack(
 
 
 def _windows(
-    b: Any, x: Any, packed: Any, both: tuple[Axis, Axis], sizes: tuple[int, int, int, int],
-    tile: Tile, bias: Any, relu: bool, role: AcceptsPooledGrad | None = None,
-) -> Any:  # fmt: skip
+    b: Any,
+    x: Any,
+    packed: Any,
+    both: tuple[Axis, Axis],
+    sizes: tuple[int, int, int, int],
+    tile: Tile,
+    bias: Any,
+    relu: bool,
+    role: AcceptsPooledGrad | None = None,
+) -> Any:
     """Slides packed filters over x."""
     kh, kw, c, f = sizes
     high, wide = both
@@ -253,14 +260,19 @@ def _windows(
             *(highest, segments, channels, 2 * with_bias + 4 * with_relu, len(kinds)),
         ]
         return Launch(
-            _kernel(x.dtype, with_bias).calling(parts), tuple(params),
-            x.shape[0] * high.out, row_tile, panels, col_tile,
+            _kernel(x.dtype, with_bias).calling(parts),
+            tuple(params),
+            x.shape[0] * high.out,
+            row_tile,
+            panels,
+            col_tile,
             BLOCK * len(kinds) + BYTES[x.dtype] * lines * wide.padded * c + 64,
             operations=_operations(x.shape[0], both, c * f),
             # Not yet one: a pass may ask for the same launch with a bias and a relu.
             epilogue=None if bias is not None or relu else launch,
-            bias=with_bias, relu=with_relu,
-        )  # fmt: skip
+            bias=with_bias,
+            relu=with_relu,
+        )
 
     inputs = [x, packed, b.constant(table)] + ([] if bias is None else [bias])
     output = (x.shape[0], high.out, wide.out, f), x.dtype
@@ -270,9 +282,13 @@ def _windows(
 
 def _kernel(dtype: str, with_bias: bool) -> LibraryKernel:
     return specialise(
-        "conv2d", conv_kernels.convolution, DTYPE=dtype, BIAS_AT=3 if with_bias else 1,
-        OUT_AT=3 + with_bias, FIRST=4 + with_bias,
-    )  # fmt: skip
+        "conv2d",
+        conv_kernels.convolution,
+        DTYPE=dtype,
+        BIAS_AT=3 if with_bias else 1,
+        OUT_AT=3 + with_bias,
+        FIRST=4 + with_bias,
+    )
 
 
 def _strided_kernel(dtype: str) -> LibraryKernel:

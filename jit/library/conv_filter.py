@@ -39,9 +39,14 @@ def gradient(b: Any, x: Any, shape: Sequence[int], dy: Any, both: tuple[Axis, Ax
 
 
 def from_maxima(
-    b: Any, x: Any, shape: Sequence[int], dy: Any, places: Any, both: tuple[Axis, Axis],
+    b: Any,
+    x: Any,
+    shape: Sequence[int],
+    dy: Any,
+    places: Any,
+    both: tuple[Axis, Axis],
     windows: Windows,
-) -> Any:  # fmt: skip
+) -> Any:
     """Partial gradients, [chunks, *shape], from the gradient behind max pooling."""
     partial = conv_grad_pooled.filter_gradient(b, x, shape, dy, places, both, windows)
     if partial is NotImplemented:
@@ -50,9 +55,14 @@ def from_maxima(
 
 
 def _partial(
-    b: Any, x: Any, shape: Sequence[int], dy: list[Any], both: tuple[Axis, Axis],
-    windows: Windows | None, role: AcceptsPooledGrad | None,
-) -> Any:  # fmt: skip
+    b: Any,
+    x: Any,
+    shape: Sequence[int],
+    dy: list[Any],
+    both: tuple[Axis, Axis],
+    windows: Windows | None,
+    role: AcceptsPooledGrad | None,
+) -> Any:
     """Partial gradients, [chunks, *shape]."""
     kh, kw, c, f = shape
     high, wide = both
@@ -107,11 +117,15 @@ def _kernel(
 
 def _specialised(dtype: str, from_maxima: bool) -> LibraryKernel:
     return specialise(
-        "conv2d_filter_gradient", conv_filter_kernels.filter_gradient, DTYPE=dtype,
-        ZERO=np.dtype(dtype).type(0), FROM_MAXIMA=from_maxima,
-        PLACES_AT=2 if from_maxima else 1, OUT_AT=3 if from_maxima else 2,
+        "conv2d_filter_gradient",
+        conv_filter_kernels.filter_gradient,
+        DTYPE=dtype,
+        ZERO=np.dtype(dtype).type(0),
+        FROM_MAXIMA=from_maxima,
+        PLACES_AT=2 if from_maxima else 1,
+        OUT_AT=3 if from_maxima else 2,
         FIRST=4 if from_maxima else 3,
-    )  # fmt: skip
+    )
 
 
 def closed(dtype: str) -> Iterator[LibraryKernel]:

@@ -84,9 +84,14 @@ def spread_window(value: Pointer, place: Pointer, target: Pointer, width: int, c
 
 @helper
 def pack_maxima(
-    args: Arguments, dy: Address, places: Address, packed: Address, first: int, lines: int,
+    args: Arguments,
+    dy: Address,
+    places: Address,
+    packed: Address,
+    first: int,
+    lines: int,
     width: int,
-) -> None:  # fmt: skip
+) -> None:
     """The same from the gradient of pooled features and the places of their maxima."""
     ow, panel, columns = args[FIRST + OW], args[FIRST + PANEL], args[FIRST + POW]
     zero(packed, lines * ow * panel)
@@ -108,9 +113,15 @@ def pack_maxima(
 
 @helper
 def tiles(
-    args: Arguments, block: Address, run: int, source: Address, packed: Address, target: Address,
-    lines: int, columns: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    run: int,
+    source: Address,
+    packed: Address,
+    target: Address,
+    lines: int,
+    columns: int,
+) -> None:
     """out[p, f] += the sum over lines and columns of source[…, p] * packed[…, f], p < run."""
     numbers = pointer(block)
     numbers[SEGMENTS] = lines
@@ -135,9 +146,14 @@ def inside(start: int, step: int, count: int, size: int) -> tuple[int, int]:
 
 @helper
 def sum_by_tap(
-    args: Arguments, block: Address, image: Address, packed: Address, out: Address, first: int,
+    args: Arguments,
+    block: Address,
+    image: Address,
+    packed: Address,
+    out: Address,
+    first: int,
     lines: int,
-) -> None:  # fmt: skip
+) -> None:
     c, w, ow = args[FIRST + C], args[FIRST + W], args[FIRST + OW]
     sh, sw, kw = args[FIRST + SH], args[FIRST + SW], args[FIRST + KW]
     for i in range(args[FIRST + KH]):
@@ -155,9 +171,16 @@ def sum_by_tap(
 
 @helper
 def sum_by_line(
-    args: Arguments, block: Address, image: Address, memory: Address, packed: Address, out: Address,
-    first: int, lines: int, line: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    image: Address,
+    memory: Address,
+    packed: Address,
+    out: Address,
+    first: int,
+    lines: int,
+    line: int,
+) -> None:
     c, h, sh, dh = args[FIRST + C], args[FIRST + H], args[FIRST + SH], args[FIRST + DH]
     kh, ow = args[FIRST + KH], args[FIRST + OW]
     top, padded_lines = first * sh - args[FIRST + TOP], (lines - 1) * sh + (kh - 1) * dh + 1
@@ -192,9 +215,17 @@ def block_of_tiles(args: Arguments, block: Address, line: int) -> None:
 
 @helper
 def sum_lines(
-    args: Arguments, block: Address, packed: Address, source: Address, gradient: Address,
-    target: Address, first: int, lines: int, width: int, line: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    packed: Address,
+    source: Address,
+    gradient: Address,
+    target: Address,
+    first: int,
+    lines: int,
+    width: int,
+    line: int,
+) -> None:
     """Adds what some lines of an image give."""
     panel, ow = args[FIRST + PANEL], args[FIRST + OW]
     if args[FIRST + PACKS] > 0:

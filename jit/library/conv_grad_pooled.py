@@ -32,9 +32,14 @@ _PARTIAL_BYTES = 1 << 22  # bytes of all partial filter gradients, about
 
 
 def filter_gradient(
-    b: Any, x: Any, shape: Sequence[int], dy: Any, places: Any, conv: tuple[Axis, Axis],
+    b: Any,
+    x: Any,
+    shape: Sequence[int],
+    dy: Any,
+    places: Any,
+    conv: tuple[Axis, Axis],
     windows: Windows,
-) -> Any:  # fmt: skip
+) -> Any:
     """Partial gradients, [chunks, *shape], of the filters; or NotImplemented."""
     facts = _facts(x.dtype, shape, conv, windows)
     if facts is None:
@@ -49,18 +54,29 @@ def filter_gradient(
     table, parts = _pieces(x.dtype, True, facts)
     facts["PIECES"] = len(table)
     (partial,) = b.call(
-        filter_kernel(x.dtype).calling(parts), [x, dy, places, b.constant(table)],
-        [((chunks, *shape), x.dtype)], [*_parameters(facts), n, images], chunks, 1, blocks,
-        col_tile, facts["SUMS"] + size // blocks * col_tile + 64,
+        filter_kernel(x.dtype).calling(parts),
+        [x, dy, places, b.constant(table)],
+        [((chunks, *shape), x.dtype)],
+        [*_parameters(facts), n, images],
+        chunks,
+        1,
+        blocks,
+        col_tile,
+        facts["SUMS"] + size // blocks * col_tile + 64,
         operations=_operations(n, facts),
-    )  # fmt: skip
+    )
     return partial
 
 
 def input_gradient(
-    b: Any, shape: Sequence[AnySize], w: Any, dy: Any, places: Any, conv: tuple[Axis, Axis],
+    b: Any,
+    shape: Sequence[AnySize],
+    w: Any,
+    dy: Any,
+    places: Any,
+    conv: tuple[Axis, Axis],
     windows: Windows,
-) -> Any:  # fmt: skip
+) -> Any:
     """The gradient of a convolution's input, of the given shape; or NotImplemented."""
     facts = _facts(dy.dtype, w.shape, conv, windows)
     if facts is None:
@@ -70,17 +86,30 @@ def input_gradient(
     block, n = facts["BLOCK"], shape[0]
     blocks = c // block
     (packed,) = b.call(
-        pack_kernel(dy.dtype), [w], [((blocks, f, kh * kw, block), dy.dtype)],
-        [kh * kw, c, f, block], kh * kw, max(1, _PACKED // (c * f)), blocks, 1,
-    )  # fmt: skip
+        pack_kernel(dy.dtype),
+        [w],
+        [((blocks, f, kh * kw, block), dy.dtype)],
+        [kh * kw, c, f, block],
+        kh * kw,
+        max(1, _PACKED // (c * f)),
+        blocks,
+        1,
+    )
     table, parts = _pieces(dy.dtype, False, facts)
     facts["PIECES"] = len(table)
     work = facts["PHO"] * facts["PWO"] * kh * kw * c * f
     (out,) = b.call(
-        input_kernel(dy.dtype).calling(parts), [dy, places, packed, b.constant(table)],
-        [(tuple(shape), dy.dtype)], _parameters(facts), n, max(1, _WORK // work), blocks,
-        _columns(n, blocks), facts["SUMS"] + 64, operations=_operations(n, facts),
-    )  # fmt: skip
+        input_kernel(dy.dtype).calling(parts),
+        [dy, places, packed, b.constant(table)],
+        [(tuple(shape), dy.dtype)],
+        _parameters(facts),
+        n,
+        max(1, _WORK // work),
+        blocks,
+        _columns(n, blocks),
+        facts["SUMS"] + 64,
+        operations=_operations(n, facts),
+    )
     return out
 
 
@@ -150,9 +179,14 @@ def _pieces(
 def _tile_kernel(dtype: str, gathers: bool, shape: tuple[int, int]) -> LibraryKernel:
     name, entry = "gather_tiles" if gathers else "scatter_tiles", list_tile_kernels.tiles
     made = specialise(
-        name, entry, DTYPE=dtype, GATHERS=gathers, LANES=vectors(dtype).lanes, ROWS=shape[0],
+        name,
+        entry,
+        DTYPE=dtype,
+        GATHERS=gathers,
+        LANES=vectors(dtype).lanes,
+        ROWS=shape[0],
         VECTORS=shape[1],
-    )  # fmt: skip
+    )
     return made.over(())
 
 

@@ -133,9 +133,14 @@ def pad_block(sizes: Arguments, image: Address, top: int, padded: Address) -> No
 
 @helper
 def run_tiles(
-    sizes: Arguments, memory: int, band: int, table: Address, parts: int, lines: Address,
+    sizes: Arguments,
+    memory: int,
+    band: int,
+    table: Address,
+    parts: int,
+    lines: Address,
     windows: Address,
-) -> None:  # fmt: skip
+) -> None:
     """Calls the tiles of a window for the lists of a band; parts: where their addresses are."""
     piece, features, most = pointer(table), sizes[F], sizes[MOST]
     block = region(memory + sizes[NUMBERS], "int64")
@@ -152,9 +157,14 @@ def run_tiles(
     for i in range(sizes[PIECES]):
         row, v = piece[3 * i], piece[3 * i + 1]
         call_kernel(
-            sizes[parts + piece[3 * i + 2]], place(block), place(lines + (row * sizes[LINE] + v)),
-            place(windows + (row * width + v)), 0, 0, 0,
-        )  # fmt: skip
+            sizes[parts + piece[3 * i + 2]],
+            place(block),
+            place(lines + (row * sizes[LINE] + v)),
+            place(windows + (row * width + v)),
+            0,
+            0,
+            0,
+        )
 
 
 @helper
@@ -180,7 +190,7 @@ def transpose_block(
         for j in range(0, whole_cols, LANES):
             transpose_tile(
                 LANES, source + (i * row + j), row, target + (j * target_row + i), target_row
-            )  # fmt: skip
+            )
     for i in range(rows):
         for j in range(whole_cols if i < whole_rows else 0, cols):
             out[j * target_row + i] = x[i * row + j]
@@ -205,13 +215,17 @@ def filter_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
             for b in range(c0, c1):
                 image_sums(
                     args, x + b * block, memory, args[3], FURTHER + 4, sums + size * (b - c0)
-                )  # fmt: skip
+                )
         for b in range(c0, c1):
             for tap in range(taps):
                 transpose_block(
-                    sums + (size * (b - c0) + tap * block), taps * block,
-                    args[4] + ((chunk * taps + tap) * c + b * block) * f, f, f, block,
-                )  # fmt: skip
+                    sums + (size * (b - c0) + tap * block),
+                    taps * block,
+                    args[4] + ((chunk * taps + tap) * c + b * block) * f,
+                    f,
+                    f,
+                    block,
+                )
 
 
 def pack_by_feature(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -223,9 +237,13 @@ def pack_by_feature(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
     for tap in range(r0, r1):
         for block in range(c0, c1):
             transpose_block(
-                args[0] + (tap * c + block * size) * f, f,
-                args[1] + (block * f * taps + tap) * size, taps * size, size, f,
-            )  # fmt: skip
+                args[0] + (tap * c + block * size) * f,
+                f,
+                args[1] + (block * f * taps + tap) * size,
+                taps * size,
+                size,
+                f,
+            )
 
 
 @helper

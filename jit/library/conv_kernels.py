@@ -75,9 +75,16 @@ TALL, LOW, PHASE_SCRATCH, PHASE_PARTS = 22, 23, 24, 26
 
 @helper
 def pad_lines(
-    image: Address, height: int, width: int, c: int, top: int, lines: int, before: int, line: int,
+    image: Address,
+    height: int,
+    width: int,
+    c: int,
+    top: int,
+    lines: int,
+    before: int,
+    line: int,
     padded: Address,
-) -> None:  # fmt: skip
+) -> None:
     """Lines of the input with zeros around them: lines [top, top + lines) of one image.
 
     before: zeros on the left; a negative number drops that many pixels.
@@ -117,9 +124,14 @@ def pack_filter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
 
 @helper
 def pack(
-    source: Address, target: Address, width: int, panel: int, channels: int, step_c: int,
+    source: Address,
+    target: Address,
+    width: int,
+    panel: int,
+    channels: int,
+    step_c: int,
     step_f: int,
-) -> None:  # fmt: skip
+) -> None:
     if width < panel:
         zero(target, channels * panel)
     if step_f == 1:
@@ -139,18 +151,29 @@ def pack(
 
 @helper
 def line_of_tiles(
-    args: Arguments, blocks: Address, source: Address, weights: Address, target: Address,
-    flags: int, segments: int, count: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    blocks: Address,
+    source: Address,
+    weights: Address,
+    target: Address,
+    flags: int,
+    segments: int,
+    count: int,
+) -> None:
     for kind in range(args[FIRST + KINDS]):
         numbers = blocks + kind * WORDS
         block = pointer(numbers)
         block[SEGMENTS] = segments
         block[COUNT] = count * block[FACTOR]
         run_tiles(
-            block[PART], numbers, source + block[X_FIRST], weights, target + block[OUT_FIRST],
-            flags, block[TILES],
-        )  # fmt: skip
+            block[PART],
+            numbers,
+            source + block[X_FIRST],
+            weights,
+            target + block[OUT_FIRST],
+            flags,
+            block[TILES],
+        )
 
 
 @helper
@@ -196,9 +219,15 @@ def panel_of_tiles(blocks: Address, kinds: int, width: int, bias: int) -> None:
 
 @helper
 def lines_of_tiles(
-    args: Arguments, blocks: Address, padded: Address, weights: Address, out: Address,
-    first: int, height: int, line: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    blocks: Address,
+    padded: Address,
+    weights: Address,
+    out: Address,
+    first: int,
+    height: int,
+    line: int,
+) -> None:
     """Some lines of the output, for a panel of features.
 
     The reduction is cut into blocks whose filters fit the first cache; sums of blocks meet in the
@@ -223,11 +252,15 @@ def lines_of_tiles(
                 if end == high and channel + args[FIRST + CHANNELS] >= c:
                     flags += args[FIRST + EPILOGUE]
                 line_of_tiles(
-                    args, blocks, padded + ((r * sh + begin * dh) * line + channel),
+                    args,
+                    blocks,
+                    padded + ((r * sh + begin * dh) * line + channel),
                     weights + (begin * kw * c + channel) * args[FIRST + PANEL],
-                    out + r * args[FIRST + OW] * args[FIRST + F], flags, end - begin,
+                    out + r * args[FIRST + OW] * args[FIRST + F],
+                    flags,
+                    end - begin,
                     min(args[FIRST + CHANNELS], c - channel),
-                )  # fmt: skip
+                )
 
 
 def convolution(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -253,17 +286,32 @@ def convolution(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
             bias = place(args[BIAS_AT] + number * panel)
             panel_of_tiles(blocks, kinds, min(panel, f - number * panel), bias)
             lines_of_tiles(
-                args, blocks, padded, packed + number * kh * kw * c * panel,
-                out + (row * ow * f + number * panel), first, height, line,
-            )  # fmt: skip
+                args,
+                blocks,
+                padded,
+                packed + number * kh * kw * c * panel,
+                out + (row * ow * f + number * panel),
+                first,
+                height,
+                line,
+            )
         row += height
 
 
 @helper
 def phase(
-    args: Arguments, block: Address, padded: Address, weights: Address, out: Address, lines: int,
-    cols: int, line: int, skip: int, high: int, wide: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    padded: Address,
+    weights: Address,
+    out: Address,
+    lines: int,
+    cols: int,
+    line: int,
+    skip: int,
+    high: int,
+    wide: int,
+) -> None:
     c, f, sw, panel = args[FIRST + C], args[FIRST + F], args[FIRST + SW], args[FIRST + PANEL]
     numbers = pointer(block)
     run = wide * c
@@ -287,10 +335,14 @@ def phase(
                     numbers[X_NEXT] = pixels * c
                     numbers[OUT_NEXT] = pixels * sw * f
                     run_tiles(
-                        args[FIRST + PHASE_PARTS + kind], block, source + col * c,
-                        weights + (first * run + q) * panel, out + (r * skip + col * sw * f),
-                        flags, tiles,
-                    )  # fmt: skip
+                        args[FIRST + PHASE_PARTS + kind],
+                        block,
+                        source + col * c,
+                        weights + (first * run + q) * panel,
+                        out + (r * skip + col * sw * f),
+                        flags,
+                        tiles,
+                    )
                     col += tiles * pixels
 
 
@@ -302,9 +354,15 @@ def count_below(limit: int, offset: int, step: int) -> int:
 
 @helper
 def phases(
-    args: Arguments, block: Address, padded: Address, weights: Address, image: Address, first: int,
-    last: int, line: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    padded: Address,
+    weights: Address,
+    image: Address,
+    first: int,
+    last: int,
+    line: int,
+) -> None:
     """Lines first <= v < last; phase (a, b) of line v is output line v * SH + a - top."""
     h, w, sh, sw = args[FIRST + H], args[FIRST + W], args[FIRST + SH], args[FIRST + SW]
     top, before, c, f = args[FIRST + TOP], args[FIRST + BEFORE], args[FIRST + C], args[FIRST + F]
@@ -320,9 +378,18 @@ def phases(
                 source = padded + (skipped + (q0 + args[FIRST + WIDE] - wide) * c)
                 target = image + (((v0 * sh + a - top) * w + q0 * sw + b - before) * f)
                 phase(
-                    args, block, source, weights + done * c * args[FIRST + PANEL], target, v1 - v0,
-                    q1 - q0, line, sh * w * f, high, wide,
-                )  # fmt: skip
+                    args,
+                    block,
+                    source,
+                    weights + done * c * args[FIRST + PANEL],
+                    target,
+                    v1 - v0,
+                    q1 - q0,
+                    line,
+                    sh * w * f,
+                    high,
+                    wide,
+                )
             done += high * wide
 
 
@@ -362,7 +429,13 @@ def strided_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker
         for number in range(c0, c1):
             numbers[LEFT] = min(panel, f - number * panel)
             phases(
-                args, block, padded, packed + number * taps * c * panel,
-                out + (image * h * w * f + number * panel), first, first + height, line,
-            )  # fmt: skip
+                args,
+                block,
+                padded,
+                packed + number * taps * c * panel,
+                out + (image * h * w * f + number * panel),
+                first,
+                first + height,
+                line,
+            )
         row += height

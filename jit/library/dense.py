@@ -64,23 +64,41 @@ def pivots(b: Any, x: Any) -> tuple[Any, Any]:
     work, count = n * n * n, product(batch)
     outputs = [((*batch, n), x.dtype), (batch, x.dtype)]
     return b.call(  # type: ignore[no-any-return]
-        kernel, [x], outputs, [n], count, _tile(work),
-        scratch=BYTES[x.dtype] * n * n + 8, operations=count * work,
-    )  # fmt: skip
+        kernel,
+        [x],
+        outputs,
+        [n],
+        count,
+        _tile(work),
+        scratch=BYTES[x.dtype] * n * n + 8,
+        operations=count * work,
+    )
 
 
 def _called(
-    b: Any, entry: Callable[..., None], inputs: list[Any], shapes: list[Any], params: list[Any],
-    count: AnySize, work: AnySize, copies: AnySize = 0,
-) -> tuple[Any, Any]:  # fmt: skip
+    b: Any,
+    entry: Callable[..., None],
+    inputs: list[Any],
+    shapes: list[Any],
+    params: list[Any],
+    count: AnySize,
+    work: AnySize,
+    copies: AnySize = 0,
+) -> tuple[Any, Any]:
     """A kernel's result and its flags; copies: how many elements a worker needs for itself."""
     dtype = inputs[0].dtype
     outputs = [*((shape, dtype) for shape in shapes), (inputs[0].shape[:-2], "bool")]
     scratch = 0 if isinstance(copies, int) and not copies else BYTES[dtype] * copies + 8
     return b.call(  # type: ignore[no-any-return]
-        _kernel(entry, dtype), inputs, outputs, params, count, _tile(work),
-        scratch=scratch, operations=count * work,
-    )  # fmt: skip
+        _kernel(entry, dtype),
+        inputs,
+        outputs,
+        params,
+        count,
+        _tile(work),
+        scratch=scratch,
+        operations=count * work,
+    )
 
 
 def _tile(work: AnySize) -> AnySize:

@@ -21,9 +21,14 @@ _RESIZED = ("float32", "int64", "int64", "float32", "int64", "int64", "float32",
 
 
 def resized_gradient(
-    b: Any, grads: Any, rows: Sequence[Any], columns: Sequence[Any], height: AnySize,
-    width: AnySize, is_nearest: bool,
-) -> Any:  # fmt: skip
+    b: Any,
+    grads: Any,
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    height: AnySize,
+    width: AnySize,
+    is_nearest: bool,
+) -> Any:
     """What resized images give to the images that they were made of.
 
     rows: for each row of the resized image the two that it lies between, int64, and how near the
@@ -34,9 +39,13 @@ def resized_gradient(
     batch, tall, wide, depth = grads.shape
     kernel = specialise("resized_gradient", image_kernels.resized_gradient, NEAREST=is_nearest)
     (out,) = b.call(
-        kernel, [grads, *rows, *columns], [((batch, height, width, depth), "float32")],
-        [height, width, tall, wide, depth], batch, operations=8 * product(grads.shape),
-    )  # fmt: skip
+        kernel,
+        [grads, *rows, *columns],
+        [((batch, height, width, depth), "float32")],
+        [height, width, tall, wide, depth],
+        batch,
+        operations=8 * product(grads.shape),
+    )
     return out
 
 
@@ -48,11 +57,14 @@ def resized(
         return NotImplemented
     batch, height, width, depth = images.shape
     (out,) = b.call(
-        specialise("resized", image_kernels.resized, NEAREST=False), [images, *rows, *columns],
-        [((batch, tall, wide, depth), "float32")], [height, width, tall, wide, depth],
-        batch * tall, maximum(_WORK // maximum(wide * depth, 1), 1),
+        specialise("resized", image_kernels.resized, NEAREST=False),
+        [images, *rows, *columns],
+        [((batch, tall, wide, depth), "float32")],
+        [height, width, tall, wide, depth],
+        batch * tall,
+        maximum(_WORK // maximum(wide * depth, 1), 1),
         operations=6 * batch * tall * wide * depth,
-    )  # fmt: skip
+    )
     return out
 
 
@@ -62,16 +74,25 @@ def box_gradient(b: Any, grads: Any, images: Any, boxes: Any, numbers: Any) -> A
         return NotImplemented
     (out,) = b.call(
         specialise("box_gradient", image_kernels.box_gradient, NEAREST=False),
-        [grads, images, boxes, numbers], [(tuple(boxes.shape), "float32")],
-        [*images.shape, *grads.shape[1:3]], numbers.shape[0], operations=12 * product(grads.shape),
-    )  # fmt: skip
+        [grads, images, boxes, numbers],
+        [(tuple(boxes.shape), "float32")],
+        [*images.shape, *grads.shape[1:3]],
+        numbers.shape[0],
+        operations=12 * product(grads.shape),
+    )
     return out
 
 
 def cut(
-    b: Any, images: Any, boxes: Any, numbers: Any, outside: Any, rows: AnySize, columns: AnySize,
+    b: Any,
+    images: Any,
+    boxes: Any,
+    numbers: Any,
+    outside: Any,
+    rows: AnySize,
+    columns: AnySize,
     is_nearest: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """Cuts of rows x columns out of images; numbers (int32) say of which each is.
 
     outside: a vector with the one number that stands where a cut leaves its image.
@@ -81,9 +102,13 @@ def cut(
     count, depth = numbers.shape[0], images.shape[3]
     kernel = specialise("cut", image_kernels.cut, NEAREST=is_nearest)
     (out,) = b.call(
-        kernel, [images, boxes, numbers, outside], [((count, rows, columns, depth), "float32")],
-        [*images.shape, rows, columns], count, operations=8 * count * rows * columns * depth,
-    )  # fmt: skip
+        kernel,
+        [images, boxes, numbers, outside],
+        [((count, rows, columns, depth), "float32")],
+        [*images.shape, rows, columns],
+        count,
+        operations=8 * count * rows * columns * depth,
+    )
     return out
 
 
@@ -96,20 +121,26 @@ def cut_gradient(
     kernel = specialise("cut_gradient", image_kernels.cut_gradient, NEAREST=is_nearest)
     batch, height, width, depth = shape
     (out,) = b.call(
-        kernel, [grads, boxes, numbers], [(tuple(shape), "float32")],
-        [numbers.shape[0], height, width, depth, *grads.shape[1:3]], batch,
+        kernel,
+        [grads, boxes, numbers],
+        [(tuple(shape), "float32")],
+        [numbers.shape[0], height, width, depth, *grads.shape[1:3]],
+        batch,
         operations=8 * product(grads.shape),
-    )  # fmt: skip
+    )
     return out
 
 
 def outlined(b: Any, images: Any, boxes: Any, colors: Any) -> Any:
     """Images with the outlines of boxes, [images, number, 4], in colours by turns."""
     (out,) = b.call(
-        _outlined_kernel(), [images, boxes, colors], [(tuple(images.shape), "float32")],
-        [*images.shape[1:], boxes.shape[1], *colors.shape], images.shape[0],
+        _outlined_kernel(),
+        [images, boxes, colors],
+        [(tuple(images.shape), "float32")],
+        [*images.shape[1:], boxes.shape[1], *colors.shape],
+        images.shape[0],
         operations=product(images.shape),
-    )  # fmt: skip
+    )
     return out
 
 

@@ -83,9 +83,15 @@ def above(x: Scalar) -> int:
 
 @helper
 def mixed(
-    out: Address, tl: Address, tr: Address, bl: Address, br: Address, x: Scalar, y: Scalar,
+    out: Address,
+    tl: Address,
+    tr: Address,
+    bl: Address,
+    br: Address,
+    x: Scalar,
+    y: Scalar,
     depth: int,
-) -> None:  # fmt: skip
+) -> None:
     """Interpolates between the four pixels around a place."""
     result, p, q, s, t = pointer(out), pointer(tl), pointer(tr), pointer(bl), pointer(br)
     for c in range(depth):
@@ -100,8 +106,13 @@ def cut(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
     """
     boxes, numbers, outside = pointer(args[1]), pointer(args[2]), pointer(args[3])[0]
     batch, height, width, depth, rows, columns = (
-        args[5], args[6], args[7], args[8], args[9], args[10],
-    )  # fmt: skip
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+        args[10],
+    )
     for r in range(r0, r1):
         # (Where a number is outside the run fails; here nothing outside is read.)
         image = args[0] + min(max(numbers[r], 0), batch - 1) * height * width * depth
@@ -123,12 +134,15 @@ def cut(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
                 else:
                     top, bottom, left, right = whole(y), above(y), whole(x), above(x)
                     mixed(
-                        out, image + (top * width + left) * depth,
+                        out,
+                        image + (top * width + left) * depth,
                         image + (top * width + right) * depth,
                         image + (bottom * width + left) * depth,
                         image + (bottom * width + right) * depth,
-                        x - float32(left), y - float32(top), depth,
-                    )  # fmt: skip
+                        x - float32(left),
+                        y - float32(top),
+                        depth,
+                    )
 
 
 @helper
@@ -160,8 +174,13 @@ def cut_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
     """
     boxes, numbers = pointer(args[1]), pointer(args[2])
     count, height, width, depth, rows, columns = (
-        args[4], args[5], args[6], args[7], args[8], args[9],
-    )  # fmt: skip
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+    )
     for r in range(r0, r1):
         image = args[3] + r * height * width * depth
         zero(image, height * width * depth)
@@ -191,10 +210,15 @@ def resized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
         lower = args[0] + (image * height + bottom[i]) * width * depth
         for j in range(columns):
             mixed(
-                args[7] + (r * columns + j) * depth, upper + left[j] * depth,
-                upper + right[j] * depth, lower + left[j] * depth, lower + right[j] * depth,
-                across[j], down[i], depth,
-            )  # fmt: skip
+                args[7] + (r * columns + j) * depth,
+                upper + left[j] * depth,
+                upper + right[j] * depth,
+                lower + left[j] * depth,
+                lower + right[j] * depth,
+                across[j],
+                down[i],
+                depth,
+            )
 
 
 @helper
@@ -210,8 +234,13 @@ def box_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
     """
     boxes, numbers, result = pointer(args[2]), pointer(args[3]), pointer(args[4])
     batch, height, width, depth, rows, columns = (
-        args[5], args[6], args[7], args[8], args[9], args[10],
-    )  # fmt: skip
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+        args[10],
+    )
     for r in range(r0, r1):
         image = args[1] + min(max(numbers[r], 0), batch - 1) * height * width * depth
         first_y, first_x, last_y, last_x = 0.0, 0.0, 0.0, 0.0
@@ -261,8 +290,13 @@ def outlined(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
     numbers of a colour.  Rows are images.
     """
     height, width, depth, count, colors, span = (
-        args[4], args[5], args[6], args[7], args[8], args[9],
-    )  # fmt: skip
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+    )
     for r in range(r0, r1):
         image = args[3] + r * height * width * depth
         copy(image, args[0] + r * height * width * depth, height * width * depth)

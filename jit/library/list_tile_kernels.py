@@ -39,11 +39,11 @@ def tiles(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
             if GATHERS:
                 gather_tile(
                     ROWS, VECTORS, LANES, lines, values, offsets, counts[f], own, line, width
-                )  # fmt: skip
+                )
             else:
                 scatter_tile(
                     ROWS, VECTORS, LANES, own, values, offsets, counts[f], lines, width, line
-                )  # fmt: skip
+                )
         values = values + most
         offsets = offsets + most
         own = own + size

@@ -246,7 +246,12 @@ def _pack_kernel(dtype: str) -> LibraryKernel:
 def _product_kernel(dtype: str, bias: bool, onto: bool) -> LibraryKernel:
     buffers = 3 + onto + bias
     return specialise(
-        "matmul", matmul_kernels.product, DTYPE=dtype, LANES=vectors(dtype).lanes,
-        BASE_AT=2 if onto else 0, BIAS_AT=buffers - 2 if bias else 0, OUT_AT=buffers - 1,
+        "matmul",
+        matmul_kernels.product,
+        DTYPE=dtype,
+        LANES=vectors(dtype).lanes,
+        BASE_AT=2 if onto else 0,
+        BIAS_AT=buffers - 2 if bias else 0,
+        OUT_AT=buffers - 1,
         FIRST=buffers,
-    )  # fmt: skip
+    )

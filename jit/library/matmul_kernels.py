@@ -66,9 +66,16 @@ SCRATCH, PARTS = 19, 21
 
 @helper
 def pack_right(
-    y: Address, turned: int, first: int, depth: int, start: int, width: int, panel: int,
-    stride: int, packed: Address,
-) -> None:  # fmt: skip
+    y: Address,
+    turned: int,
+    first: int,
+    depth: int,
+    start: int,
+    width: int,
+    panel: int,
+    stride: int,
+    packed: Address,
+) -> None:
     """packed[q, f] = y[first + q, start + f], zero for f >= width."""
     if width < panel:
         zero(packed, panel * depth)
@@ -104,9 +111,16 @@ def pack_panels(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
 
 @helper
 def pack_left(
-    x: Address, turned: int, first: int, depth: int, start: int, m: int, stride: int, row: int,
+    x: Address,
+    turned: int,
+    first: int,
+    depth: int,
+    start: int,
+    m: int,
+    stride: int,
+    row: int,
     packed: Address,
-) -> None:  # fmt: skip
+) -> None:
     if turned > 0:
         for q in range(depth):
             copy(packed + q * row, x + ((first + q) * stride + start), m)
@@ -117,9 +131,16 @@ def pack_left(
 
 @helper
 def multiply(
-    args: Arguments, block: Address, left: Address, pixel: int, panel: Address, out: Address,
-    base: Address, m: int, flags: int,
-) -> None:  # fmt: skip
+    args: Arguments,
+    block: Address,
+    left: Address,
+    pixel: int,
+    panel: Address,
+    out: Address,
+    base: Address,
+    m: int,
+    flags: int,
+) -> None:
     """out[i, f] (+)= the sum over q of left[i * pixel + q * step] * panel[q, f] for i < m.
 
     The flags are those of fma_tile: 1 adds the old out, 8 the base, 2 the bias, 4 is relu.

@@ -62,20 +62,32 @@ def max_pool_places(b: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
     line = maximum(wide.out * c * high.window * wide.window, 1)
     shape = (n, high.out, wide.out, c)
     return b.call(  # type: ignore[no-any-return]
-        pool_kernel("places", x.dtype), [x], [(shape, x.dtype), (shape, "uint8")],
-        extents(windows, c), n * high.out, maximum(_WORK // line, 1), scratch=lists(windows),
+        pool_kernel("places", x.dtype),
+        [x],
+        [(shape, x.dtype), (shape, "uint8")],
+        extents(windows, c),
+        n * high.out,
+        maximum(_WORK // line, 1),
+        scratch=lists(windows),
         operations=n * high.out * line,
-    )  # fmt: skip
+    )
 
 
 def spread(b: Any, shape: Sequence[AnySize], dy: Any, places: Any, windows: Windows) -> Any:
     """The gradient of max pooling's input, of the given shape: dy where the maxima were."""
     n, h, w, c = shape
     (out,) = b.call(
-        gradient_kernel("places", dy.dtype), [dy, places], [(tuple(shape), dy.dtype)],
-        extents(windows, c), n, maximum(_WORK // maximum(h * w * c, 1), 1), c, CHANNELS,
-        lists(windows), operations=n * h * w * c,
-    )  # fmt: skip
+        gradient_kernel("places", dy.dtype),
+        [dy, places],
+        [(tuple(shape), dy.dtype)],
+        extents(windows, c),
+        n,
+        maximum(_WORK // maximum(h * w * c, 1), 1),
+        c,
+        CHANNELS,
+        lists(windows),
+        operations=n * h * w * c,
+    )
     return out
 
 

@@ -303,9 +303,17 @@ def fma_tile(
 
 
 def gather_tile(
-    rows: int, vectors: int, lanes: int, x: Address, values: Address, offsets: Address, count: int,
-    out: Address, x_row: int, out_row: int,
-) -> None:  # fmt: skip
+    rows: int,
+    vectors: int,
+    lanes: int,
+    x: Address,
+    values: Address,
+    offsets: Address,
+    count: int,
+    out: Address,
+    x_row: int,
+    out_row: int,
+) -> None:
     """Adds sums of shifted pieces of x to a tile of out:
 
     out[r * out_row + f] += sum over k < count of values[k] * x[offsets[k] + r * x_row + f]
@@ -319,9 +327,17 @@ def gather_tile(
 
 
 def scatter_tile(
-    rows: int, vectors: int, lanes: int, w: Address, values: Address, offsets: Address, count: int,
-    out: Address, w_row: int, out_row: int,
-) -> None:  # fmt: skip
+    rows: int,
+    vectors: int,
+    lanes: int,
+    w: Address,
+    values: Address,
+    offsets: Address,
+    count: int,
+    out: Address,
+    w_row: int,
+    out_row: int,
+) -> None:
     """Adds multiples of a tile of w at many places of out, for k < count in order:
 
     out[offsets[k] + r * out_row + f] += values[k] * w[r * w_row + f]
@@ -341,9 +357,16 @@ def scatter_tile(
 
 
 def window_max(
-    lanes: int, x: Address, offsets: Address, count: int, out: Address,
-    channels: int, windows: int, x_step: int, y_step: int,
-) -> None:  # fmt: skip
+    lanes: int,
+    x: Address,
+    offsets: Address,
+    count: int,
+    out: Address,
+    channels: int,
+    windows: int,
+    x_step: int,
+    y_step: int,
+) -> None:
     """out[f] = the largest x[offsets[k] + f] and the least finite number, for f < channels."""
     for n in range(windows):
         best = np.full(channels, np.finfo(x.dtype).min, x.dtype)
@@ -353,9 +376,17 @@ def window_max(
 
 
 def window_mean(
-    lanes: int, x: Address, offsets: Address, count: int, scale: float, out: Address,
-    channels: int, windows: int, x_step: int, y_step: int,
-) -> None:  # fmt: skip
+    lanes: int,
+    x: Address,
+    offsets: Address,
+    count: int,
+    scale: float,
+    out: Address,
+    channels: int,
+    windows: int,
+    x_step: int,
+    y_step: int,
+) -> None:
     """out[f] = scale times the sum of x[offsets[k] + f] in order, for f < channels."""
     for n in range(windows):
         total = np.full(channels, -0.0, x.dtype)
@@ -365,9 +396,18 @@ def window_mean(
 
 
 def window_places(
-    lanes: int, x: Address, offsets: Address, numbers: Address, count: int, out: Address,
-    places: Address, channels: int, windows: int, x_step: int, y_step: int,
-) -> None:  # fmt: skip
+    lanes: int,
+    x: Address,
+    offsets: Address,
+    numbers: Address,
+    count: int,
+    out: Address,
+    places: Address,
+    channels: int,
+    windows: int,
+    x_step: int,
+    y_step: int,
+) -> None:
     """As window_max, and places[f] = numbers[k] of the first of the largest, a byte.
 
     Where a NaN comes first it keeps the place.
@@ -386,9 +426,18 @@ def window_places(
 
 
 def spread_places(
-    lanes: int, dy: Address, places: Address, offsets: Address, numbers: Address, count: int,
-    out: Address, channels: int, windows: int, x_step: int, y_step: int,
-) -> None:  # fmt: skip
+    lanes: int,
+    dy: Address,
+    places: Address,
+    offsets: Address,
+    numbers: Address,
+    count: int,
+    out: Address,
+    channels: int,
+    windows: int,
+    x_step: int,
+    y_step: int,
+) -> None:
     """out[offsets[k] + f] += dy[f] where places[f] is numbers[k], for f < channels."""
     for n in range(windows):
         gradient = (dy + n * y_step).elements(channels)
@@ -399,9 +448,17 @@ def spread_places(
 
 
 def spread_mean(
-    lanes: int, dy: Address, offsets: Address, count: int, scale: float, out: Address,
-    channels: int, windows: int, x_step: int, y_step: int,
-) -> None:  # fmt: skip
+    lanes: int,
+    dy: Address,
+    offsets: Address,
+    count: int,
+    scale: float,
+    out: Address,
+    channels: int,
+    windows: int,
+    x_step: int,
+    y_step: int,
+) -> None:
     """out[offsets[k] + f] += scale * dy[f], for f < channels."""
     for n in range(windows):
         share = (dy + n * y_step).elements(channels).astype(np.float64) * scale

@@ -22,25 +22,39 @@ _WORK = 1 << 15  # elements read per tile
 
 
 def max_pool(
-    b: Any, x: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    b: Any,
+    x: Any,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
     data_format: str = "NHWC",
-) -> Any:  # fmt: skip
+) -> Any:
     """The largest element of every window, or NotImplemented."""
     return _pool(b, "max", x, ksize, strides, padding, data_format)
 
 
 def avg_pool(
-    b: Any, x: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    b: Any,
+    x: Any,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
     data_format: str = "NHWC",
-) -> Any:  # fmt: skip
+) -> Any:
     """The mean of every window, or NotImplemented."""
     return _pool(b, "mean", x, ksize, strides, padding, data_format)
 
 
 def max_pool_gradient(
-    b: Any, x: Any, y: Any, dy: Any, ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    b: Any,
+    x: Any,
+    y: Any,
+    dy: Any,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
     data_format: str = "NHWC",
-) -> Any:  # fmt: skip
+) -> Any:
     """The gradient of max_pool with respect to x.  The maxima are found again, so y is not read."""
     if _unfit(x.dtype, ksize, strides, data_format):
         return NotImplemented
@@ -53,9 +67,14 @@ def max_pool_gradient(
 
 
 def avg_pool_gradient(
-    b: Any, input_shape: Sequence[AnySize], dy: Any, ksize: Sequence[int], strides: Sequence[int],
-    padding: Padding, data_format: str = "NHWC",
-) -> Any:  # fmt: skip
+    b: Any,
+    input_shape: Sequence[AnySize],
+    dy: Any,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
+    data_format: str = "NHWC",
+) -> Any:
     """The gradient of avg_pool with respect to an input of shape `input_shape`."""
     if _unfit(dy.dtype, ksize, strides, data_format):
         return NotImplemented
@@ -89,16 +108,24 @@ def _channels_back(b: Any, value: np.ndarray | np.generic, data_format: str) -> 
 
 
 def _window_axes(
-    shape: Sequence[AnySize], ksize: Sequence[int], strides: Sequence[int], padding: Padding,
+    shape: Sequence[AnySize],
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
     data_format: str,
-) -> tuple[Axis, Axis]:  # fmt: skip
+) -> tuple[Axis, Axis]:
     return axes(shape[1:3], spatial(ksize, data_format), strides, padding, (1, 1), data_format)
 
 
 def _pool(
-    b: Any, kind: str, x: Any, ksize: Sequence[int], strides: Sequence[int],
-    padding: Padding, data_format: str,
-) -> Any:  # fmt: skip
+    b: Any,
+    kind: str,
+    x: Any,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: Padding,
+    data_format: str,
+) -> Any:
     if _unfit(x.dtype, ksize, strides, data_format):
         return NotImplemented
     x = _channels_last(b, x, data_format)
@@ -108,11 +135,16 @@ def _pool(
     line = maximum(wide.out * c * high.window * wide.window, 1)
     has_places = kind == "max" and high.window * wide.window <= max_pool_argmax.MOST_PLACES
     (out,) = b.call(
-        max_pool_argmax.pool_kernel(kind, x.dtype), [x], [((n, high.out, wide.out, c), x.dtype)],
-        max_pool_argmax.extents(both, c), n * high.out, maximum(_WORK // line, 1),
-        scratch=max_pool_argmax.lists(both), operations=n * high.out * line,
+        max_pool_argmax.pool_kernel(kind, x.dtype),
+        [x],
+        [((n, high.out, wide.out, c), x.dtype)],
+        max_pool_argmax.extents(both, c),
+        n * high.out,
+        maximum(_WORK // line, 1),
+        scratch=max_pool_argmax.lists(both),
+        operations=n * high.out * line,
         role=max_pool_argmax.MaxPoolRole(both) if has_places else None,
-    )  # fmt: skip
+    )
     return _channels_back(b, out, data_format)
 
 
@@ -125,10 +157,16 @@ def _gradient(
     # Where maxima are found again, they and their places are in memory.
     found = max_pool_argmax.CHANNELS * (1 + BYTES[dtype]) if finds else 0
     (out,) = b.call(
-        max_pool_argmax.gradient_kernel(kind, dtype), inputs, [(tuple(shape), dtype)],
-        max_pool_argmax.extents(both, c), n, maximum(_WORK // maximum(h * w * c, 1), 1), c,
-        max_pool_argmax.CHANNELS, max_pool_argmax.lists(both) + found,
+        max_pool_argmax.gradient_kernel(kind, dtype),
+        inputs,
+        [(tuple(shape), dtype)],
+        max_pool_argmax.extents(both, c),
+        n,
+        maximum(_WORK // maximum(h * w * c, 1), 1),
+        c,
+        max_pool_argmax.CHANNELS,
+        max_pool_argmax.lists(both) + found,
         operations=n * c * both[0].out * both[1].out * (both[0].window * both[1].window),
         role=max_pool_argmax.MaxPoolGradRole(both) if finds else None,
-    )  # fmt: skip
+    )
     return out

@@ -83,9 +83,7 @@ def pool(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
                 window_mean(LANES, x, offsets, count, scale, out, c, same, sw * c, c)
             else:
                 places = args[2] + (row * ow + col) * c
-                window_places(
-                    LANES, x, offsets, numbers, count, out, places, c, same, sw * c, c
-                )  # fmt: skip
+                window_places(LANES, x, offsets, numbers, count, out, places, c, same, sw * c, c)
             col += same
 
 
@@ -125,7 +123,7 @@ def gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
                     places = args[1] + source
                     spread_places(
                         LANES, dy, places, offsets, numbers, count, out, channels, same, sw * c, c
-                    )  # fmt: skip
+                    )
                 else:
                     # The maxima are found again, a window at a time.
                     same = 1
@@ -134,10 +132,10 @@ def gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
                     x = args[0] + target
                     window_places(
                         LANES, x, offsets, numbers, count, best, places, channels, 1, 0, 0
-                    )  # fmt: skip
+                    )
                     spread_places(
                         LANES, dy, places, offsets, numbers, count, out, channels, 1, 0, 0
-                    )  # fmt: skip
+                    )
                 col += same
 
 

@@ -63,9 +63,13 @@ def _signed(word: int) -> int:
 
 
 def philox_uniform(
-    b: Any, op: Any, dims: Sequence[AnySize], stream: Any, dtype: str = "float32",
+    b: Any,
+    op: Any,
+    dims: Sequence[AnySize],
+    stream: Any,
+    dtype: str = "float32",
     reserved: AnySize | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Uniform in [0, 1): float32 or float64.
 
     stream: of a kernel context, or a value with the two seeds of a stateless op.  reserved: how
@@ -104,10 +108,18 @@ def philox_integers(
 
 
 def _draw(
-    b: Any, name: str, values: Callable[..., Any] | None, entry: Callable[..., None], op: Operation,
-    dims: Sequence[AnySize], stream: Any, dtype: str, tile: int, limits: tuple[int, int] = (0, 0),
+    b: Any,
+    name: str,
+    values: Callable[..., Any] | None,
+    entry: Callable[..., None],
+    op: Operation,
+    dims: Sequence[AnySize],
+    stream: Any,
+    dtype: str,
+    tile: int,
+    limits: tuple[int, int] = (0, 0),
     reserved: AnySize | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     if values is None:
         return NotImplemented
     if values is kernels.normal_float32:
@@ -117,9 +129,15 @@ def _draw(
     kernel = _kernel(name, values, entry, dtype, len(seeds))
     count = size if reserved is None else reserved
     (out,) = b.call(
-        kernel, seeds, [(tuple(dims), dtype)], [size, *limits], ceil_div(size, per), tile,
-        reserve=None if seeds else PhiloxReservation(op, stream, count), operations=_PHILOX * size,
-    )  # fmt: skip
+        kernel,
+        seeds,
+        [(tuple(dims), dtype)],
+        [size, *limits],
+        ceil_div(size, per),
+        tile,
+        reserve=None if seeds else PhiloxReservation(op, stream, count),
+        operations=_PHILOX * size,
+    )
     return out
 
 
@@ -133,17 +151,26 @@ def _kernel(
     per = _per_block(dtype)
     # Each output of a rejection method owns 256 draws; a block is four of them.
     return specialise(
-        f"philox_{name}", entry, VALUES=values, PER=per, STRIDE=per * 256 // 4, OUT=out,
+        f"philox_{name}",
+        entry,
+        VALUES=values,
+        PER=per,
+        STRIDE=per * 256 // 4,
+        OUT=out,
         **glibc_float32.CONSTANTS,
-    )  # fmt: skip
+    )
 
 
 def shuffled(b: Any, op: Any, size: AnySize, stream: Any) -> Any:
     """The numbers below `size` in random order; stream: as that of philox_uniform."""
     (order,) = b.call(
-        specialise("shuffled", kernels.shuffled), [], [((size,), "int64")], [size],
-        reserve=PhiloxReservation(op, stream, size), operations=2 * _PHILOX * size,
-    )  # fmt: skip
+        specialise("shuffled", kernels.shuffled),
+        [],
+        [((size,), "int64")],
+        [size],
+        reserve=PhiloxReservation(op, stream, size),
+        operations=2 * _PHILOX * size,
+    )
     return order
 
 

@@ -26,10 +26,15 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
     shape = (*lead, kept)
     kernel = specialise("largest", ranking_kernels.largest)
     return b.call(
-        kernel, [x], [(shape, x.dtype), (shape, "int32")], [length, kept], product(lead),
-        maximum(_WORK // maximum(length, 1), 1), scratch=8 * (kept + 1),
+        kernel,
+        [x],
+        [(shape, x.dtype), (shape, "int32")],
+        [length, kept],
+        product(lead),
+        maximum(_WORK // maximum(length, 1), 1),
+        scratch=8 * (kept + 1),
         operations=product(x.shape),
-    )  # fmt: skip
+    )
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

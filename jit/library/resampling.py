@@ -16,9 +16,15 @@ _DEPTHS = (1, 3)
 
 
 def resampled(
-    b: Any, images: Any, rows: Sequence[Any], columns: Sequence[Any], tall: AnySize, wide: AnySize,
-    across_first: bool = False, factor: Any = None,
-) -> Any:  # fmt: skip
+    b: Any,
+    images: Any,
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    tall: AnySize,
+    wide: AnySize,
+    across_first: bool = False,
+    factor: Any = None,
+) -> Any:
     """Images of tall x wide lines, each a weighted sum of others.
 
     rows: counts and places, int64, and weights, float32: of each line of the result, flat;
@@ -36,11 +42,15 @@ def resampled(
     most = [spans[1].shape[0] // maximum(spans[0].shape[0], 1) for spans in (rows, columns)]
     line = (wide if across_first else width) * depth
     (out,) = b.call(
-        kernel, [images, *rows, *columns, factor], [((batch, tall, wide, depth), "float32")],
-        [height, width, tall, wide, depth, *most], batch * tall,
-        maximum(_WORK // maximum(most[0] * width * depth, 1), 1), scratch=4 * line,
+        kernel,
+        [images, *rows, *columns, factor],
+        [((batch, tall, wide, depth), "float32")],
+        [height, width, tall, wide, depth, *most],
+        batch * tall,
+        maximum(_WORK // maximum(most[0] * width * depth, 1), 1),
+        scratch=4 * line,
         operations=2 * batch * tall * depth * (most[0] * width + most[1] * wide),
-    )  # fmt: skip
+    )
     return out
 
 

@@ -41,9 +41,7 @@ def pixel_of_three(
     out, where, much = pointer(target), pointer(places), pointer(weights)
     first = pointer(line + where[0] * 3)
     weight = much[0]
-    red, green, blue = (
-        first[0] * weight, first[1] * weight, first[2] * weight,
-    )  # fmt: skip
+    red, green, blue = (first[0] * weight, first[1] * weight, first[2] * weight)
     for k in range(1, count):
         pixel = pointer(line + where[k] * 3)
         weight = much[k]
@@ -67,9 +65,15 @@ def pixel_of_one(
 
 @helper
 def sum_along(
-    target: Address, line: Address, counts: Address, places: Address, weights: Address, most: int,
-    columns: int, depth: int,
-) -> None:  # fmt: skip
+    target: Address,
+    line: Address,
+    counts: Address,
+    places: Address,
+    weights: Address,
+    most: int,
+    columns: int,
+    depth: int,
+) -> None:
     """A line of weighted sums of pixels of another one."""
     many = pointer(counts)
     for j in range(columns):

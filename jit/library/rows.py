@@ -19,10 +19,13 @@ from .library_kernel import LibraryKernel
 from .template import specialise
 from .vectors import BYTES, vectors
 
-WIDTHS = {
-    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
-    "float32": 4, "int64": 8, "uint64": 8, "float64": 8,
-}  # fmt: skip
+_OF_WIDTH = {
+    1: "bool int8 uint8",
+    2: "int16 uint16",
+    4: "int32 uint32 float32",
+    8: "int64 uint64 float64",
+}
+WIDTHS = {dtype: width for width, names in _OF_WIDTH.items() for dtype in names.split()}
 _WORK = 1 << 15  # elements per tile
 _BLOCK = 64  # rows and columns of the blocks of a transpose
 
@@ -58,18 +61,27 @@ def scatter_rows(
     inputs = [indices, updates] if base is None else [indices, updates, base]
     params = [product(indices.shape), width]
     (out,) = b.call(
-        kernel, inputs, [((rows, *tail), updates.dtype)], params, rows, row_tile,
+        kernel,
+        inputs,
+        [((rows, *tail), updates.dtype)],
+        params,
+        rows,
+        row_tile,
         operations=product(updates.shape),
-    )  # fmt: skip
+    )
     return out
 
 
 def _scatter_kernel(fn: str, start: Any, dtype: str, out_at: int, is_single: bool) -> LibraryKernel:
     first = float(start) if dtype in BYTES else start
     return specialise(
-        f"scatter_{fn}", rows_kernels.scatter, COMBINE=COMBINE[fn], START=first, OUT_AT=out_at,
+        f"scatter_{fn}",
+        rows_kernels.scatter,
+        COMBINE=COMBINE[fn],
+        START=first,
+        OUT_AT=out_at,
         SINGLE=is_single,
-    )  # fmt: skip
+    )
 
 
 def running(
@@ -81,10 +93,16 @@ def running(
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
     line = maximum(length * inner, 1)
     (out,) = b.call(
-        _running_kernel(fn, x.dtype), [x], [(tuple(x.shape), x.dtype)],
-        [length, inner, int(exclusive), int(reverse)], outer, maximum(_WORK // line, 1), inner,
-        maximum(_WORK // maximum(length, 1), 256), operations=product(x.shape),
-    )  # fmt: skip
+        _running_kernel(fn, x.dtype),
+        [x],
+        [(tuple(x.shape), x.dtype)],
+        [length, inner, int(exclusive), int(reverse)],
+        outer,
+        maximum(_WORK // line, 1),
+        inner,
+        maximum(_WORK // maximum(length, 1), 256),
+        operations=product(x.shape),
+    )
     return out
 
 
@@ -100,9 +118,12 @@ def inverted(b: Any, numbers: Any) -> Any:
     """(the permutation that undoes a vector of integers, whether it is one)."""
     count = numbers.shape[0]
     return b.call(
-        specialise("inverted", rows_kernels.inverted), [numbers],
-        [((count,), numbers.dtype), ((), "bool")], [count], operations=3 * count,
-    )  # fmt: skip
+        specialise("inverted", rows_kernels.inverted),
+        [numbers],
+        [((count,), numbers.dtype), ((), "bool")],
+        [count],
+        operations=3 * count,
+    )
 
 
 def distinct(b: Any, x: Any, dtype: str) -> Any:
@@ -117,9 +138,13 @@ def distinct(b: Any, x: Any, dtype: str) -> Any:
     vectors = [((count,), x.dtype), ((count,), dtype), ((count,), dtype), ((), "int64")]
     # (A table has up to four times as many places.)
     return b.call(
-        specialise("distinct", rows_kernels.distinct), [x], vectors, [count],
-        scratch=32 * count + 64, operations=8 * count,
-    )  # fmt: skip
+        specialise("distinct", rows_kernels.distinct),
+        [x],
+        vectors,
+        [count],
+        scratch=32 * count + 64,
+        operations=8 * count,
+    )
 
 
 def coordinates(b: Any, x: Any, count: AnySize) -> Any:
@@ -127,10 +152,12 @@ def coordinates(b: Any, x: Any, count: AnySize) -> Any:
     if x.dtype not in WIDTHS or not x.ndim:
         return NotImplemented
     (out,) = b.call(
-        specialise("coordinates", rows_kernels.coordinates), [x], [((count, x.ndim), "int64")],
+        specialise("coordinates", rows_kernels.coordinates),
+        [x],
+        [((count, x.ndim), "int64")],
         [count, product(x.shape[:-1]), x.shape[-1], x.ndim, *x.shape[:-1]],
         operations=2 * product(x.shape),
-    )  # fmt: skip
+    )
     return out
 
 
@@ -143,9 +170,15 @@ def transpose_matrices(b: Any, x: Any) -> Any:
     blocks = ceil_div(m, _BLOCK)
     per_block = maximum(n * _BLOCK, 1)
     (out,) = b.call(
-        kernel, [x], [((batch, n, m), x.dtype)], [m, n], batch * blocks,
-        maximum(_WORK // per_block, 1), n, 8 * _BLOCK,
-    )  # fmt: skip
+        kernel,
+        [x],
+        [((batch, n, m), x.dtype)],
+        [m, n],
+        batch * blocks,
+        maximum(_WORK // per_block, 1),
+        n,
+        8 * _BLOCK,
+    )
     return out
 
 

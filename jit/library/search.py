@@ -25,10 +25,16 @@ def search_sorted(b: Any, rows: Any, values: Any, right: bool, dtype: str = "int
     count = values.shape[1]
     kernel = specialise("search", search_kernels.search, RIGHT=right)
     (out,) = b.call(
-        kernel, [rows, values], [(tuple(values.shape), dtype)], [rows.shape[1], count],
-        values.shape[0], maximum(_TILE // maximum(count, 1), 1), count, _TILE,
+        kernel,
+        [rows, values],
+        [(tuple(values.shape), dtype)],
+        [rows.shape[1], count],
+        values.shape[0],
+        maximum(_TILE // maximum(count, 1), 1),
+        count,
+        _TILE,
         operations=10 * values.shape[0] * count,
-    )  # fmt: skip
+    )
     return out
 
 

@@ -57,20 +57,30 @@ def sorted_segments(
     # As many rows as a tile of data has on the average.
     per_row = maximum(ceil_div(count * width, maximum(rows, 1)), 1)
     (out,) = b.call(
-        kernel, inputs, [((rows, *tail), data.dtype)],
-        [count, width, data.shape[0], int(2 * power)], rows,
-        maximum(ceil_div(_WORK, per_row), ceil_div(rows, 64)), operations=count * width,
-    )  # fmt: skip
+        kernel,
+        inputs,
+        [((rows, *tail), data.dtype)],
+        [count, width, data.shape[0], int(2 * power)],
+        rows,
+        maximum(ceil_div(_WORK, per_row), ceil_div(rows, 64)),
+        operations=count * width,
+    )
     return out
 
 
 def _segments_kernel(fn: str, dtype: str, start: Any, empty: Any, is_picked: bool) -> LibraryKernel:
     kind = np.dtype(dtype)
     return specialise(
-        f"segments_{fn}", segments_kernels.sorted_segments, COMBINE=_COMBINE[fn],
-        START=_constant(start, kind), EMPTY=_constant(empty, kind), ALONE=fn in ("fmax", "fmin"),
-        MEANS=fn == "add" and kind.kind == "f", SHORT=dtype == "float32", PICKED=is_picked,
-    )  # fmt: skip
+        f"segments_{fn}",
+        segments_kernels.sorted_segments,
+        COMBINE=_COMBINE[fn],
+        START=_constant(start, kind),
+        EMPTY=_constant(empty, kind),
+        ALONE=fn in ("fmax", "fmin"),
+        MEANS=fn == "add" and kind.kind == "f",
+        SHORT=dtype == "float32",
+        PICKED=is_picked,
+    )
 
 
 def _constant(number: Any, kind: np.dtype) -> Any:
@@ -88,11 +98,14 @@ def sparse_product(b: Any, rows: Any, columns: Any, values: Any, dense: Any, cou
     width = dense.shape[1]
     entries = values.shape[0]
     (out,) = b.call(
-        _sparse_kernel(dense.dtype), [rows, columns, values, dense],
-        [((count, width), dense.dtype)], [entries, width], count,
+        _sparse_kernel(dense.dtype),
+        [rows, columns, values, dense],
+        [((count, width), dense.dtype)],
+        [entries, width],
+        count,
         maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
         operations=2 * entries * width,
-    )  # fmt: skip
+    )
     return out
 
 
@@ -106,8 +119,11 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     for dtype in dtypes:
         for ids in ("int32", "int64"):
             for fn, start, empty in (
-                ("add", 0, 0), ("mul", 1, 1), ("fmax", -np.inf, 0), ("fmin", np.inf, 0),
-            ):  # fmt: skip
+                ("add", 0, 0),
+                ("mul", 1, 1),
+                ("fmax", -np.inf, 0),
+                ("fmin", np.inf, 0),
+            ):
                 kernel = _segments_kernel(fn, dtype, start, empty, False)
                 yield kernel.over([ids, dtype, ids, dtype])
             picked = _segments_kernel("add", dtype, 0, 0, True)

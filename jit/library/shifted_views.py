@@ -49,9 +49,14 @@ def depthwise(
 
 
 def depthwise_input_gradient(
-    b: Any, sizes: Sequence[AnySize], w: Any, dy: Any,
-    strides: Sequence[int], padding: Padding, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+    b: Any,
+    sizes: Sequence[AnySize],
+    w: Any,
+    dy: Any,
+    strides: Sequence[int],
+    padding: Padding,
+    dilations: Sequence[int],
+) -> Any:
     """The gradient with respect to the input, whose sizes are given, or NotImplemented."""
     if not _is_small(w.shape):
         return NotImplemented
@@ -66,9 +71,11 @@ def depthwise_input_gradient(
         # Where padding is larger than a filter, windows lie outside of the input altogether.
         b.require(before >= 0 and before + (axis.out - 1) * axis.stride < whole)
     spread = b.assemble(
-        (sizes[0], *room, channels * many), dy.dtype,
-        [(dy, [0, *low, 0], [1, high.stride, wide.stride, 1])], 0,
-    )  # fmt: skip
+        (sizes[0], *room, channels * many),
+        dy.dtype,
+        [(dy, [0, *low, 0], [1, high.stride, wide.stride, 1])],
+        0,
+    )
     shape = (sizes[0], high.size, wide.size, channels)
     terms = []
     for i, j in _taps(height, width):
@@ -81,9 +88,14 @@ def depthwise_input_gradient(
 
 
 def depthwise_filter_gradient(
-    b: Any, x: Any, sizes: Sequence[int], dy: Any,
-    strides: Sequence[int], padding: Padding, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+    b: Any,
+    x: Any,
+    sizes: Sequence[int],
+    dy: Any,
+    strides: Sequence[int],
+    padding: Padding,
+    dilations: Sequence[int],
+) -> Any:
     """The gradient with respect to the filters, whose sizes are given, or NotImplemented."""
     if not _is_small(sizes):
         return NotImplemented

@@ -24,9 +24,15 @@ _WIDTH = ir.Param(0)
 
 
 def update_rows(
-    b: Any, cells: Sequence[Any], indices: Any, body: Callable[..., Any], given: Sequence[Any],
-    problem: Callable[..., BaseException], depth: int = 1, evidence: Any = None,
-) -> Any:  # fmt: skip
+    b: Any,
+    cells: Sequence[Any],
+    indices: Any,
+    body: Callable[..., Any],
+    given: Sequence[Any],
+    problem: Callable[..., BaseException],
+    depth: int = 1,
+    evidence: Any = None,
+) -> Any:
     """body(*rows of the variables, *given) -> their new values, for every index in order.
 
     What is given is a scalar, or has a row for every index.  Returns the variables as they are
@@ -52,14 +58,26 @@ def update_rows(
     kernel, operations = _kernel(body, present, [wide, end], given)
     work = ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16
     after = b.call(
-        kernel, [wide, end, *given], (), [count, width, width],
-        count, maximum(count, 1), width, maximum(work, _COLUMNS),
-        operations=count * width * operations, updates=cells, touches=count * width,
-    )  # fmt: skip
+        kernel,
+        [wide, end, *given],
+        (),
+        [count, width, width],
+        count,
+        maximum(count, 1),
+        width,
+        maximum(work, _COLUMNS),
+        operations=count * width * operations,
+        updates=cells,
+        touches=count * width,
+    )
     size = b.constant(count_of_rows, "int64")
     bad = b.map(scalar.lt, end, b.size_scalar(wide, None, "int64"))
-    b.require_not(bad, lambda where, rows: problem(where, int(rows)),
-                  indices if evidence is None else evidence, size)  # fmt: skip
+    b.require_not(
+        bad,
+        lambda where, rows: problem(where, int(rows)),
+        indices if evidence is None else evidence,
+        size,
+    )
     return after
 
 

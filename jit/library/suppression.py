@@ -14,9 +14,15 @@ _KINDS = (*["float32"] * 5, "int32", "float32", "int32")
 
 
 def suppressed(
-    b: Any, boxes: Any, scores: Any, threshold: Any, least: Any, scale: Any, wanted: int,
+    b: Any,
+    boxes: Any,
+    scores: Any,
+    threshold: Any,
+    least: Any,
+    scale: Any,
+    wanted: int,
     is_boxes: bool,
-) -> Any:  # fmt: skip
+) -> Any:
     """(indices, scores, how many): the best ones, first, filled up with zeros to `wanted`.
 
     boxes: [number, 4], or how much each overlaps each; from the threshold (0-d) on one of two goes.
@@ -25,10 +31,13 @@ def suppressed(
     count = scores.shape[0]
     scratch = 24 * (count + 1) + 20 * (wanted + 1)
     return b.call(
-        _kernel(is_boxes), [boxes, scores, threshold, least, scale],
-        [((wanted,), "int32"), ((wanted,), "float32"), ((), "int32")], [count, wanted],
-        scratch=scratch, operations=20 * count,
-    )  # fmt: skip
+        _kernel(is_boxes),
+        [boxes, scores, threshold, least, scale],
+        [((wanted,), "int32"), ((wanted,), "float32"), ((), "int32")],
+        [count, wanted],
+        scratch=scratch,
+        operations=20 * count,
+    )
 
 
 def _kernel(is_boxes: bool) -> LibraryKernel:

@@ -27,14 +27,27 @@ _HEIGHTS = (28, 24, 20, *range(16, 0, -1))
 
 
 def tiles(
-    dtype: str, pixels: int, count: int, masked: bool = False, ragged: bool = False,
-    spans: str = PLAIN, adjacent: bool = False,
-) -> LibraryKernel:  # fmt: skip
+    dtype: str,
+    pixels: int,
+    count: int,
+    masked: bool = False,
+    ragged: bool = False,
+    spans: str = PLAIN,
+    adjacent: bool = False,
+) -> LibraryKernel:
     """The kernel of tiles of so many rows and vectors; see the constants of tile_kernels.py."""
     made = specialise(
-        "tiles", tile_kernels.tiles, DTYPE=dtype, LANES=vectors(dtype).lanes, VECTORS=count,
-        PIXELS=pixels, MASKED=masked, RAGGED=int(ragged), SPANS=spans, ADJACENT=adjacent,
-    )  # fmt: skip
+        "tiles",
+        tile_kernels.tiles,
+        DTYPE=dtype,
+        LANES=vectors(dtype).lanes,
+        VECTORS=count,
+        PIXELS=pixels,
+        MASKED=masked,
+        RAGGED=int(ragged),
+        SPANS=spans,
+        ADJACENT=adjacent,
+    )
     return made.over(())
 
 

@@ -26,13 +26,15 @@ def wide_window(b: Any, x: Any, w: Any, rows: AnySize, columns: AnySize) -> Any:
     lines = x.shape[0] * rows
     per_line = maximum(columns * depth * taps, 1)
     (out,) = b.call(
-        _kernel(depth), [x, w],
+        _kernel(depth),
+        [x, w],
         [((x.shape[0], rows, columns, depth), "float32")],
-        [*x.shape[1:3], rows, columns, depth, tall, wide], lines,
+        [*x.shape[1:3], rows, columns, depth, tall, wide],
+        lines,
         maximum(_WORK // per_line, ceil_div(lines, 256)),
         scratch=4 * taps * wide_window_kernels.PIXELS * depth,
         operations=2 * lines * columns * depth * taps,
-    )  # fmt: skip
+    )
     return out
 
 

@@ -64,8 +64,14 @@ def wide_window(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
     channels, height and width of a filter; scratch.
     """
     height, width, rows, columns, depth, tall, wide = (
-        args[3], args[4], args[5], args[6], args[7], args[8], args[9],
-    )  # fmt: skip
+        args[3],
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+    )
     weights = region(args[10] + worker * args[11], "float32")
     repeat(weights, args[1], tall * wide, depth)
     for r in range(r0, r1):

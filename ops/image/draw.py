@@ -27,11 +27,19 @@ if TYPE_CHECKING:
 # Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
 _COLORS = np.array(
     [
-        [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1],
-        [0.5, 0.5, 0, 1], [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
+        [1, 1, 0, 1],
+        [0, 0, 1, 1],
+        [1, 0, 0, 1],
+        [0, 1, 0, 1],
+        [0.5, 0, 0.5, 1],
+        [0.5, 0.5, 0, 1],
+        [0.5, 0, 0, 1],
+        [0, 0, 0.5, 1],
+        [0, 1, 1, 1],
+        [1, 0, 1, 1],
     ],
     np.float32,
-)  # fmt: skip
+)
 _DEPTHS = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
 _NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 

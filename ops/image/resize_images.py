@@ -81,9 +81,13 @@ def _fitting_size(images: Tensor, height: int | None, width: int | None) -> Tens
 
 
 def _resize(
-    images: TensorLike, resizer: Resizer, size: Any, keeps_ratio: bool, name: str | None,
+    images: TensorLike,
+    resizer: Resizer,
+    size: Any,
+    keeps_ratio: bool,
+    name: str | None,
     skips_same: bool,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         if images.shape.ndims is None:

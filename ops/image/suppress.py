@@ -89,9 +89,13 @@ class Boxes:
 
 
 def select(
-    scores: np.ndarray, similar: Callable[[int, Any], np.ndarray], count: int, threshold: Any,
-    least: Any, sigma: Any = 0,
-) -> tuple[list[int], list[Any]]:  # fmt: skip
+    scores: np.ndarray,
+    similar: Callable[[int, Any], np.ndarray],
+    count: int,
+    threshold: Any,
+    least: Any,
+    sigma: Any = 0,
+) -> tuple[list[int], list[Any]]:
     """The boxes that are picked, best first, and their scores.
 
     similar: of a box and others.  From `threshold` on a box is dropped; below it lowers the score

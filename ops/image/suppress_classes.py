@@ -70,9 +70,14 @@ def _combined_shape(c: ShapeContext) -> list[TensorShape]:
 
 
 def _combined(
-    c: KernelContext, boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray,
-    total: np.ndarray, overlap: np.ndarray, least: np.ndarray,
-) -> tuple[np.ndarray, ...]:  # fmt: skip
+    c: KernelContext,
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    per_class: np.ndarray,
+    total: np.ndarray,
+    overlap: np.ndarray,
+    least: np.ndarray,
+) -> tuple[np.ndarray, ...]:
     _require_combined(boxes, scores, per_class, total, overlap, least)
     size, each = int(total), int(per_class)
     if c.attr("pad_per_class"):
@@ -96,9 +101,13 @@ def _combined(
 
 
 def _require_combined(
-    boxes: np.ndarray, scores: np.ndarray, per_class: np.ndarray, total: np.ndarray,
-    overlap: np.ndarray, least: np.ndarray,
-) -> None:  # fmt: skip
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    per_class: np.ndarray,
+    total: np.ndarray,
+    overlap: np.ndarray,
+    least: np.ndarray,
+) -> None:
     if len(boxes) != len(scores):
         raise errors.invalid("boxes and scores must have same batch size")
     require_scalars({"max_size_per_class": per_class, "max_total_size": total})
@@ -120,9 +129,15 @@ def _require_combined(
 
 
 def _lower_combined(
-    b: Builder, op: OpView, boxes: Value, scores: Value, per_class: Value, total: Value,
-    overlap: Value, least: Value,
-) -> Any:  # fmt: skip
+    b: Builder,
+    op: OpView,
+    boxes: Value,
+    scores: Value,
+    per_class: Value,
+    total: Value,
+    overlap: Value,
+    least: Value,
+) -> Any:
     from ...jit import library
 
     sizes = [b.known(value) for value in (per_class, total)]

@@ -74,9 +74,14 @@ def _padded_shapes(lists: int) -> Any:
 
 
 def _suppressed(
-    c: KernelContext, boxes: np.ndarray, scores: np.ndarray, size: np.ndarray,
-    overlap: Any = None, least: Any = None, sigma: Any = None,
-) -> tuple[np.ndarray, np.ndarray, np.int32]:  # fmt: skip
+    c: KernelContext,
+    boxes: np.ndarray,
+    scores: np.ndarray,
+    size: np.ndarray,
+    overlap: Any = None,
+    least: Any = None,
+    sigma: Any = None,
+) -> tuple[np.ndarray, np.ndarray, np.int32]:
     """Indices, scores, and how many there are without padding."""
     given = {"iou_threshold": overlap, "score_threshold": least, "soft_nms_sigma": sigma}
     values = {name: np.asarray(value) for name, value in given.items() if value is not None}
@@ -87,15 +92,25 @@ def _suppressed(
     require_boxes(boxes, scores, float(share))
     lowest = float(np.finfo(scores.dtype).min)
     return _picked(
-        scores, Boxes(boxes).overlaps, int(size), share, lowest if least is None else least,
-        0 if sigma is None else sigma, _is_padded(c),
-    )  # fmt: skip
+        scores,
+        Boxes(boxes).overlaps,
+        int(size),
+        share,
+        lowest if least is None else least,
+        0 if sigma is None else sigma,
+        _is_padded(c),
+    )
 
 
 def _picked(
-    scores: np.ndarray, similar: Any, size: int, share: Any, least: Any, sigma: Any = 0,
+    scores: np.ndarray,
+    similar: Any,
+    size: int,
+    share: Any,
+    least: Any,
+    sigma: Any = 0,
     is_padded: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.int32]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, np.int32]:
     if size < 0 and is_padded:
         raise errors.invalid("output size must be non-negative")
     # TensorFlow takes a negative number for a huge one.
@@ -109,9 +124,15 @@ def _picked(
 
 
 def _lower_suppressed(
-    b: Builder, op: OpView, boxes: Value, scores: Value, size: Value,
-    overlap: Value | None = None, least: Value | None = None, sigma: Value | None = None,
-) -> Any:  # fmt: skip
+    b: Builder,
+    op: OpView,
+    boxes: Value,
+    scores: Value,
+    size: Value,
+    overlap: Value | None = None,
+    least: Value | None = None,
+    sigma: Value | None = None,
+) -> Any:
     if boxes.dtype != "float32" or any(
         value is not None and value.dtype != "float32" for value in (overlap, least, sigma)
     ):
@@ -137,9 +158,16 @@ def _is_padded(op: OpView | KernelContext) -> bool:
 
 
 def _lower_picked(
-    b: Builder, boxes: Value, scores: Value, size: Value, overlap: Value, least: Value,
-    scale: Value, is_share: bool, is_padded: bool,
-) -> Any:  # fmt: skip
+    b: Builder,
+    boxes: Value,
+    scores: Value,
+    size: Value,
+    overlap: Value,
+    least: Value,
+    scale: Value,
+    is_share: bool,
+    is_padded: bool,
+) -> Any:
     from ...jit import library
 
     known = b.known(size)
@@ -246,9 +274,13 @@ define(
 
 
 def _overlapping(
-    c: KernelContext, overlaps: np.ndarray, scores: np.ndarray, size: np.ndarray,
-    overlap: np.ndarray, least: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+    c: KernelContext,
+    overlaps: np.ndarray,
+    scores: np.ndarray,
+    size: np.ndarray,
+    overlap: np.ndarray,
+    least: np.ndarray,
+) -> np.ndarray:
     require_scalars(
         {"max_output_size": size, "overlap_threshold": overlap, "score_threshold": least}
     )
@@ -265,9 +297,14 @@ def _overlapping(
 
 
 def _lower_overlapping(
-    b: Builder, op: OpView, overlaps: Value, scores: Value, size: Value, overlap: Value,
+    b: Builder,
+    op: OpView,
+    overlaps: Value,
+    scores: Value,
+    size: Value,
+    overlap: Value,
     least: Value,
-) -> Any:  # fmt: skip
+) -> Any:
     b.require(overlaps.ndim == 2 and b.equal(overlaps.shape[0], overlaps.shape[1]))
     zero = b.constant(0, "float32")
     found = _lower_picked(b, overlaps, scores, size, overlap, least, zero, False, False)

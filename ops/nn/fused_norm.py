@@ -142,15 +142,19 @@ def _lower_forward(version: int) -> Callable[..., Any]:
             one = k.const_like
             out_variance = b.map(
                 lambda v, n: k.mul(v, k.div(n, k.maximum(k.sub(n, one(1, n)), one(1, n)))),
-                variance, count,
-            )  # fmt: skip
+                variance,
+                count,
+            )
         factor = b.map(
             lambda s, v: k.div(s, k.sqrt(k.add(v, k.const_like(epsilon, v)))), scale, variance
         )
         y = b.map(
             lambda v, m, f, o: k.add(k.mul(k.sub(v, m), f), o),
-            x, spread(mean), spread(factor), spread(offset),
-        )  # fmt: skip
+            x,
+            spread(mean),
+            spread(factor),
+            spread(offset),
+        )
         extra = (b.constant(np.float32(0)),) if version == 2 else ()
         return y, mean, out_variance, mean, variance, *extra
 
@@ -274,15 +278,19 @@ def _lower_backward(
         count = b.size_scalar(x, axes, x.dtype)
         # The moments of an empty batch are no numbers; its gradients are zeros.
         dscale = b.map(
-            lambda d, n: k.select(k.eq(n, k.const_like(0, n)), k.const_like(0, d), d),
-            dscale, count,
-        )  # fmt: skip
+            lambda d, n: k.select(k.eq(n, k.const_like(0, n)), k.const_like(0, d), d), dscale, count
+        )
         slope = b.map(lambda s, i, n: k.div(k.mul(s, i), n), dscale, inverse, count)
         shift = b.map(k.div, doffset, count)
         dx = b.map(
             lambda g, v, m, f, s, o: k.mul(f, k.sub(k.sub(g, o), k.mul(k.sub(v, m), s))),
-            dy, x, spread(mean), spread(factor), spread(slope), spread(shift),
-        )  # fmt: skip
+            dy,
+            x,
+            spread(mean),
+            spread(factor),
+            spread(slope),
+            spread(shift),
+        )
     else:
         dx = b.map(k.mul, dy, spread(factor))
     empty = b.constant(np.empty(0, np.float32))

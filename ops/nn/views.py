@@ -34,9 +34,14 @@ class Pool:
     """A pooling of values of a plan: channels last, the window static and small."""
 
     def __init__(
-        self, b: Builder, shape: Sequence[Any], ksize: Sequence[int], strides: Sequence[int],
-        padding: Any, form: str,
-    ) -> None:  # fmt: skip
+        self,
+        b: Builder,
+        shape: Sequence[Any],
+        ksize: Sequence[int],
+        strides: Sequence[int],
+        padding: Any,
+        form: str,
+    ) -> None:
         """Raises the builder's NotLowered where it does not serve."""
         text = padding.decode() if isinstance(padding, bytes) else padding
         sizes, windows, steps = (nw.spatial(v, form) for v in (shape, ksize, strides))
@@ -90,8 +95,10 @@ class Pool:
         by_offset = dict(zip(self.offsets, parts, strict=True))
         total: Value | None = None
         for turn in product(*(range(-(-a.window // a.stride)) for a in axes)):
-            starts = [range(q * a.stride, min((q + 1) * a.stride, a.window))
-                      for q, a in zip(turn, axes, strict=True)]  # fmt: skip
+            starts = [
+                range(q * a.stride, min((q + 1) * a.stride, a.window))
+                for q, a in zip(turn, axes, strict=True)
+            ]
             placed = [(by_offset[at], [0, *at, 0], steps) for at in product(*starts)]
             shape = (self.batch, *self.padded_sizes, self.depth)
             one = b.assemble(shape, parts[0].dtype, placed, 0)
@@ -320,8 +327,11 @@ class _Planes:
         total: Value | None = None
         for tap, at in enumerate(self._starts()):
             one = b.slice(parts, [0, 0, 0, 0, tap, 0], (*split[:4], 1, channels))
-            place = (b.reshape(one, (*split[:4], channels)), [0, at, 0, 0, 0],
-                     [1, axis.stride, 1, 1, 1])  # fmt: skip
+            place = (
+                b.reshape(one, (*split[:4], channels)),
+                [0, at, 0, 0, 0],
+                [1, axis.stride, 1, 1, 1],
+            )
             placed = b.assemble(shape, images.dtype, [place], 0)
             total = placed if total is None else b.map(k.add, total, placed)
         assert total is not None

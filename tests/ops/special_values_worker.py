@@ -15,11 +15,23 @@ import numpy as np
 
 NAN, INF = np.nan, np.inf
 FOURS = [
-    [NAN, 3, 2, -5], [1, NAN, 2, -5], [1, 3, NAN, -5], [1, 3, 2, NAN], [NAN, NAN, 2, 1],
-    [1, NAN, NAN, 2], [NAN] * 4, [-INF] * 4, [-INF, NAN, -INF, -INF], [NAN, -INF, -INF, -INF],
-    [INF] * 4, [INF, NAN, 1, 2], [0.0, -0.0, 0.0, -0.0], [-0.0, 0.0, 0.0, -0.0], [-1] * 4,
+    [NAN, 3, 2, -5],
+    [1, NAN, 2, -5],
+    [1, 3, NAN, -5],
+    [1, 3, 2, NAN],
+    [NAN, NAN, 2, 1],
+    [1, NAN, NAN, 2],
+    [NAN] * 4,
+    [-INF] * 4,
+    [-INF, NAN, -INF, -INF],
+    [NAN, -INF, -INF, -INF],
+    [INF] * 4,
+    [INF, NAN, 1, 2],
+    [0.0, -0.0, 0.0, -0.0],
+    [-0.0, 0.0, 0.0, -0.0],
+    [-1] * 4,
     [-INF, -3.4028234663852886e38, -INF, NAN],
-]  # fmt: skip
+]
 SPECIAL = [NAN, INF, -INF, 0.0, -0.0, 1, -1, 7, 6, 0.5, -0.5]
 CHANNELS = (1, 3, 16)
 LENGTHS = (1, 2, 9, 40)
@@ -132,11 +144,21 @@ def _orders(cases):
 def _gradients(cases):
     tf, nn = cases.tf, cases.tf.nn
     functions = {
-        "relu": nn.relu, "relu6": nn.relu6, "elu": nn.elu, "selu": nn.selu, "tanh": tf.tanh,
-        "softplus": nn.softplus, "softsign": nn.softsign, "leaky_relu": nn.leaky_relu,
-        "sigmoid": tf.sigmoid, "reciprocal": tf.reciprocal, "abs": tf.abs,
-        "sign": tf.sign, "square": tf.square, "log": tf.log,
-    }  # fmt: skip
+        "relu": nn.relu,
+        "relu6": nn.relu6,
+        "elu": nn.elu,
+        "selu": nn.selu,
+        "tanh": tf.tanh,
+        "softplus": nn.softplus,
+        "softsign": nn.softsign,
+        "leaky_relu": nn.leaky_relu,
+        "sigmoid": tf.sigmoid,
+        "reciprocal": tf.reciprocal,
+        "abs": tf.abs,
+        "sign": tf.sign,
+        "square": tf.square,
+        "log": tf.log,
+    }
     for dtype in ("float32", "float64", "float16"):
         x, dy = (cases.feed(part) for part in _pairs(SPECIAL, dtype))
         for name, function in functions.items():

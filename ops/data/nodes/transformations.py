@@ -175,13 +175,19 @@ def _passing(c: KernelContext, source: Any, *others: Any) -> Dataset:
 
 _INPUT = "input_dataset: variant"
 define_dataset(
-    "ZipDataset", "input_datasets: N * variant", f"{TYPES}; N: int >= 1", _zip,
+    "ZipDataset",
+    "input_datasets: N * variant",
+    f"{TYPES}; N: int >= 1",
+    _zip,
     "A dataset of elements of several datasets side by side.",
-)  # fmt: skip
+)
 define_dataset(
-    "ConcatenateDataset", f"{_INPUT}, another_dataset: variant", TYPES, _concatenate,
+    "ConcatenateDataset",
+    f"{_INPUT}, another_dataset: variant",
+    TYPES,
+    _concatenate,
     "A dataset of the elements of one dataset, then those of another.",
-)  # fmt: skip
+)
 for _name, _kernel, _doc in (
     ("RepeatDataset", _repeat, "A dataset of the elements again and again, -1 means for ever."),
     ("TakeDataset", _take, "A dataset of the first elements, all of them if `count` is -1."),

@@ -267,10 +267,10 @@ def normalization(tf):
 
 
 PROGRAMS = [
-    fills, shapes, joins, subscripts, selections, partial_shapes, products, movements, blocks,
-    options, dense_layers, softmax, convolution, embedding, own_gradient,
-    batch_gathers, sparse_gradients, many_gradients, recurrent, normalization,
-]  # fmt: skip
+    *(fills, shapes, joins, subscripts, selections, partial_shapes, products, movements, blocks),
+    *(options, dense_layers, softmax, convolution, embedding, own_gradient, batch_gathers),
+    *(sparse_gradients, many_gradients, recurrent, normalization),
+]
 
 
 def nodes(tf, program):

@@ -58,14 +58,22 @@ def test_define_makes_a_function() -> None:
 
 def test_types_must_agree() -> None:
     x = tf.placeholder(tf.float32)
-    with pytest.raises(TypeError, match=r"Input 'y' of 'Mul' Op has type int32 that does not match "
-                       r"type float32 of argument 'x'\."):  # fmt: skip
+    with pytest.raises(
+        TypeError,
+        match=r"Input 'y' of 'Mul' Op has type int32 that does not match "
+        r"type float32 of argument 'x'\.",
+    ):
         build_op("Mul", {"x": x, "y": tf.constant(1)}, {})
-    with pytest.raises(TypeError, match="Expected float32 passed to parameter 'y' of op 'Mul', got "
-                       "'a' of type 'str' instead"):  # fmt: skip
+    with pytest.raises(
+        TypeError,
+        match="Expected float32 passed to parameter 'y' of op 'Mul', got 'a' of type 'str' instead",
+    ):
         build_op("Mul", {"x": x, "y": "a"}, {})
-    with pytest.raises(TypeError, match=r"Tensors in list passed to 'values' of 'Pack' Op have "
-                       r"types \[float32, int32\] that don't all match"):  # fmt: skip
+    with pytest.raises(
+        TypeError,
+        match=r"Tensors in list passed to 'values' of 'Pack' Op have "
+        r"types \[float32, int32\] that don't all match",
+    ):
         build_op("Pack", {"values": [x, tf.constant(1)]}, {"axis": 0})
     with pytest.raises(TypeError, match="Expected list for 'values' argument to 'Pack' Op, not"):
         build_op("Pack", {"values": x}, {"axis": 0})
@@ -90,8 +98,11 @@ def test_references_are_required_where_stated() -> None:
 
 def test_shape_errors_read_as_in_tensorflow() -> None:
     x, y = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [4, None])
-    with pytest.raises(ValueError, match=r"for 'MatMul' \(op: 'MatMul'\) with input shapes: "
-                       r"\[2,3\], \[4,\?\]\."):  # fmt: skip
+    with pytest.raises(
+        ValueError,
+        match=r"for 'MatMul' \(op: 'MatMul'\) with input shapes: "
+        r"\[2,3\], \[4,\?\]\.",
+    ):
         tf.matmul(x, y)
 
 
@@ -114,8 +125,9 @@ def test_convert_to_tensor() -> None:
     x = tf.convert_to_tensor([1, 2], preferred_dtype=tf.float32)
     assert x.dtype == tf.float32 and tf.convert_to_tensor(x) is x
     assert tf.convert_to_tensor([1.5], dtype_hint=tf.int32).dtype == tf.float32
-    with pytest.raises(ValueError, match="Tensor conversion requested dtype int32 for Tensor with "
-                       "dtype float32"):  # fmt: skip
+    with pytest.raises(
+        ValueError, match="Tensor conversion requested dtype int32 for Tensor with dtype float32"
+    ):
         tf.convert_to_tensor(x, tf.int32)
     with pytest.raises(TypeError, match="Can't convert Operation 'init' to Tensor"):
         tf.convert_to_tensor(tf.no_op(name="init"))

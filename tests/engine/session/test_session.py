@@ -66,12 +66,16 @@ def test_feeding() -> None:
         a = tf.constant(1.0)
         assert session.run(a + 1.0, {a: 4.0}) == 5.0
         for feed, error, text in (
-            ({x: [1, 2]}, ValueError, r"Cannot feed value of shape \(2,\) for Tensor 'x:0', which "
-             r"has shape '\(\?, 2\)'"),
+            (
+                {x: [1, 2]},
+                ValueError,
+                r"Cannot feed value of shape \(2,\) for Tensor 'x:0', which "
+                r"has shape '\(\?, 2\)'",
+            ),
             ({x: total}, TypeError, "The value of a feed cannot be a tf.Tensor object"),
             ({"y:0": 1}, TypeError, "Cannot interpret feed_dict key as Tensor: The name 'y:0'"),
             ({tf.Graph(): 1}, TypeError, "Cannot interpret feed_dict key as Tensor"),
-        ):  # fmt: skip
+        ):
             with pytest.raises(error, match=text):
                 session.run(total, feed)
 

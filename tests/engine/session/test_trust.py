@@ -130,8 +130,14 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
             there, there, new_vocab_offset=0, num_new_vocab=1, name="it"
         ),
         "LoadAndRemapMatrix": lambda: raw.LoadAndRemapMatrix(
-            checkpoint, "a", tf.constant([0], tf.int64), tf.constant([0], tf.int64), [0.0],
-            num_rows=1, num_cols=1, name="it",
+            checkpoint,
+            "a",
+            tf.constant([0], tf.int64),
+            tf.constant([0], tf.int64),
+            [0.0],
+            num_rows=1,
+            num_cols=1,
+            name="it",
         ),
         "InitializeTableFromTextFile": table(""),
         "InitializeTableFromTextFileV2": table("V2"),
@@ -155,7 +161,10 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
         "WriteScalarSummary": of_writer("WriteScalarSummary", step, "tag", 1.0),
         "WriteHistogramSummary": of_writer("WriteHistogramSummary", step, "tag", [1.0]),
         "WriteImageSummary": of_writer(
-            "WriteImageSummary", step, "tag", np.zeros([1, 2, 2, 3], np.float32),
+            "WriteImageSummary",
+            step,
+            "tag",
+            np.zeros([1, 2, 2, 3], np.float32),
             np.zeros(4, np.uint8),
         ),
         "WriteAudioSummary": of_writer(
@@ -200,7 +209,7 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
         "ReaderReadV2": of_reader("ReaderReadV2"),
         "ReaderReadUpTo": of_reader("ReaderReadUpTo", 1),
         "ReaderReadUpToV2": of_reader("ReaderReadUpToV2", 1),
-    }  # fmt: skip
+    }
 
 
 def test_the_table_above_has_every_op_that_touches_something(tmp_path: Path) -> None:
@@ -520,8 +529,12 @@ def test_the_environment_holds_for_programs_that_know_nothing_of_it(tmp_path: Pa
     environment = {**os.environ, "NUMBAFLOW_TRUST": "graph"}
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode and "PermissionDeniedError" in done.stderr
     assert not (tmp_path / "file").exists()
 

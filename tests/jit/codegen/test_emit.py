@@ -23,8 +23,13 @@ from ...drawing import examples
 pytestmark = pytest.mark.cpu
 
 _REDUCE = {
-    "sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all,
-}  # fmt: skip
+    "sum": np.sum,
+    "prod": np.prod,
+    "max": np.max,
+    "min": np.min,
+    "any": np.any,
+    "all": np.all,
+}
 
 
 class Evaluation:

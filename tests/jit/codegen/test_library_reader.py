@@ -138,8 +138,10 @@ def called(text: str, symbol: str) -> Callable[..., None]:
 
 
 def both(source: str, name: str) -> list[Callable[..., None]]:
-    return [called(front(source, name + end), name + end) for front, end in
-            ((by_reader, "_read"), (by_numba, "_numba"))]  # fmt: skip
+    return [
+        called(front(source, name + end), name + end)
+        for front, end in ((by_reader, "_read"), (by_numba, "_numba"))
+    ]
 
 
 def operands(kernel: LibraryKernel) -> tuple[list[Any], list[int]]:
@@ -211,8 +213,10 @@ def _numba(source: str, symbol: str) -> str:
     return library_code.module(source, symbol)
 
 
-FRONT_ENDS = {by_reader: lambda text, symbol: str(library_reader.module(text, symbol)),
-              by_numba: _numba}  # fmt: skip
+FRONT_ENDS = {
+    by_reader: lambda text, symbol: str(library_reader.module(text, symbol)),
+    by_numba: _numba,
+}
 
 
 @pytest.mark.parametrize("build", (randoms, running))

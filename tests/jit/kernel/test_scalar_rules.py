@@ -77,10 +77,10 @@ def test_rule(rule, dtype):
     after = scalar_rules.rewrite(before, trace)
     assert trace and rule.formula in trace and after is not before
     loads = [leaf for leaf in found.values() if isinstance(leaf, ir.Load)]
-    grid = np.meshgrid(*[
-        np.array([False, True]) if leaf.dtype == "bool"
-        else np.array([-7, -1, 0, 1, 2, 9], np.int32) if dtype == "int32"
-        else np.array(SPECIAL, dtype) for leaf in loads], indexing="ij")  # fmt: skip
+    special = {"bool": [False, True], "int32": [-7, -1, 0, 1, 2, 9]}
+    kinds = ["bool" if leaf.dtype == "bool" else dtype for leaf in loads]
+    values = [np.array(special.get(kind, SPECIAL), kind) for kind in kinds]
+    grid = np.meshgrid(*values, indexing="ij")
     arrays = {leaf.buffer: array for leaf, array in zip(loads, grid)}
     with np.errstate(all="ignore"):
         want, got = bits(evaluate(before, arrays)), bits(evaluate(after, arrays))

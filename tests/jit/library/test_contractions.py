@@ -134,12 +134,16 @@ PADDINGS = st.sampled_from(["SAME", "VALID", [(1, 2), (0, 3)]])
 
 @FEW
 @given(
-    n=st.integers(0, 3), size=st.tuples(st.integers(5, 12), st.integers(5, 20)),
-    c=st.sampled_from([1, 3, 8, 9, 20]), f=st.sampled_from([1, 3, 16, 20, 33]),
-    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)), stride=st.integers(1, 3),
-    dilation=st.sampled_from([(1, 1), (2, 2), (1, 2)]), padding=PADDINGS,
+    n=st.integers(0, 3),
+    size=st.tuples(st.integers(5, 12), st.integers(5, 20)),
+    c=st.sampled_from([1, 3, 8, 9, 20]),
+    f=st.sampled_from([1, 3, 16, 20, 33]),
+    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    stride=st.integers(1, 3),
+    dilation=st.sampled_from([(1, 1), (2, 2), (1, 2)]),
+    padding=PADDINGS,
     dtype=st.sampled_from(["float32", "float64"]),
-)  # fmt: skip
+)
 def test_conv2d(
     n: int,
     size: Any,
@@ -179,11 +183,13 @@ def test_conv2d_is_the_same_for_any_number_of_threads(shape: Any) -> None:
     for threads in (1, 2):
         b = EagerBuilder(threads)
         vx, vw, vdy = b.value(x), b.value(w), b.value(dy)
-        runs.append([
-            conv2d(b, vx, vw, *how).data,
-            conv2d_input_gradient(b, x.shape, vw, vdy, *how).data,
-            conv2d_filter_gradient(b, vx, w.shape, vdy, *how).data,
-        ])  # fmt: skip
+        runs.append(
+            [
+                conv2d(b, vx, vw, *how).data,
+                conv2d_input_gradient(b, x.shape, vw, vdy, *how).data,
+                conv2d_filter_gradient(b, vx, w.shape, vdy, *how).data,
+            ]
+        )
     for one, two, expected, terms in zip(*runs, want, (k * k * c, k * k * f, n * h * width)):
         np.testing.assert_array_equal(one, two)
         close(one, expected, terms)

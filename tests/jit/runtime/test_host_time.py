@@ -25,9 +25,13 @@ def slow_kernel(c, x):
 @pytest.fixture(scope="module", autouse=True)
 def slow_op():
     define(
-        "SlowCopy", "x: T -> y: T", "T: type", shape=lambda c: c.inputs[0], kernel=slow_kernel,
+        "SlowCopy",
+        "x: T -> y: T",
+        "T: type",
+        shape=lambda c: c.inputs[0],
+        kernel=slow_kernel,
         touches=(),
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

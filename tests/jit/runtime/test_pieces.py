@@ -71,10 +71,13 @@ STEPS = (
     lambda x, y, i: tf.py_func(lambda v: np.sort(v), [x], tf.float64),
     lambda x, y, i: tf.concat([x, tf.unique(x)[0]], 0),
     lambda x, y, i: tf.while_loop(
-        lambda j, _: j < i % 3, lambda j, z: (j + 1, tf.concat([z, y[:1]], 0)), [0, x],
-        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])[1],
+        lambda j, _: j < i % 3,
+        lambda j, z: (j + 1, tf.concat([z, y[:1]], 0)),
+        [0, x],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )[1],
     lambda x, y, i: tf.while_loop(lambda j, _: j < i % 3, lambda j, z: (j + 1, z * 0.5), [0, x])[1],
-)  # fmt: skip
+)
 
 
 def random_loop(choices: list[int], turns: int, in_branch: bool, differentiate: bool) -> Any:
@@ -273,10 +276,12 @@ def test_lists_of_tensors_keep_what_they_were_given():
     _, _, handle = tf.while_loop(
         lambda i, *_: i < 4,
         lambda i, x, handle: (
-            i + 1, x * 2.0, tf.raw_ops.TensorListPushBack(input_handle=handle, tensor=x + 1.0)
+            i + 1,
+            x * 2.0,
+            tf.raw_ops.TensorListPushBack(input_handle=handle, tensor=x + 1.0),
         ),
         [0, element, start],
-    )  # fmt: skip
+    )
     y = tf.raw_ops.TensorListStack(
         input_handle=handle, element_shape=tf.constant([3]), element_dtype=tf.float32
     )

@@ -104,9 +104,12 @@ def test_cached_elements_are_computed_once(tmp_path):
 def test_a_cache_file_is_read_by_who_comes_later(tmp_path):
     name = str(tmp_path / "cache")
     pairs = tf.data.Dataset.range(3).map(lambda x: (x, tf.as_string(x)))
-    assert all_of(pairs.cache(name)) == all_of(tf.data.Dataset.zip((
-        tf.data.Dataset.range(9), tf.data.Dataset.from_tensors("")
-    )).take(0).concatenate(pairs).cache(name))  # fmt: skip
+    assert all_of(pairs.cache(name)) == all_of(
+        tf.data.Dataset.zip((tf.data.Dataset.range(9), tf.data.Dataset.from_tensors("")))
+        .take(0)
+        .concatenate(pairs)
+        .cache(name)
+    )
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "cache.data-00000-of-00001",
         "cache.index",

@@ -83,8 +83,11 @@ def test_nodes_of_a_conditional(graph):
 @pytest.mark.cpu
 def test_structures_and_unpacking():
     yes, no = tf.constant(True), tf.constant(False)
-    got = tf.cond(no, lambda: {"a": tf.constant(1), "b": [tf.constant(2)]},
-                  lambda: {"a": tf.constant(3), "b": [tf.constant(4)]})  # fmt: skip
+    got = tf.cond(
+        no,
+        lambda: {"a": tf.constant(1), "b": [tf.constant(2)]},
+        lambda: {"a": tf.constant(3), "b": [tf.constant(4)]},
+    )
     assert run(got) == {"a": 3, "b": [4]}
     assert run(tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)])) == 1
     strict = tf.cond(yes, lambda: [tf.constant(1)], lambda: [tf.constant(2)], strict=True)

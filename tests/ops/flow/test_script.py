@@ -29,8 +29,12 @@ def test_functions_get_scalars_arrays_and_bytes(session):
 
     session.run(tf.py_func(look, [1.5, [1, 2], b"abc", ["a", "b"], True], tf.float32))
     assert [type(value).__name__ for value in seen] == [
-        "float32", "ndarray", "bytes", "ndarray", "bool",
-    ]  # fmt: skip
+        "float32",
+        "ndarray",
+        "bytes",
+        "ndarray",
+        "bool",
+    ]
     assert seen[3].tolist() == [b"a", b"b"]
 
 

@@ -44,9 +44,11 @@ def saved(folder: Path, main_op: Callable[[], Any] | None = None) -> str:
             start = tf.group(main_op()) if main_op else tf.no_op(name="start")
         builder = tf.saved_model.Builder(export)
         builder.add_meta_graph_and_variables(
-            sess, TAGS, assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
+            sess,
+            TAGS,
+            assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
             main_op=start,
-        )  # fmt: skip
+        )
         builder.save()
     vocabulary.unlink()
     return export
