@@ -9,35 +9,26 @@ NUMBAFLOW_TORCH_PYTHON, NUMBAFLOW_PYTENSOR_PYTHON) or found in a folder of virtu
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 import tempfile
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from . import measuring, report
-from .processes import say
+from . import command, measuring, report
 from .rows import ROWS
-from .sides import KINDS, pythons
+from .sides import PEERS
 
 
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", help=f"rows, separated by commas: {', '.join(ROWS)}")
-    parser.add_argument("--peers", metavar="DIR", help="folder of the peers' environments")
-    parser.add_argument("--against", help=f"peers, separated by commas: {', '.join(KINDS)}")
     parser.add_argument("--seconds", type=float, default=1.0, help="per workload and peer")
     parser.add_argument("--rounds", type=int, default=5, help="turns that these are cut into")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="leave out first calls of a minute")
     parser.add_argument("--details", action="store_true", help="print all that was measured")
-    parser.add_argument("--update", type=Path, metavar="JSON", help="replace rows of this file")
-    parser.add_argument("--results", type=Path, default=report.RESULTS, help="folder of the JSON")
-    parser.add_argument("--no-save", action="store_true", help="keep no JSON")
+    command.add_options(parser, PEERS, report.RESULTS)
     options = parser.parse_args()
     known = set(ROWS)
     if options.only and set(options.only.split(",")) - known:
@@ -47,11 +38,7 @@ def arguments() -> argparse.Namespace:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """All rows that were asked for, the machine's limits and the versions of the peers."""
-    found = pythons(options.peers)
-    against = set(options.against.split(",")) if options.against else set(KINDS)
-    chosen = {p: found[p] for p in KINDS if p in found and p in {"numbaflow", *against}}
-    for peer in sorted(against - set(found)):
-        say(f"no Python for {KINDS[peer].title}: set {KINDS[peer].variable} or --peers")
+    chosen = command.chosen(options, PEERS)
     wanted = options.only.split(",") if options.only else list(ROWS)
     with tempfile.TemporaryDirectory() as scratch:
         run = measuring.Run(
@@ -78,28 +65,18 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def updated(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """An older result with the rows that were measured again."""
-    rows = {row["name"]: row for row in (*old["rows"], *new["rows"])}
-    return {
-        **new,
-        "peers": {**old["peers"], **new["peers"]},
-        "limits": measuring.better(old["limits"], new["limits"]),
-        "rows": [rows[name] for name in ROWS if name in rows],
-    }
+    """An older result with the rows that were measured again, and the better of the limits."""
+    limits = measuring.better(old["limits"], new["limits"])
+    return {**command.updated(old, new, ROWS), "limits": limits}
 
 
 def main() -> int:
     """Measures, keeps the JSON, prints the table; 1 when something that must be is not."""
     options = arguments()
     result = measure(options)
-    path = options.results / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}.json"
-    if options.update:
-        path = options.update
-        result = updated(json.loads(path.read_text()), result)
-    if not options.no_save:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n")
-        say(f"kept in {path}")
+    old = command.older(options)
+    result = updated(old, result) if old else result
+    command.keep(options, result)
     print(report.details(result) if options.details else report.readme(result))
     return 0 if report.kept(result) else 1
 

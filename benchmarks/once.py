@@ -32,7 +32,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     from . import sides
 
-    importlib.import_module(sides.KINDS[peer].module)
+    importlib.import_module(sides.PEERS[peer].module)
     imported, baseline = time.time(), memory().get("VmRSS")
     from .worker import first_call, kernels
 

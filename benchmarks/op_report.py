@@ -7,7 +7,7 @@ import textwrap
 from typing import Any
 
 from .op_notes import SLOW_BECAUSE
-from .sides import KINDS, ROOT
+from .sides import PEERS, ROOT
 
 RESULTS = ROOT / "benchmarks" / "op_results.json"
 PAGE = ROOT / "docs" / "ops.md"
@@ -117,4 +117,4 @@ def _failure(text: str) -> str:
         return "TensorFlow 2 has no such op any more"
     peer, _, message = text.partition(": ")
     kind = message.partition(":")[0]
-    return f"{KINDS[peer].title} refuses the sample ({kind})"
+    return f"{PEERS[peer].title} refuses the sample ({kind})"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .sides import KINDS
+from .sides import PEERS
 from .worker import elapsed, serve
 
 _BATCH = 0.002  # seconds that one figure covers at least, so that short calls are seen
@@ -27,7 +27,7 @@ class OpWorker:
     def __init__(self, peer: str, threads: int) -> None:
         import importlib
 
-        self.tf: Any = importlib.import_module(KINDS[peer].module)
+        self.tf: Any = importlib.import_module(PEERS[peer].module)
         self._is_ours = peer == "numbaflow"
         if not self._is_ours:
             self.tf.disable_v2_behavior()

@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import Any
 
-from .sides import KINDS, ROOT, environment
+from .sides import PEERS, ROOT, environment
 
 
 class Worker:
@@ -83,7 +83,7 @@ def once(
 def import_seconds(peer: str, python: str, threads: int) -> dict[str, Any]:
     """Importing the peer's package in a fresh process; an error where ours brings in Numba."""
     program = (
-        f"import time; s = time.perf_counter(); import {KINDS[peer].module}; import sys;"
+        f"import time; s = time.perf_counter(); import {PEERS[peer].module}; import sys;"
         "print(time.perf_counter() - s, 'numba' in sys.modules)"
     )
     with tempfile.TemporaryDirectory() as scratch:

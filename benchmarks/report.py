@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from .rows import ROWS, Promise, duration
-from .sides import KINDS, SAME_PACKAGE
+from .sides import PEERS, SAME_PACKAGE
 
 RESULTS = Path(__file__).parent / "results"
 ROOT = Path(__file__).parent.parent
 OURS = "numbaflow"
-_TITLES = {name: kind.title for name, kind in KINDS.items()}
+_TITLES = {name: peer.title for name, peer in PEERS.items()}
 Measured = dict[str, Any]
 
 
@@ -158,7 +158,7 @@ def _lines(header: list[str], rows: list[list[str]], numbers: int) -> list[str]:
 
 def table(result: Measured, kinds: set[str] | None = None) -> str:
     """The table: times by peer, distances, what must be reached and what is aimed at."""
-    peers = [peer for peer in KINDS if peer in result["peers"]]
+    peers = [peer for peer in PEERS if peer in result["peers"]]
     header = ["", *(_TITLES[p] for p in peers), "× best", "× limit", "must reach", "goal"]
     rows = []
     for row in result["rows"]:
@@ -208,7 +208,7 @@ def _place(result: Measured) -> str:
     facts = result["machine"]
     peers = ", ".join(
         f"{_TITLES[p]} {result['peers'][p]}"
-        for p in KINDS
+        for p in PEERS
         if p in result["peers"] and p not in SAME_PACKAGE
     )
     copies, products = result["limits"]["copies"], result["limits"]["products"]["float32"]
@@ -247,7 +247,7 @@ def details(result: Measured) -> str:
 
 
 def _others(result: Measured) -> list[str]:
-    return [peer for peer in KINDS if peer in result["peers"] and peer != OURS]
+    return [peer for peer in PEERS if peer in result["peers"] and peer != OURS]
 
 
 def _ratio_table(result: Measured) -> list[str]:
@@ -305,7 +305,7 @@ def _machine_table(result: Measured) -> list[str]:
 
 
 def _memory_table(row: Measured) -> list[str]:
-    peers = [peer for peer in KINDS if peer in row["peak"]]
+    peers = [peer for peer in PEERS if peer in row["peak"]]
     shown = [
         ["peak of the process", *(f"{row['peak'][p] / 1e6:.0f} MB" for p in peers)],
         ["after import", *(f"{row['baseline'][p] / 1e6:.0f} MB" for p in peers)],

@@ -4,47 +4,25 @@
 from __future__ import annotations
 
 import os
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from .peers import Peer
 
 ROOT = Path(__file__).parent.parent
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A peer: its title in tables, the variable and the folder that lead to its Python."""
-
-    title: str
-    variable: str
-    folder: str
-    module: str
-
-
-KINDS = {
-    "numbaflow": Kind("numbaflow", "", "", "numbaflow"),
-    "tensorflow": Kind("TensorFlow", "NUMBAFLOW_TF_PYTHON", "tf", "tensorflow.compat.v1"),
-    "tensorflow_xla": Kind("TF+XLA", "NUMBAFLOW_TF_PYTHON", "tf", "tensorflow.compat.v1"),
-    "jax": Kind("JAX", "NUMBAFLOW_JAX_PYTHON", "jax", "jax.numpy"),
-    "torch": Kind("PyTorch", "NUMBAFLOW_TORCH_PYTHON", "torch", "torch"),
-    "torch_compile": Kind("torch.compile", "NUMBAFLOW_TORCH_PYTHON", "torch", "torch"),
-    "pytensor": Kind("PyTensor", "NUMBAFLOW_PYTENSOR_PYTHON", "pytensor", "pytensor.tensor"),
+PEERS = {
+    "numbaflow": Peer("numbaflow", "", "", "numbaflow"),
+    "tensorflow": Peer("TensorFlow", "NUMBAFLOW_TF_PYTHON", "tf", "tensorflow.compat.v1"),
+    "tensorflow_xla": Peer("TF+XLA", "NUMBAFLOW_TF_PYTHON", "tf", "tensorflow.compat.v1"),
+    "jax": Peer("JAX", "NUMBAFLOW_JAX_PYTHON", "jax", "jax.numpy"),
+    "torch": Peer("PyTorch", "NUMBAFLOW_TORCH_PYTHON", "torch", "torch"),
+    "torch_compile": Peer("torch.compile", "NUMBAFLOW_TORCH_PYTHON", "torch", "torch"),
+    "pytensor": Peer("PyTensor", "NUMBAFLOW_PYTENSOR_PYTHON", "pytensor", "pytensor.tensor"),
 }
 # Peers that are another peer's package in another mode.
 SAME_PACKAGE = ("tensorflow_xla", "torch_compile")
-
-
-def pythons(folder: str | None) -> dict[str, str]:
-    """The Python of every peer that there is: from the environment, else from the folder."""
-    found = {"numbaflow": sys.executable}
-    for name, kind in KINDS.items():
-        python = os.environ.get(kind.variable, "") if kind.variable else ""
-        if not python and folder and kind.folder:
-            python = str(Path(folder).absolute() / kind.folder / "bin" / "python")
-        if python and Path(python).exists():
-            found.setdefault(name, python)
-    return found
 
 
 def environment(peer: str, threads: int, scratch: str) -> dict[str, str]:

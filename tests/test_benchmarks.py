@@ -30,11 +30,11 @@ def module(name: str) -> Any:
         sys.path.remove(str(ROOT))
 
 
-costs, limits, report, rows, sides, workloads = map(
-    module, ("costs", "limits", "report", "rows", "sides", "workloads")
+costs, limits, peers, report, rows, sides, workloads = map(
+    module, ("costs", "limits", "peers", "report", "rows", "sides", "workloads")
 )
 
-PEER_VARIABLES = {kind.variable for kind in sides.KINDS.values()} - {""}
+PEER_VARIABLES = {peer.variable for peer in sides.PEERS.values()} - {""}
 
 
 def run(*options: str) -> subprocess.CompletedProcess[str]:
@@ -146,7 +146,7 @@ def test_peers_come_from_variables_and_a_folder(
     python.touch()
     monkeypatch.setenv("NUMBAFLOW_TF_PYTHON", sys.executable)
     monkeypatch.setenv("NUMBAFLOW_TORCH_PYTHON", str(tmp_path / "nothing"))
-    assert sides.pythons(str(tmp_path)) == {
+    assert peers.pythons(sides.PEERS, str(tmp_path)) == {
         "numbaflow": sys.executable,
         "tensorflow": sys.executable,
         "tensorflow_xla": sys.executable,
@@ -233,7 +233,7 @@ def test_every_row_has_a_workload_and_its_cost() -> None:
         if row.workload:
             assert row.workload in workloads.WORKLOADS
         for promise in (row.must, row.goal):
-            assert promise.peer is None or promise.peer in sides.KINDS
+            assert promise.peer is None or promise.peer in sides.PEERS
 
 
 def counted(name: str, **sizes: int) -> Any:

@@ -113,6 +113,14 @@ def test_files_and_functions_stay_short() -> None:
     assert not wrong
 
 
+def test_the_formatter_is_told_to_stay_away_in_few_places() -> None:
+    """Where many numbers belong together; else write data as text or as rows, and calls of kernels
+    with an argument a line."""
+    mark = re.compile(r"# fmt: (?:off|skip)$", re.M)
+    counts = {name_of(file): len(mark.findall(text(file))) for file in all_files()}
+    assert sum(counts.values()) <= 12, {name: count for name, count in counts.items() if count}
+
+
 def test_the_compiler_names_no_op() -> None:
     """Knowledge of an op sits in its definition; the compiler reads it from there."""
     import numbaflow  # noqa: F401  fills the table

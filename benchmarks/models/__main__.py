@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .. import report
-from ..processes import Worker, say
+from .. import command, report
+from ..processes import Worker
 from . import tables
 from .catalog import MODELS
-from .measure import PEERS, Settings, measure, pythons
+from .measure import PEERS, Settings, measure
 
 
 def arguments() -> argparse.Namespace:
@@ -29,17 +29,12 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.models", description=__doc__)
     parser.add_argument("models", nargs="*", help=f"any of: {', '.join(MODELS)} (default: all)")
     parser.add_argument("--first-steps", action="store_true", help="each with an empty cache")
-    parser.add_argument("--peers", metavar="DIR", help="folder of the peers' environments")
-    parser.add_argument("--against", help=f"peers, separated by commas: {', '.join(PEERS)}")
     parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     parser.add_argument("--rounds", type=int, default=10, help="turns of each peer")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--cache", metavar="DIR", help="compiled kernels that stay there")
     parser.add_argument("--sizes", type=json.loads, help="other sizes for the models, as JSON")
-    parser.add_argument("--update", type=Path, metavar="JSON", help="replace rows of this file")
-    parser.add_argument("--results", type=Path, default=report.RESULTS / "models")
-    parser.add_argument("--no-save", action="store_true", help="keep no JSON")
     parser.add_argument("--page", type=Path, help="a page to put the tables into")
+    command.add_options(parser, PEERS, report.RESULTS / "models")
     options = parser.parse_args()
     unknown = set(options.models) - set(MODELS)
     if unknown:
@@ -51,11 +46,7 @@ def arguments() -> argparse.Namespace:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """All rows that were asked for, the machine and the versions of the peers."""
-    found = pythons(options.peers)
-    against = set(options.against.split(",")) if options.against else set(PEERS)
-    for peer in sorted(against - set(found)):
-        say(f"no Python for {PEERS[peer].title}: set {PEERS[peer].variable} or --peers")
-    chosen = {p: found[p] for p in PEERS if p in found and p in {"numbaflow", *against}}
+    chosen = command.chosen(options, PEERS)
     wanted = [name for name in MODELS if name in (options.models or MODELS)]
     with tempfile.TemporaryDirectory() as shared:
         cache = None if options.first_steps else options.cache or shared
@@ -80,25 +71,13 @@ def _version(peer: str, python: str) -> str:
         return worker.ask("version").get("version", "?")
 
 
-def updated(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """An older result with the rows that were measured again."""
-    rows = {row["name"]: row for row in (*old["rows"], *new["rows"])}
-    peers = {**old["peers"], **new["peers"]}
-    return {**new, "peers": peers, "rows": [rows[name] for name in MODELS if name in rows]}
-
-
 def main() -> int:
     """Measures, keeps the JSON, prints the tables; 1 when a model fails here."""
     options = arguments()
     result = run(options)
-    path = options.results / f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}.json"
-    if options.update:
-        path = options.update
-        result = updated(json.loads(path.read_text()), result)
-    if not options.no_save:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result, indent=1) + "\n")
-        say(f"kept in {path}")
+    old = command.older(options)
+    result = command.updated(old, result, MODELS) if old else result
+    command.keep(options, result)
     print(tables.page(result))
     if options.page:
         report.put(options.page, tables.page(result), "models")

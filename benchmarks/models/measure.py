@@ -6,25 +6,15 @@ A row is a dictionary that goes into the JSON as it is: what was measured, by pe
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..peers import Peer
 from ..processes import Worker, say
 
 Measured = dict[str, Any]
-
-
-class Peer(NamedTuple):
-    """Who takes part: its title, the variable and the folder that lead to its Python."""
-
-    title: str
-    variable: str
-    folder: str
 
 
 PEERS = {
@@ -33,18 +23,6 @@ PEERS = {
     "tensorflow_1_15": Peer("TensorFlow 1.15", "NUMBAFLOW_TF115_PYTHON", "tf115"),
     "jax": Peer("JAX", "NUMBAFLOW_JAX_PYTHON", "jax"),
 }
-
-
-def pythons(folder: str | None) -> dict[str, str]:
-    """The Python of every peer that there is: from the environment, else from the folder."""
-    found = {"numbaflow": sys.executable}
-    for name, peer in PEERS.items():
-        python = os.environ.get(peer.variable, "") if peer.variable else ""
-        if not python and folder and peer.folder:
-            python = str(Path(folder).absolute() / peer.folder / "bin" / "python")
-        if python and Path(python).exists():
-            found.setdefault(name, python)
-    return found
 
 
 @dataclass(frozen=True)

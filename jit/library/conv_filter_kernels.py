@@ -20,26 +20,7 @@ from .plain_vocabulary import (
     uint32,
     zero,
 )
-from .tile_kernels import (
-    BASE,
-    BIAS,
-    COUNT,
-    LEFT,
-    OUT_NEXT,
-    OUT_PIXEL,
-    REPEATS,
-    SEGMENTS,
-    W_SEGMENT,
-    W_STEP,
-    W_TAP,
-    WORDS,
-    X_NEXT,
-    X_PIXEL,
-    X_SEGMENT,
-    X_STEP,
-    X_TAP,
-    run_tiles,
-)
+from .tile_kernels import BASE, BIAS, COUNT, LEFT, REPEATS, SEGMENTS, WORDS, run_row, strides
 
 DTYPE: str = GIVEN
 ZERO: Scalar = GIVEN
@@ -131,10 +112,9 @@ def tiles(
     for kind in range(3):
         height = args[FIRST + HEIGHTS + kind]
         count = (run - done) // height
-        numbers[X_NEXT] = height
-        numbers[OUT_NEXT] = height * features
-        out = target + done * features
-        run_tiles(args[FIRST + PARTS + kind], block, source + done, packed, out, 1, count)
+        out, next_out = target + done * features, height * features
+        part = args[FIRST + PARTS + kind]
+        run_row(part, block, source + done, packed, out, 1, count, height, next_out)
         done += count * height
 
 
@@ -199,15 +179,10 @@ def sum_by_line(
 @helper
 def block_of_tiles(args: Arguments, block: Address, line: int) -> None:
     """What tiles get that is the same for all of them."""
+    sh, sw, row = args[FIRST + SH], args[FIRST + SW], args[FIRST + ROW]
+    c, f, ow = args[FIRST + C], args[FIRST + F], args[FIRST + OW]
+    strides(block, sh * line, ow * row, 0, 0, 1, sw * c, row, f)
     numbers = pointer(block)
-    numbers[X_SEGMENT] = args[FIRST + SH] * line
-    numbers[W_SEGMENT] = args[FIRST + OW] * args[FIRST + ROW]
-    numbers[X_TAP] = 0
-    numbers[W_TAP] = 0
-    numbers[X_PIXEL] = 1
-    numbers[X_STEP] = args[FIRST + SW] * args[FIRST + C]
-    numbers[W_STEP] = args[FIRST + ROW]
-    numbers[OUT_PIXEL] = args[FIRST + F]
     numbers[BIAS] = 0
     numbers[BASE] = 0
     numbers[REPEATS] = 1

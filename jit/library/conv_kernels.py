@@ -27,22 +27,17 @@ from .tile_kernels import (
     LEFT,
     OUT_FIRST,
     OUT_NEXT,
-    OUT_PIXEL,
     PART,
     REPEATS,
     SEGMENTS,
     TILES,
     W_SEGMENT,
-    W_STEP,
-    W_TAP,
     WORDS,
     X_FIRST,
     X_NEXT,
-    X_PIXEL,
-    X_SEGMENT,
-    X_STEP,
-    X_TAP,
+    run_row,
     run_tiles,
+    strides,
 )
 
 DTYPE: str = GIVEN
@@ -183,18 +178,13 @@ def blocks_of_tiles(args: Arguments, table: Pointer, blocks: Address, line: int)
     sw, kw, ow = args[FIRST + SW], args[FIRST + KW], args[FIRST + OW]
     col = 0
     for kind in range(args[FIRST + KINDS]):
-        block = pointer(blocks + kind * WORDS)
+        numbers = blocks + kind * WORDS
+        block = pointer(numbers)
         row = kind * ROW
         pixels, end = table[row + PIXELS], table[row + END]
         tiles = max(0, ((end if end > 0 else ow) - col) // pixels)
-        block[X_SEGMENT] = args[FIRST + DH] * line
-        block[W_SEGMENT] = kw * c * panel
-        block[X_TAP] = args[FIRST + DW] * c
-        block[W_TAP] = c * panel
-        block[X_PIXEL] = sw * c
-        block[X_STEP] = 1
-        block[W_STEP] = panel
-        block[OUT_PIXEL] = f
+        taps, steps = args[FIRST + DW] * c, args[FIRST + DH] * line
+        strides(numbers, steps, kw * c * panel, taps, c * panel, sw * c, 1, panel, f)
         block[BASE] = 0
         block[X_NEXT] = pixels * sw * c
         block[OUT_NEXT] = pixels * f
@@ -332,9 +322,7 @@ def phase(
                 for kind in range(3):
                     pixels = args[FIRST + TALL + kind] if kind < 2 else 1
                     tiles = (cols - col) // pixels
-                    numbers[X_NEXT] = pixels * c
-                    numbers[OUT_NEXT] = pixels * sw * f
-                    run_tiles(
+                    run_row(
                         args[FIRST + PHASE_PARTS + kind],
                         block,
                         source + col * c,
@@ -342,6 +330,8 @@ def phase(
                         out + (r * skip + col * sw * f),
                         flags,
                         tiles,
+                        pixels * c,
+                        pixels * sw * f,
                     )
                     col += tiles * pixels
 
@@ -410,13 +400,10 @@ def strided_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker
     padded = region(scratch + WORDS * 8, DTYPE)
     line = (args[FIRST + PHASE_COLS] + wide - 1) * c
     taps = args[FIRST + KH] * args[FIRST + KW]
+    # From a segment of weights to the next it is as far as a phase has taps (see `phase`).
+    strides(block, line, 0, 0, 0, c, 1, panel, args[FIRST + SW] * f)
     numbers = pointer(block)
-    numbers[X_SEGMENT] = line
-    numbers[X_TAP] = numbers[W_TAP] = numbers[BASE] = numbers[BIAS] = 0
-    numbers[X_PIXEL] = c
-    numbers[X_STEP] = 1
-    numbers[W_STEP] = panel
-    numbers[OUT_PIXEL] = args[FIRST + SW] * f
+    numbers[BASE] = numbers[BIAS] = 0
     numbers[REPEATS] = 1
     row = r0
     while row < r1:

@@ -25,20 +25,12 @@ from .tile_kernels import (
     BIAS,
     COUNT,
     LEFT,
-    OUT_NEXT,
-    OUT_PIXEL,
     REPEATS,
     SEGMENTS,
-    W_SEGMENT,
     W_STEP,
-    W_TAP,
     WORDS,
-    X_NEXT,
-    X_PIXEL,
-    X_SEGMENT,
-    X_STEP,
-    X_TAP,
-    run_tiles,
+    run_row,
+    strides,
 )
 
 DTYPE: str = GIVEN
@@ -151,27 +143,20 @@ def multiply(
     for kind in range(4):
         height = args[FIRST + HEIGHTS + kind] if kind < 3 else 1
         count = (m - i) // height
-        numbers[X_NEXT] = height * pixel
-        numbers[OUT_NEXT] = height * n
         numbers[BASE] = place(base + i * n)
-        address = args[FIRST + PARTS + kind]
-        run_tiles(address, block, left + i * pixel, panel, out + i * n, flags, count)
+        part, x, target = args[FIRST + PARTS + kind], left + i * pixel, out + i * n
+        run_row(part, block, x, panel, target, flags, count, height * pixel, height * n)
         i += count * height
 
 
 @helper
 def block_of_tiles(args: Arguments, block: Address, row: int) -> None:
     """What tiles get that is the same for all of them."""
+    # From a row of the left factor to the next, or from a step: the other lie side by side.  Steps
+    # of the right one are stated with its panels.
+    strides(block, 0, 0, 0, 0, row, row, 0, args[FIRST + N])
     numbers = pointer(block)
     numbers[SEGMENTS] = 1
-    numbers[X_SEGMENT] = 0
-    numbers[W_SEGMENT] = 0
-    numbers[X_TAP] = 0
-    numbers[W_TAP] = 0
-    # One of these counts, where rows of the left factor lie side by side and where steps do.
-    numbers[X_PIXEL] = row
-    numbers[X_STEP] = row
-    numbers[OUT_PIXEL] = args[FIRST + N]
     numbers[REPEATS] = 1
 
 

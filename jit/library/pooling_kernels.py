@@ -55,6 +55,30 @@ def alike(begin: int, kw: int, sw: int, w: int, most: int) -> int:
     return min((w - kw - begin) // sw + 1, most) if is_whole else 1
 
 
+@helper
+def enter_at(
+    offsets: Address,
+    numbers: Address,
+    rows: int,
+    skipped: int,
+    begin: int,
+    kh: int,
+    kw: int,
+    w: int,
+    c: int,
+    is_whole: bool,
+) -> int:
+    """How many elements the window at a column has, `skipped` of its lines being above the image.
+
+    Lists them, but for those of a whole window, where the lists have them already.
+    """
+    x0, x1 = max(begin, 0), min(begin + kw, w)
+    count = rows * (x1 - x0)
+    if count < kh * kw or not is_whole:
+        enter(offsets, numbers, rows, x1 - x0, w * c, c, skipped * kw + x0 - begin, kw)
+    return count
+
+
 def pool(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Rows are lines of windows."""
     h, w, oh, ow = args[OUT_AT + 1], args[OUT_AT + 2], args[OUT_AT + 3], args[OUT_AT + 4]
@@ -70,10 +94,8 @@ def pool(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
         col = 0
         while col < ow:
             i = col * sw - left
-            x0, x1 = max(i, 0), min(i + kw, w)
-            same, count = alike(i, kw, sw, w, ow - col), (y1 - y0) * (x1 - x0)
-            if count < kh * kw or not is_whole:
-                enter(offsets, numbers, y1 - y0, x1 - x0, w * c, c, (y0 - y) * kw + x0 - i, kw)
+            x0, same = max(i, 0), alike(i, kw, sw, w, ow - col)
+            count = enter_at(offsets, numbers, y1 - y0, y0 - y, i, kh, kw, w, c, is_whole)
             is_whole = count == kh * kw
             x, out = args[0] + ((image * h + y0) * w + x0) * c, args[1] + (row * ow + col) * c
             if KIND == "max":
@@ -107,10 +129,8 @@ def gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
             col = 0
             while col < ow:
                 i = col * sw - left
-                x0, x1 = max(i, 0), min(i + kw, w)
-                same, count = alike(i, kw, sw, w, ow - col), (y1 - y0) * (x1 - x0)
-                if count < kh * kw or not is_whole:
-                    enter(offsets, numbers, y1 - y0, x1 - x0, w * c, c, (y0 - y) * kw + x0 - i, kw)
+                x0, same = max(i, 0), alike(i, kw, sw, w, ow - col)
+                count = enter_at(offsets, numbers, y1 - y0, y0 - y, i, kh, kw, w, c, is_whole)
                 is_whole = count == kh * kw
                 source = ((image * oh + row) * ow + col) * c + c0
                 target = ((image * h + y0) * w + x0) * c + c0

@@ -11,6 +11,7 @@ from .plain_vocabulary import (
     fma_tile,
     helper,
     place,
+    pointer,
     region,
 )
 
@@ -72,6 +73,49 @@ def tiles(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
         x = x + x_next
         out = out + out_next
         base = base + out_next
+
+
+@helper
+def strides(
+    block: Address,
+    x_segment: int,
+    w_segment: int,
+    x_tap: int,
+    w_tap: int,
+    x_pixel: int,
+    x_step: int,
+    w_step: int,
+    out_pixel: int,
+) -> None:
+    """States where segments, taps, rows and steps lie, for all tiles that a block is given to."""
+    numbers = pointer(block)
+    numbers[X_SEGMENT] = x_segment
+    numbers[W_SEGMENT] = w_segment
+    numbers[X_TAP] = x_tap
+    numbers[W_TAP] = w_tap
+    numbers[X_PIXEL] = x_pixel
+    numbers[X_STEP] = x_step
+    numbers[W_STEP] = w_step
+    numbers[OUT_PIXEL] = out_pixel
+
+
+@helper
+def run_row(
+    address: int,
+    block: Address,
+    x: Address,
+    w: Address,
+    out: Address,
+    flags: int,
+    count: int,
+    x_next: int,
+    out_next: int,
+) -> None:
+    """Calls a kernel of tiles for `count` of them, each so far behind the one before."""
+    numbers = pointer(block)
+    numbers[X_NEXT] = x_next
+    numbers[OUT_NEXT] = out_next
+    run_tiles(address, block, x, w, out, flags, count)
 
 
 @helper
