@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the names of TensorFlow's modules below `tensorflow.contrib` are found, by one rule.
 
-Of `contrib.X.python.A.LEAF` the module `train/contrib/X/A/LEAF.py` or `train/contrib/X/LEAF.py` is
+Of `contrib.X.python.A.LEAF` the module `train.contrib.X.A.LEAF` or `train.contrib.X.LEAF` is
 asked, if there is one, then the public namespace `tf.contrib.X.A` and at last `tf.contrib.X`.
 Modules that TensorFlow 1.15 has not are none: `from tensorflow.contrib.layers.python.layers import
 typo` is an ImportError.
