@@ -7,12 +7,13 @@ Models whose steps touch few rows of large tables have no natural form in JAX an
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import jax
 import numpy as np
 
-from . import jax_images, jax_sequences
+from . import catalog, jax_images, jax_sequences
 from .jax_parts import Net, Values, jitted
 
 _NAMES = {
@@ -23,11 +24,17 @@ _NAMES = {
 MODELS = {name: getattr(module, name) for module, names in _NAMES.items() for name in names.split()}
 
 
+def _usual_sizes(name: str) -> dict[str, Any]:
+    """The sizes that the model in TensorFlow has unless told otherwise."""
+    parameters = signature(catalog.MODELS[name].build).parameters
+    return {key: p.default for key, p in parameters.items() if p.default is not p.empty}
+
+
 class JaxSteps:
     """Takes steps of a model; `values` may give parameters other first values than its own."""
 
     def __init__(self, name: str, sizes: dict[str, Any], values: Values | None = None) -> None:
-        runs, self._batches = MODELS[name](**sizes)
+        runs, self._batches = MODELS[name](**{**_usual_sizes(name), **sizes})
         trained: Values = {}
         kept: Values = {}
         for run in runs:

@@ -30,7 +30,6 @@ from .jax_parts import (
     momentum,
     rmsprop,
 )
-from .mobilenet import BLOCKS
 from .parts import batches
 from .unet import marked
 from .vae import digits
@@ -46,7 +45,7 @@ def _classifier(logits: Any, optimizer: Any, batch: int, shape: Any, classes: in
     return [Run(goal, optimizer)], batches(4, labelled, batch, shape, classes)
 
 
-def lenet(batch: int = 64, pixels: int = 28, channels: int = 32, units: int = 1024) -> Steps:
+def lenet(batch: int, pixels: int, channels: int, units: int) -> Steps:
     """LeNet."""
 
     def logits(net: Net, h: Any) -> Any:
@@ -58,9 +57,7 @@ def lenet(batch: int = 64, pixels: int = 28, channels: int = 32, units: int = 10
     return _classifier(logits, adam(1e-4), batch, (pixels, pixels, 1), 10)
 
 
-def vgg(
-    batch: int = 32, pixels: int = 32, channels: int = 64, stages: tuple[int, ...] = (2, 2, 3, 2)
-) -> Steps:
+def vgg(batch: int, pixels: int, channels: int, stages: tuple[int, ...]) -> Steps:
     """Nine convolutions with batch normalization."""
 
     def logits(net: Net, h: Any) -> Any:
@@ -87,11 +84,11 @@ def _bottleneck(net: Net, x: Any, channels: int, stride: int) -> Any:
 
 
 def resnet50(
-    batch: int = 4,
-    pixels: int = 160,
-    channels: int = 64,
-    blocks: tuple[int, ...] = (3, 4, 6, 3),
-    classes: int = 1000,
+    batch: int,
+    pixels: int,
+    channels: int,
+    blocks: tuple[int, ...],
+    classes: int,
 ) -> Steps:
     """ResNet-50."""
 
@@ -108,11 +105,11 @@ def resnet50(
 
 
 def mobilenet(
-    batch: int = 8,
-    pixels: int = 96,
-    channels: int = 32,
-    blocks: tuple[tuple[int, int], ...] = BLOCKS,
-    classes: int = 1000,
+    batch: int,
+    pixels: int,
+    channels: int,
+    blocks: tuple[tuple[int, int], ...],
+    classes: int,
 ) -> Steps:
     """MobileNet."""
 
@@ -139,9 +136,7 @@ def mobilenet(
     return _classifier(logits, optimizer, batch, (pixels, pixels, 3), classes)
 
 
-def unet(
-    batch: int = 4, pixels: int = 96, channels: int = 16, levels: int = 4, classes: int = 2
-) -> Steps:
+def unet(batch: int, pixels: int, channels: int, levels: int, classes: int) -> Steps:
     """U-Net."""
 
     def block(net: Net, h: Any, depth: int, name: str) -> Any:
@@ -164,7 +159,7 @@ def unet(
     return [Run(goal, adam(1e-3))], batches(4, marked, batch, pixels, classes)
 
 
-def dcgan(batch: int = 32, pixels: int = 32, channels: int = 64, noise: int = 100) -> Steps:
+def dcgan(batch: int, pixels: int, channels: int, noise: int) -> Steps:
     """DCGAN: two runs a step."""
 
     def generator(net: Net, z: Any) -> Any:
@@ -197,7 +192,7 @@ def dcgan(batch: int = 32, pixels: int = 32, channels: int = 64, noise: int = 10
     return runs, batches(4, dcgan_text.noise_and_images, batch, pixels, noise)
 
 
-def vae(batch: int = 100, inputs: int = 784, units: int = 500, codes: int = 20) -> Steps:
+def vae(batch: int, inputs: int, units: int, codes: int) -> Steps:
     """A variational autoencoder."""
 
     def goal(net: Net, x: Any) -> Any:
@@ -223,7 +218,7 @@ def _worth(net: Net, screens: Any, actions: int, units: int, name: str) -> Any:
         return dense(net, h, actions, "values")
 
 
-def dqn_acting(pixels: int = 84, actions: int = 6, units: int = 512) -> Steps:
+def dqn_acting(pixels: int, actions: int, units: int) -> Steps:
     """The best action on one screen."""
 
     def goal(net: Net, now: Any) -> Any:
@@ -233,7 +228,7 @@ def dqn_acting(pixels: int = 84, actions: int = 6, units: int = 512) -> Steps:
     return [Run(goal, None)], batches(4, dqn_text.one_screen, pixels)
 
 
-def dqn_learning(batch: int = 32, pixels: int = 84, actions: int = 6, units: int = 512) -> Steps:
+def dqn_learning(batch: int, pixels: int, actions: int, units: int) -> Steps:
     """A training step against another network."""
 
     def goal(net: Net, now: Any, after: Any, action: Any, reward: Any, going_on: Any) -> Any:
@@ -248,12 +243,12 @@ def dqn_learning(batch: int = 32, pixels: int = 84, actions: int = 6, units: int
 
 
 def gcn(
-    nodes: int = 2708,
-    features: int = 1433,
-    units: int = 16,
-    classes: int = 7,
-    links: int = 5,
-    words: int = 18,
+    nodes: int,
+    features: int,
+    units: int,
+    classes: int,
+    links: int,
+    words: int,
 ) -> Steps:
     """A graph convolutional network."""
 

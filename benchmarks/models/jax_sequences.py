@@ -73,7 +73,7 @@ def _scan(cell: Cell, inputs: Any, state: Any, lengths: Any = None) -> tuple[Any
     return jnp.swapaxes(outputs, 0, 1), end
 
 
-def lstm_classifier(batch: int = 64, steps: int = 28, inputs: int = 28, units: int = 128) -> Steps:
+def lstm_classifier(batch: int, steps: int, inputs: int, units: int) -> Steps:
     """An LSTM over the rows of an image."""
 
     def goal(net: Net, rows: Any, lengths: Any, labels: Any) -> Any:
@@ -91,11 +91,11 @@ def _reversed(x: Any, lengths: Any) -> Any:
 
 
 def bidirectional_gru(
-    batch: int = 32,
-    steps: int = 60,
-    units: int = 64,
-    vocabulary: int = 10000,
-    embedding: int = 64,
+    batch: int,
+    steps: int,
+    units: int,
+    vocabulary: int,
+    embedding: int,
 ) -> Steps:
     """Two GRUs over a text."""
 
@@ -110,7 +110,7 @@ def bidirectional_gru(
     return [Run(goal, adam(1e-3))], batches(4, reviews, batch, steps, vocabulary)
 
 
-def char_rnn(batch: int = 32, steps: int = 50, units: int = 256, letters: int = 65) -> Steps:
+def char_rnn(batch: int, steps: int, units: int, letters: int) -> Steps:
     """Two LSTMs on letters, whose states go on."""
 
     def goal(net: Net, text: Any) -> Any:
@@ -132,11 +132,11 @@ def char_rnn(batch: int = 32, steps: int = 50, units: int = 256, letters: int = 
 
 
 def seq2seq(
-    batch: int = 32,
-    read: int = 20,
-    written: int = 20,
-    units: int = 128,
-    vocabulary: int = 4000,
+    batch: int,
+    read: int,
+    written: int,
+    units: int,
+    vocabulary: int,
 ) -> Steps:
     """A GRU reads, another writes with attention."""
 
@@ -190,13 +190,13 @@ def _block(net: Net, x: Any, heads: int, mask: Any, dropped: float = 0.0) -> Any
 
 
 def transformer_encoder(
-    batch: int = 8,
-    length: int = 64,
-    units: int = 256,
-    layers: int = 4,
-    heads: int = 4,
-    vocabulary: int = 8000,
-    masked: int = 10,
+    batch: int,
+    length: int,
+    units: int,
+    layers: int,
+    heads: int,
+    vocabulary: int,
+    masked: int,
 ) -> Steps:
     """A Transformer encoder that guesses masked words."""
 
@@ -216,12 +216,12 @@ def transformer_encoder(
 
 
 def gpt(
-    batch: int = 4,
-    length: int = 128,
-    units: int = 256,
-    layers: int = 4,
-    heads: int = 8,
-    vocabulary: int = 4000,
+    batch: int,
+    length: int,
+    units: int,
+    layers: int,
+    heads: int,
+    vocabulary: int,
 ) -> Steps:
     """A decoder as GPT is."""
 
@@ -238,13 +238,13 @@ def gpt(
 
 
 def wavenet(
-    batch: int = 2,
-    samples: int = 2048,
-    channels: int = 32,
-    skipped: int = 128,
-    cycles: int = 2,
-    dilations: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128),
-    levels: int = 256,
+    batch: int,
+    samples: int,
+    channels: int,
+    skipped: int,
+    cycles: int,
+    dilations: tuple[int, ...],
+    levels: int,
 ) -> Steps:
     """Gated convolutions that reach ever further back."""
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from . import numbers, vocabulary, words
-from .reader import ARGUMENTS, COMPARISONS, Value, located, unknown
+from .reader import ARGUMENTS, COMPARISONS, Scope, Value, located, unknown
 from .words import WORD, Address, Kind, Pointer, Several, Text, Unfit
 
 _BIT = ir.IntType(1)
@@ -136,15 +136,13 @@ def _written(text: _Text, node: ast.FunctionDef, kinds: tuple[Kind, ...]) -> _Fu
     return _Function(function, walk.body(node.body))
 
 
-class _Walk:
-    """The walk over a function's statements: the builder, and what names stand for."""
+class _Walk(Scope):
+    """The walk over a function's statements."""
 
     def __init__(self, text: _Text, function: Any, arguments: dict[str, Kind]) -> None:
         self.text, self.function, self.arguments = text, function, arguments
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
-        self.names: dict[str, Value] = {}
-        self.places: dict[str, Value] = {}
-        self.often: set[str] = set()
+        super().__init__(ir.IRBuilder(function.append_basic_block("entry")))
+        self.names.update(text.constants)
         self.results: list[tuple[Value | None, Any]] = []
         # Where `continue` and `break` of the loops around lead.
         self.around: list[list[Any]] = []
@@ -241,16 +239,7 @@ class _Walk:
     def assign(self, name: str, value: Value) -> None:
         if isinstance(value.kind, Text) or value.kind is None:
             raise Unfit(f"{name} of {value.kind}: names stand for numbers, addresses and tuples")
-        if name not in self.often:
-            self.names[name] = value
-            return
-        if name not in self.places:
-            with self.b.goto_entry_block():
-                self.places[name] = Value(self.b.alloca(value.code.type), value.kind)
-        place, kind = self.places[name]
-        if value.kind != kind:
-            raise Unfit(f"{name} of {kind}, {value.kind}: a name has one kind")
-        self.b.store(value.code, place)
+        super().assign(name, value)
 
     def put_element(self, base: Value, index: Value, value: Value) -> None:
         place = self.place(base, index)
@@ -399,15 +388,6 @@ class _Walk:
         return Value(result, kind)
 
     # Expressions
-
-    def name(self, name: str) -> Value:
-        if name in self.places:
-            place, kind = self.places[name]
-            return Value(self.b.load(place), kind)
-        found = self.names.get(name) or self.text.constants.get(name)
-        if found is None:
-            raise Unfit(f"{name}: it is assigned nowhere before")
-        return found
 
     def value(self, node: ast.expr) -> Value:
         match node:

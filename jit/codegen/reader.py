@@ -91,16 +91,45 @@ def located(error: Unfit, node: ast.AST) -> Unfit:
     return error
 
 
-class Walk:
-    """The walk over a kernel's statements: the builder, and what names stand for."""
+class Scope:
+    """What the names of a function stand for, where a builder writes it."""
 
     def __init__(self, builder: Any) -> None:
         self.b = builder
-        self.buffers: tuple[str, ...] = ()
         self.names: dict[str, Value] = {}
         # Names that are assigned more than once are places in the frame, which LLVM dissolves.
         self.places: dict[str, Value] = {}
         self.often: set[str] = set()
+
+    def assign(self, name: str, value: Value) -> None:
+        """Lets a name stand for a value from here on."""
+        if name not in self.often:
+            self.names[name] = value
+            return
+        if name not in self.places:
+            with self.b.goto_entry_block():
+                self.places[name] = Value(self.b.alloca(value.code.type), value.kind)
+        place, kind = self.places[name]
+        if value.kind != kind:
+            raise Unfit(f"{name} of {kind}, {value.kind}: a name has one kind")
+        self.b.store(value.code, place)
+
+    def name(self, name: str) -> Value:
+        """What a name stands for here."""
+        if name in self.places:
+            place, kind = self.places[name]
+            return Value(self.b.load(place), kind)
+        if name not in self.names:
+            raise Unfit(f"{name}: it is assigned nowhere before")
+        return self.names[name]
+
+
+class Walk(Scope):
+    """The walk over a kernel's statements."""
+
+    def __init__(self, builder: Any) -> None:
+        super().__init__(builder)
+        self.buffers: tuple[str, ...] = ()
         self.loops = 0
         self.end: Any = None
 
@@ -143,26 +172,6 @@ class Walk:
             case _:
                 raise unknown(node)
         return False
-
-    def assign(self, name: str, value: Value) -> None:
-        if name not in self.often:
-            self.names[name] = value
-            return
-        if name not in self.places:
-            with self.b.goto_entry_block():
-                self.places[name] = Value(self.b.alloca(value.code.type), value.kind)
-        place, kind = self.places[name]
-        if value.kind != kind:
-            raise Unfit(f"{name} of {kind}, {value.kind}: a name has one type")
-        self.b.store(value.code, place)
-
-    def name(self, name: str) -> Value:
-        if name in self.places:
-            place, kind = self.places[name]
-            return Value(self.b.load(place), kind)
-        if name not in self.names:
-            raise Unfit(f"{name}: it is assigned nowhere before")
-        return self.names[name]
 
     def condition(self, test: ast.expr, body: list[ast.stmt]) -> bool:
         inside, behind = (self.b.append_basic_block(name) for name in ("if", "endif"))

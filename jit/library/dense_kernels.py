@@ -257,6 +257,21 @@ def eliminated(matrix: Address, out: Address, n: int, width: int) -> int:
     return -1 - swaps if is_singular else swaps
 
 
+@helper
+def solved(
+    matrix: Address, source: Address, is_transposed: int, out: Address, n: int, width: int
+) -> int:
+    """A right side becomes its solution, by a copy of its matrix; 1 if that is singular."""
+    if is_transposed != 0:
+        transposed(matrix, source, n)
+    else:
+        copy(matrix, source, n * n)
+    swaps = eliminated(matrix, out, n, width)
+    forward(matrix, out, n, width, True)
+    backward(matrix, out, n, width)
+    return 1 if swaps < 0 else 0
+
+
 def solve(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Solutions of square systems; and which matrices are singular.
 
@@ -267,14 +282,8 @@ def solve(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     matrix = region(args[7] + worker * args[8], DTYPE)
     for number in range(r0, r1):
         out = args[2] + number * n * width
-        if is_transposed != 0:
-            transposed(matrix, args[0] + number * n * n, n)
-        else:
-            copy(matrix, args[0] + number * n * n, n * n)
         copy(out, args[1] + number * n * width, n * width)
-        failed[number] = 1 if eliminated(matrix, out, n, width) < 0 else 0
-        forward(matrix, out, n, width, True)
-        backward(matrix, out, n, width)
+        failed[number] = solved(matrix, args[0] + number * n * n, is_transposed, out, n, width)
 
 
 def invert(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -287,16 +296,10 @@ def invert(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
     matrix = region(args[5] + worker * args[6], DTYPE)
     for number in range(r0, r1):
         out = args[1] + number * n * n
-        if is_transposed != 0:
-            transposed(matrix, args[0] + number * n * n, n)
-        else:
-            copy(matrix, args[0] + number * n * n, n * n)
         zero(out, n * n)
         for i in range(n):
             result[number * n * n + i * n + i] = 1
-        failed[number] = 1 if eliminated(matrix, out, n, n) < 0 else 0
-        forward(matrix, out, n, n, True)
-        backward(matrix, out, n, n)
+        failed[number] = solved(matrix, args[0] + number * n * n, is_transposed, out, n, n)
 
 
 def diagonal(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:

@@ -154,7 +154,7 @@ def test_innermost_loops_are_vectors() -> None:
             "for i in range(k0): store(args[0], i, k0)",
             "range of float32: this is arithmetic of whole numbers",
         ),
-        ("x = k0; x = r0", "x of float32, int64: a name has one type"),
+        ("x = k0; x = r0", "x of float32, int64: a name has one kind"),
         ("x = r0[0]", "element of int64: only the argument block has any"),
     ],
 )
