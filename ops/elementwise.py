@@ -175,6 +175,25 @@ def elementwise(
         names = re.findall(r"(\w+):", signature.partition("->")[0])
         facts["doc"] = facts.get("doc", "") + _said_of_shapes(names, broadcast, alike, guard)
 
+    return define(
+        name,
+        signature,
+        attrs,
+        shape=shape or (merge if alike else broadcast_shape if broadcast else first_shape),
+        kernel=_kernel_of(body_of, sizes, alike, guard),
+        lower=None if host else _lowering_of(body_of, alike, guard),
+        gradient=gradient,
+        sizes=sizes is not None,
+        elementwise=shape is None,
+        **facts,
+    )
+
+
+def _kernel_of(
+    body_of: Callable[[Any], Body], sizes: Body | None, alike: bool, guard: Guard | None
+) -> Callable[..., np.ndarray]:
+    """The reference: the body of arrays."""
+
     def kernel(c: KernelContext, *inputs: np.ndarray) -> np.ndarray:
         # Symbolic sizes, while a plan is made for shapes that are not known yet.
         if sizes is not None and any(x.dtype == object for x in inputs):
@@ -193,6 +212,14 @@ def elementwise(
                 raise
         return np.asarray(result, dtype=c.out_dtype())
 
+    return kernel
+
+
+def _lowering_of(
+    body_of: Callable[[Any], Body], alike: bool, guard: Guard | None
+) -> Callable[..., Any]:
+    """The compiled form: the body of scalar expressions."""
+
     def lower(b: Builder, op: OpView, *values: Any) -> Any:
         if not all(is_lowerable(v.dtype) for v in values) or not is_lowerable(op.dtype(0)):
             return NotImplemented
@@ -202,18 +229,7 @@ def elementwise(
             guard.lower(b, values)
         return b.map(body_of(op), *values, dtype=op.dtype(0))
 
-    return define(
-        name,
-        signature,
-        attrs,
-        shape=shape or (merge if alike else broadcast_shape if broadcast else first_shape),
-        kernel=kernel,
-        lower=None if host else lower,
-        gradient=gradient,
-        sizes=sizes is not None,
-        elementwise=shape is None,
-        **facts,
-    )
+    return lower
 
 
 def _said_of_shapes(names: list[str], broadcast: bool, alike: bool, guard: Guard | None) -> str:

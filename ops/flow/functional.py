@@ -285,6 +285,22 @@ def foldr(
     return _fold(name, "foldr", fn, elems, initializer, options, backwards=True)
 
 
+def _begun(
+    arrays: list[Any], given: list[Any] | None, n: Any, infer_shape: bool, reverse: bool
+) -> tuple[list[Any], list[Any]]:
+    """What a scan begins with, and its results so far: the first row is one, what is given none."""
+
+    def first() -> Any:
+        return n - 1 if reverse else 0
+
+    if given is not None:
+        state = [convert_to_tensor(x) for x in given]
+        return state, [_collector(x, n, infer_shape) for x in state]
+    state = [array.read(first()) for array in arrays]
+    results = [_collector(x, n, infer_shape) for x in state]
+    return state, [result.write(first(), x) for result, x in zip(results, state)]
+
+
 @export("scan")
 def scan(
     fn: Callable[..., Any],
@@ -331,16 +347,9 @@ def scan(
             n = tf.shape(flat[0])[0]
         arrays = _unstacked(flat, n, shaped=True)
 
-        def first() -> Any:
-            return n - 1 if reverse else 0
-
-        if initializer is None:
-            state, i = [array.read(first()) for array in arrays], 1
-        else:
-            state, i = [convert_to_tensor(x) for x in outputs.flat(initializer)], 0
-        results = [_collector(x, n, infer_shape) for x in state]
-        if initializer is None:
-            results = [result.write(first(), x) for result, x in zip(results, state)]
+        given = None if initializer is None else outputs.flat(initializer)
+        i = 1 if given is None else 0
+        state, results = _begun(arrays, given, n, infer_shape, reverse)
 
         def body(i: Tensor, state: list[Any], results: list[Any]) -> Any:
             rows = inputs.packed([array.read(i) for array in arrays])

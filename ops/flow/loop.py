@@ -63,12 +63,7 @@ def while_loop(
         >>> tf.Session().run(total)
         np.int32(6)
     """
-    if not callable(cond):
-        raise TypeError("cond must be callable.")
-    if not callable(body):
-        raise TypeError("body must be callable.")
-    if parallel_iterations < 1:
-        raise TypeError("parallel_iterations must be a positive integer.")
+    _check(cond, body, parallel_iterations)
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -97,6 +92,15 @@ def while_loop(
             shorten(error)
             raise
         return result if limit is None else result[1]
+
+
+def _check(cond: object, body: object, parallel_iterations: int) -> None:
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
 
 
 def _limited(

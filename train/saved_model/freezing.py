@@ -105,19 +105,14 @@ def freeze_graph_with_def_protos(
             node.device = ""
     if input_graph_def and not input_saved_model_dir:
         import_graph_def(input_graph_def, name="")
+    checkpoint = input_checkpoint, checkpoint_version
     with Session() as session:
-        if input_saver_def:
-            saver = Saver(saver_def=input_saver_def, write_version=checkpoint_version)
-            saver.restore(session, input_checkpoint)
-        elif input_saved_model_dir:
+        if input_saved_model_dir and not input_saver_def:
             load(session, list(saved_model_tags or ()), input_saved_model_dir)
         else:
-            if input_meta_graph_def:
-                saver = import_meta_graph(input_meta_graph_def, clear_devices=True)
-            else:
-                saver = _saver_of(session.graph, input_checkpoint, checkpoint_version)
+            saver = _saver(session.graph, input_saver_def, input_meta_graph_def, checkpoint)
             saver.restore(session, input_checkpoint)
-            if initializer_nodes:
+            if initializer_nodes and not input_saver_def:
                 session.run(_listed(initializer_nodes))
         allowed = _listed(variable_names_whitelist) if variable_names_whitelist else None
         refused = _listed(variable_names_blacklist) if variable_names_blacklist else None
@@ -126,6 +121,15 @@ def freeze_graph_with_def_protos(
     if output_graph:
         files.write_string_to_file(output_graph, frozen.SerializeToString())
     return frozen
+
+
+def _saver(graph: Graph, stated: Any, meta_graph: Any, checkpoint: tuple[str, int]) -> Saver:
+    """The saver that restores a graph: as stated, of its MetaGraph, or for what it has."""
+    if stated:
+        return Saver(saver_def=stated, write_version=checkpoint[1])
+    if meta_graph:
+        return import_meta_graph(meta_graph, clear_devices=True)
+    return _saver_of(graph, *checkpoint)
 
 
 def _saver_of(graph: Graph, checkpoint: str, version: int) -> Saver:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import abc
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...engine import errors
@@ -365,29 +365,31 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks or [], stop_grace_period_secs)
-    all_hooks = list(chief_only_hooks or ())
     creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    summary_dir = summary_dir or checkpoint_dir
-    if summary_dir:
-        if log_step_count_steps and log_step_count_steps > 0:
-            counter = StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps)
-            all_hooks.append(counter)
-        if _is_on(*summaries):
-            steps, seconds = summaries
-            all_hooks.append(
-                SummarySaverHook(
-                    scaffold=scaffold,
-                    save_steps=steps,
-                    save_secs=seconds,
-                    output_dir=summary_dir,
-                )
-            )
-    if checkpoint_dir and _is_on(*checkpoints):
-        steps, seconds = checkpoints
-        all_hooks.append(
-            CheckpointSaverHook(
-                checkpoint_dir, save_steps=steps, save_secs=seconds, scaffold=scaffold
-            )
-        )
-    all_hooks.extend(hooks or ())
+    folder = summary_dir or checkpoint_dir
+    usual = [
+        *(_summary_hooks(scaffold, folder, log_step_count_steps, summaries) if folder else ()),
+        *(_checkpoint_hooks(scaffold, checkpoint_dir, checkpoints) if checkpoint_dir else ()),
+    ]
+    all_hooks = [*(chief_only_hooks or ()), *usual, *(hooks or ())]
     return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
+
+
+def _summary_hooks(
+    scaffold: Scaffold, folder: Any, log_steps: int | None, often: tuple[Any, Any]
+) -> Iterator[Any]:
+    """What writes into a folder: how fast steps are, and summaries from time to time."""
+    if log_steps and log_steps > 0:
+        yield StepCounterHook(output_dir=folder, every_n_steps=log_steps)
+    if _is_on(*often):
+        steps, seconds = often
+        yield SummarySaverHook(
+            scaffold=scaffold, save_steps=steps, save_secs=seconds, output_dir=folder
+        )
+
+
+def _checkpoint_hooks(scaffold: Scaffold, folder: str, often: tuple[Any, Any]) -> Iterator[Any]:
+    """What saves into a folder."""
+    if _is_on(*often):
+        steps, seconds = often
+        yield CheckpointSaverHook(folder, save_steps=steps, save_secs=seconds, scaffold=scaffold)

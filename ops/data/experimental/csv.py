@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -264,6 +264,40 @@ def _file_names(pattern: Any) -> list[str]:
     return sorted(found)
 
 
+class _Columns(NamedTuple):
+    """The wanted columns of CSV files; numbers: None if they are all."""
+
+    names: Sequence[str]
+    numbers: list[int] | None
+    defaults: list[Any]
+
+
+def _wanted(
+    probe: _Probe | None, names: Sequence[str] | None, given: Sequence[Any] | None,
+    selected: Sequence[Any] | None, has_header: bool, missing: str, most: int | None,
+) -> _Columns:  # fmt: skip
+    """The columns of which elements consist; the probe tells what is not given."""
+    if names is None:
+        if not has_header:
+            raise ValueError("Cannot infer column names without a header line.")
+        assert probe is not None
+        names = probe.column_names()
+    if len(names) != len(set(names)):
+        raise ValueError("Cannot have duplicate column names.")
+    numbers = None if selected is None else _sorted_columns(selected, names)
+    if given is not None:
+        defaults = _defaults(given)
+    else:
+        assert probe is not None
+        places = range(len(names)) if numbers is None else numbers
+        defaults = _inferred(probe.rows(len(names), has_header), places, missing, most)
+    if numbers is None:
+        return _Columns(names, numbers, defaults)
+    if len(defaults) != len(numbers):
+        raise ValueError("If specified, column_defaults and select_columns must have same length.")
+    return _Columns([names[number] for number in numbers], numbers, defaults)
+
+
 @export("data.experimental.make_csv_dataset")
 def make_csv_dataset(
     file_pattern: Any,
@@ -315,43 +349,28 @@ def make_csv_dataset(
     probe = None
     if column_names is None or column_defaults is None:
         probe = _Probe(names, field_delim, use_quote_delim, compression_type)
-    if column_names is None:
-        if not header:
-            raise ValueError("Cannot infer column names without a header line.")
-        assert probe is not None
-        column_names = probe.column_names()
-    if len(column_names) != len(set(column_names)):
-        raise ValueError("Cannot have duplicate column names.")
-    columns = None if select_columns is None else _sorted_columns(select_columns, column_names)
-    if column_defaults is not None:
-        defaults = _defaults(column_defaults)
-    else:
-        assert probe is not None
-        wanted = range(len(column_names)) if columns is None else columns
-        rows = probe.rows(len(column_names), header)
-        defaults = _inferred(rows, wanted, na_value, num_rows_for_inference)
-    if columns is not None and len(defaults) != len(columns):
-        raise ValueError("If specified, column_defaults and select_columns must have same length.")
-    if columns is not None and len(column_names) > len(columns):
-        column_names = [column_names[number] for number in columns]
-    if label_name is not None and label_name not in column_names:
+    wanted = _wanted(
+        probe, column_names, column_defaults, select_columns, header, na_value,
+        num_rows_for_inference,
+    )  # fmt: skip
+    if label_name is not None and label_name not in wanted.names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
     def filename_to_dataset(filename: TensorLike) -> Any:
         records = CsvDataset(
             filename,
-            record_defaults=defaults,
+            record_defaults=wanted.defaults,
             field_delim=field_delim,
             use_quote_delim=use_quote_delim,
             na_value=na_value,
-            select_cols=columns,
+            select_cols=wanted.numbers,
             header=header,
             compression_type=compression_type,
         )
         return records.apply(without_errors()) if ignore_errors else records
 
     def map_fn(*values: Any) -> Any:
-        features = OrderedDict(zip(column_names or (), values))
+        features = OrderedDict(zip(wanted.names, values))
         return features if label_name is None else (features, features.pop(label_name))
 
     records = _read(files, filename_to_dataset, num_parallel_reads, sloppy)
