@@ -291,7 +291,7 @@ HOMES = {
             "objects": "warm_starting_util",
             "optimizers": "optimizer",
             "sessions": (
-                "basic_loops basic_session_run_hooks coordinator monitored_session "
+                "basic_loops basic_session_run_hooks coordinator evaluation monitored_session "
                 "session_manager session_run_hook supervisor"
             ),
             "summaries": "summary_io",
