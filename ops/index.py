@@ -462,6 +462,13 @@ train.contrib.rnn.spatial_cells: contrib.rnn.Conv1DLSTMCell contrib.rnn.Conv2DLS
   contrib.rnn.Conv3DLSTMCell contrib.rnn.ConvLSTMCell contrib.rnn.PhasedLSTMCell
 train.contrib.rnn.wrappers: contrib.rnn.AttentionCellWrapper contrib.rnn.CompiledWrapper
   contrib.rnn.HighwayWrapper
+train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
+  contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
+  contrib.training.evaluate_once contrib.training.evaluate_repeatedly
+  contrib.training.get_or_create_eval_step contrib.training.wait_for_new_checkpoint
+train.contrib.training.training: contrib.training.add_gradients_summaries
+  contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
+  contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
 train.feature_column.categorical: feature_column.categorical_column_with_hash_bucket

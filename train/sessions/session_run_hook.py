@@ -27,7 +27,7 @@ class SessionRunHook:
         """Before a run: a SessionRunArgs of what to run besides, or None."""
         return None
 
-    def after_run(self, run_context: SessionRunContext, run_values: object) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """After a run: `run_values.results` are those of what was asked for."""
 
     def end(self, session: BaseSession) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....ops.public import tf
+from ....ops.summaries.api import merge_all
 from ...checkpoints.checkpoint_utils import checkpoints_iterator, wait_for_new_checkpoint
 from ...sessions.basic_session_run_hooks import FinalOpsHook
 from ...sessions.evaluation import (
@@ -68,7 +69,7 @@ class SummaryAtEndHook(SessionRunHook):
 
     def begin(self) -> None:
         if self._wants_all:
-            self._summary_op = tf.summary.merge_all()
+            self._summary_op = merge_all()
         self._global_step = global_step.get_or_create_global_step()
 
     def after_create_session(self, session: BaseSession, coord: Coordinator) -> None:

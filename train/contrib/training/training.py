@@ -13,6 +13,7 @@ from ....engine.graph.tensor import IndexedSlices, Tensor
 from ....engine.interface import log
 from ....ops.control import with_dependencies
 from ....ops.public import tf
+from ....ops.summaries.api import histogram, scalar
 from ...optimizers.optimizer import Optimizer
 from ...sessions.monitored_session import MonitoredTrainingSession
 from ...variables.global_step import get_or_create_global_step
@@ -56,8 +57,8 @@ def gradient_summaries(pairs: Iterable[Pair], separator: str) -> list[Tensor]:
             continue
         values = gradient.values if isinstance(gradient, IndexedSlices) else gradient
         name = f"{name}{separator}gradient"
-        summaries.append(tf.summary.histogram(name, values))
-        summaries.append(tf.summary.scalar(f"{name}_norm", tf.global_norm([values])))
+        summaries.append(histogram(name, values))
+        summaries.append(scalar(f"{name}_norm", tf.global_norm([values])))
     return summaries
 
 
