@@ -471,6 +471,33 @@ train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
+train.estimator.early_stopping: estimator.experimental.make_early_stopping_hook
+  estimator.experimental.stop_if_higher_hook estimator.experimental.stop_if_lower_hook
+  estimator.experimental.stop_if_no_decrease_hook estimator.experimental.stop_if_no_increase_hook
+train.estimator.estimator: estimator.Estimator
+train.estimator.export: estimator.experimental.build_raw_supervised_input_receiver_fn
+  estimator.export.ServingInputReceiver estimator.export.TensorServingInputReceiver
+  estimator.export.build_parsing_serving_input_receiver_fn
+  estimator.export.build_raw_serving_input_receiver_fn
+train.estimator.export_output: estimator.export.ClassificationOutput estimator.export.ExportOutput
+  estimator.export.PredictOutput estimator.export.RegressionOutput
+train.estimator.exporter: estimator.BestExporter estimator.Exporter estimator.FinalExporter
+  estimator.LatestExporter
+train.estimator.extenders: estimator.add_metrics
+train.estimator.hooks: estimator.CheckpointSaverHook estimator.CheckpointSaverListener
+  estimator.FeedFnHook estimator.FinalOpsHook estimator.GlobalStepWaiterHook
+  estimator.LoggingTensorHook estimator.NanLossDuringTrainingError estimator.NanTensorHook
+  estimator.ProfilerHook estimator.SecondOrStepTimer estimator.SessionRunArgs
+  estimator.SessionRunContext estimator.SessionRunHook estimator.SessionRunValues
+  estimator.StepCounterHook estimator.StopAtStepHook estimator.SummarySaverHook
+  estimator.experimental.InMemoryEvaluatorHook
+  estimator.experimental.make_stop_at_checkpoint_step_hook
+train.estimator.inputs: estimator.inputs.numpy_input_fn estimator.inputs.pandas_input_fn
+train.estimator.mode_keys: estimator.ModeKeys
+train.estimator.model_fn: estimator.EstimatorSpec estimator.experimental.call_logit_fn
+train.estimator.run_config: estimator.RunConfig
+train.estimator.settings: estimator.VocabInfo estimator.WarmStartSettings
+train.estimator.training: estimator.EvalSpec estimator.TrainSpec estimator.train_and_evaluate
 train.feature_column.categorical: feature_column.categorical_column_with_hash_bucket
   feature_column.categorical_column_with_identity
   feature_column.categorical_column_with_vocabulary_file

@@ -30,6 +30,7 @@ from .serialization import deserialize_feature_column, serialize_feature_column
 
 if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
+    from .state import Cache, Objects, StateManager
 
 
 @export("feature_column.categorical_column_with_hash_bucket")
@@ -286,10 +287,12 @@ class _KeyedColumn(CategoricalColumn):
         """A feature of varying length."""
         return {self.name: tf.VarLenFeature(self.dtype)}  # type: ignore[attr-defined]
 
-    def _ids(self, tensor: Any, state_manager: Any) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} numbers no categories")
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids as a sparse tensor."""
         tensor = to_sparse_input(transformation_cache.get(self.name, state_manager))
         return self._ids(tensor, state_manager)
@@ -302,7 +305,9 @@ class _KeyedColumn(CategoricalColumn):
                 f"tensor dtype: {tensor.dtype}"
             )
 
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids, without weights."""
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 
@@ -316,7 +321,7 @@ class _KeyedColumn(CategoricalColumn):
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> Any:
         given = arguments_of(cls, config)
         if "dtype" in given:
@@ -329,7 +334,7 @@ class HashedCategoricalColumn(
 ):
     """What categorical_column_with_hash_bucket gives."""
 
-    def _ids(self, tensor: Any, state_manager: Any) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
         if not isinstance(tensor, SparseTensor):
             raise ValueError("SparseColumn input must be a SparseTensor.")
         assert_string_or_int(tensor.dtype, prefix=f"column_name: {self.key} input_tensor")
@@ -350,7 +355,7 @@ class _VocabularyColumn(_KeyedColumn):
     def _table(self, key_dtype: DType, name: str) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no table")
 
-    def _ids(self, tensor: Any, state_manager: Any) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
         self._check_dtype(tensor)
         assert_string_or_int(tensor.dtype, prefix=f"column_name: {self.name} input_tensor")
         key_dtype = self.dtype  # type: ignore[attr-defined]
@@ -425,7 +430,7 @@ class IdentityCategoricalColumn(
         """A feature of varying length."""
         return {self.key: tf.VarLenFeature(dtypes.int64)}
 
-    def _ids(self, tensor: Any, state_manager: Any) -> Any:
+    def _ids(self, tensor: Any, state_manager: StateManager | None) -> Any:
         if not tensor.dtype.is_integer:
             raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {tensor.dtype}")
         values = tf.cast(tensor.values, dtypes.int64, name="values")
@@ -498,7 +503,9 @@ class WeightedCategoricalColumn(
         """The number of categories."""
         return buckets_of(self.categorical_column)
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids and the weights."""
         weights = transformation_cache.get(self.weight_feature_key, state_manager)
         if weights is None:
@@ -513,7 +520,9 @@ class WeightedCategoricalColumn(
             weights = tf.cast(weights, dtypes.float32)
         return transformation_cache.get(self.categorical_column, state_manager), weights
 
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids and the weights."""
         return IdWeightPair(*transformation_cache.get(self, state_manager))
 
@@ -528,7 +537,7 @@ class WeightedCategoricalColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> WeightedCategoricalColumn:
         given = arguments_of(cls, config)
         given["categorical_column"] = deserialize_feature_column(

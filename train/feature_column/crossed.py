@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import dtypes
@@ -24,6 +24,9 @@ from .protocol import (
     spec_of,
 )
 from .serialization import deserialize_feature_column, serialize_feature_column
+
+if TYPE_CHECKING:
+    from .state import Cache, Objects, StateManager
 
 
 @export("feature_column.crossed_column")
@@ -92,7 +95,9 @@ class CrossedColumn(
             spec.update({key: tf.VarLenFeature(dtypes.string)} if of_text else spec_of(key))
         return spec
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The hashes of the combinations."""
         tensors = []
         for key in collect_leaf_level_keys(self):
@@ -115,7 +120,9 @@ class CrossedColumn(
         """The number of categories."""
         return self.hash_bucket_size  # type: ignore[no-any-return]
 
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids, without weights."""
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 
@@ -130,7 +137,7 @@ class CrossedColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> CrossedColumn:
         given = arguments_of(cls, config)
         given["keys"] = tuple(

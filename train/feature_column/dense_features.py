@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.public import tf
 from ...ops.state.variable_scope import _PureVariableScope
@@ -17,6 +17,9 @@ from .protocol import (
 from .sequence_feature_column import assert_all_equal_and_return
 from .serialization import deserialize_feature_columns, serialize_feature_columns
 from .state import FeatureTransformationCache, _StateManagerImpl
+
+if TYPE_CHECKING:
+    from .state import Objects
 
 
 class _BaseFeaturesLayer(base_layer.Layer):
@@ -74,7 +77,7 @@ class _BaseFeaturesLayer(base_layer.Layer):
         return {**super().get_config(), "feature_columns": columns}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Objects = None) -> Any:
         """A layer from its arguments."""
         columns = deserialize_feature_columns(config["feature_columns"], custom_objects)
         return cls(**{**config, "feature_columns": columns})  # type: ignore[call-arg]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import dtypes
@@ -38,6 +38,9 @@ from .serialization import (
     serialize_feature_column,
 )
 from .state import OldInputs
+
+if TYPE_CHECKING:
+    from .state import Cache, Objects, StateManager, _LazyBuilder
 
 
 def _default_initializer(dimension: int) -> Any:
@@ -224,7 +227,9 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
         """How the categories are read."""
         return spec_of(self.categorical_column)
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids."""
         return transformation_cache.get(self.categorical_column, state_manager)
 
@@ -241,18 +246,22 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
             max_norm=self.max_norm,
         )
 
-    def _found(self, cache: Any, state_manager: Any) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
         """The ids and the vectors."""
         sparse = sparse_tensors_of(self.categorical_column, cache, state_manager)
         return sparse, self._looked_up(sparse, state_manager)
 
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The vectors of each example, combined."""
         old = isinstance(transformation_cache, OldInputs)
         require_sequence(self, "embedding_column", False, old)
         return self._found(transformation_cache, state_manager)[1]
 
-    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sequence_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The vectors of each step, and the lengths."""
         require_sequence(self, "embedding_column", True, False)
         sparse, dense = self._found(transformation_cache, state_manager)
@@ -301,7 +310,7 @@ class EmbeddingColumn(
         """[dimension]."""
         return TensorShape([self.dimension])
 
-    def create_state(self, state_manager: Any) -> None:
+    def create_state(self, state_manager: StateManager) -> None:
         """Makes the vectors."""
         state_manager.create_variable(
             self,
@@ -325,7 +334,7 @@ class EmbeddingColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> EmbeddingColumn:
         given = arguments_of(cls, config)
         given["categorical_column"] = deserialize_feature_column(
@@ -421,7 +430,7 @@ class SharedEmbeddingColumn(
     def _weights(self, state_manager: Any) -> Any:
         return self.shared_embedding_column_creator.embedding_weights
 
-    def _found(self, cache: Any, state_manager: Any) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)
 
@@ -429,7 +438,7 @@ class SharedEmbeddingColumn(
     def _parse_example_spec(self) -> dict[str, Any]:
         return _not_for_old()  # type: ignore[no-any-return]
 
-    def _transform_feature(self, inputs: Any) -> Any:
+    def _transform_feature(self, inputs: _LazyBuilder) -> Any:
         return _not_for_old()
 
     @property
@@ -437,12 +446,18 @@ class SharedEmbeddingColumn(
         return _not_for_old()  # type: ignore[no-any-return]
 
     def _get_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any:
         return _not_for_old()
 
     def _get_sequence_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any:
         return _not_for_old()
 
@@ -484,7 +499,7 @@ class _SharedEmbeddingColumn(
         """[dimension]."""
         return TensorShape([self.dimension])
 
-    def create_state(self, state_manager: Any) -> None:
+    def create_state(self, state_manager: StateManager) -> None:
         """Makes the vectors."""
         state_manager.create_variable(
             self,
@@ -524,6 +539,6 @@ class _SharedEmbeddingColumn(
             )
         return found[0]
 
-    def _found(self, cache: Any, state_manager: Any) -> Any:
+    def _found(self, cache: Cache, state_manager: StateManager | None) -> Any:
         with tf.name_scope(None, default_name=self.name):
             return super()._found(cache, state_manager)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types.shape import TensorShape
@@ -24,6 +24,9 @@ from .protocol import (
 from .sequence_feature_column import require_sequence
 from .serialization import deserialize_feature_column, serialize_feature_column
 from .state import OldInputs
+
+if TYPE_CHECKING:
+    from .state import Cache, Objects, StateManager
 
 
 @export("feature_column.indicator_column")
@@ -69,7 +72,9 @@ class IndicatorColumn(
         """[1, the number of categories]."""
         return TensorShape([1, buckets_of(self.categorical_column)])
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """How often each category occurs, or the sum of its weights."""
         ids, weights = sparse_tensors_of(
             self.categorical_column, transformation_cache, state_manager
@@ -84,13 +89,17 @@ class IndicatorColumn(
         one_hot = tf.one_hot(dense, depth=count, on_value=1.0, off_value=0.0)
         return tf.reduce_sum(one_hot, axis=[-2])
 
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The vectors."""
         old = isinstance(transformation_cache, OldInputs)
         require_sequence(self, "indicator_column", False, old)
         return transformation_cache.get(self, state_manager)
 
-    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sequence_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The vectors of each step, and the lengths."""
         require_sequence(self, "indicator_column", True, False)
         dense = transformation_cache.get(self, state_manager)
@@ -109,7 +118,7 @@ class IndicatorColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> IndicatorColumn:
         given = arguments_of(cls, config)
         given["categorical_column"] = deserialize_feature_column(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.types import dtypes
@@ -34,6 +34,9 @@ from .state import (
     _StateManagerImpl,
     collections_with,
 )
+
+if TYPE_CHECKING:
+    from .state import Objects, _LazyBuilder
 
 
 @export("feature_column.linear_model")
@@ -362,7 +365,9 @@ class _LinearModelLayer(base_layer.Layer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> _LinearModelLayer:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Objects = None
+    ) -> _LinearModelLayer:
         """A layer from its arguments."""
         columns = deserialize_feature_columns(config["feature_columns"], custom_objects)
         return cls(**{**config, "feature_columns": columns})

@@ -31,6 +31,7 @@ from .serialization import (
 
 if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
+    from .state import Cache, Objects, StateManager
 
 
 @export("feature_column.numeric_column")
@@ -136,7 +137,9 @@ class NumericColumn(
         """A feature of fixed length."""
         return {self.key: tf.FixedLenFeature(self.shape, self.dtype, self.default_value)}
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The normalized numbers as float32."""
         tensor = transformation_cache.get(self.key, state_manager)
         if isinstance(tensor, SparseTensor):
@@ -153,7 +156,9 @@ class NumericColumn(
         """The shape of one example's numbers."""
         return TensorShape(self.shape)
 
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The transformed numbers."""
         return transformation_cache.get(self, state_manager)
 
@@ -168,7 +173,7 @@ class NumericColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> NumericColumn:
         given = arguments_of(cls, config)
         given["normalizer_fn"] = function_from(config["normalizer_fn"], custom_objects)
@@ -197,7 +202,9 @@ class BucketizedColumn(
         """As the source is read."""
         return spec_of(self.source_column)
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The numbers of the buckets."""
         source = transformation_cache.get(self.source_column, state_manager)
         return raw.Bucketize(source, boundaries=self.boundaries)
@@ -207,7 +214,9 @@ class BucketizedColumn(
         """The source's shape, one-hot."""
         return TensorShape((*self.source_column.shape, len(self.boundaries) + 1))
 
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The buckets, one-hot."""
         buckets = transformation_cache.get(self, state_manager)
         return tf.one_hot(
@@ -219,7 +228,9 @@ class BucketizedColumn(
         """The buckets of all the source's numbers."""
         return (len(self.boundaries) + 1) * self.source_column.shape[0]  # type: ignore[no-any-return]
 
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The numbers of the buckets, those of one number of the source behind those of another."""
         buckets = transformation_cache.get(self, state_manager)
         batch, width = tf.shape(buckets)[0], self.source_column.shape[0]
@@ -241,7 +252,7 @@ class BucketizedColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> BucketizedColumn:
         given = arguments_of(cls, config)
         given["source_column"] = deserialize_feature_column(

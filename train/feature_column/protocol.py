@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import abc
 from collections import namedtuple
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...engine.types.shape import TensorShape
 from ...ops.public import tf
 from .state import OldInputs, ScopeState
+
+if TYPE_CHECKING:
+    from .state import Cache, Objects, StateManager, _LazyBuilder
 
 IdWeightPair = namedtuple("IdWeightPair", ("id_tensor", "weight_tensor"))
 TensorSequenceLengthPair = namedtuple(
@@ -42,7 +45,7 @@ class _FeatureColumn(abc.ABC):
         return self.name
 
     @abc.abstractmethod
-    def _transform_feature(self, inputs: Any) -> Any: ...
+    def _transform_feature(self, inputs: _LazyBuilder) -> Any: ...
 
     @property
     @abc.abstractmethod
@@ -58,7 +61,10 @@ class _DenseColumn(_FeatureColumn):
 
     @abc.abstractmethod
     def _get_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any: ...
 
 
@@ -73,7 +79,10 @@ class _CategoricalColumn(_FeatureColumn):
 
     @abc.abstractmethod
     def _get_sparse_tensors(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any: ...
 
 
@@ -84,7 +93,10 @@ class _SequenceDenseColumn(_FeatureColumn):
 
     @abc.abstractmethod
     def _get_sequence_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any: ...
 
 
@@ -92,7 +104,9 @@ class FeatureColumn(_FeatureColumn):
     """A column: how some features become a tensor."""
 
     @abc.abstractmethod
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The tensor that is computed once and kept in the cache."""
 
     @property
@@ -100,7 +114,7 @@ class FeatureColumn(_FeatureColumn):
     def parse_example_spec(self) -> dict[str, Any]:
         """How tf.io.parse_example reads the features."""
 
-    def create_state(self, state_manager: Any) -> None:
+    def create_state(self, state_manager: StateManager) -> None:
         """Makes the variables; most columns have none."""
 
     @property
@@ -117,13 +131,13 @@ class FeatureColumn(_FeatureColumn):
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> Any:
         raise NotImplementedError(f"{cls.__name__} is not made from a config")
 
     # For callers of 1.x.
 
-    def _transform_feature(self, inputs: Any) -> Any:
+    def _transform_feature(self, inputs: _LazyBuilder) -> Any:
         return self.transform_feature(OldInputs(inputs), None)
 
     @property
@@ -140,7 +154,9 @@ class DenseColumn(FeatureColumn, _DenseColumn):
         """The shape of one example's tensor."""
 
     @abc.abstractmethod
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The tensor."""
 
     @property
@@ -148,7 +164,10 @@ class DenseColumn(FeatureColumn, _DenseColumn):
         return self.variable_shape
 
     def _get_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any:
         return self.get_dense_tensor(OldInputs(inputs), ScopeState(weight_collections, trainable))
 
@@ -164,7 +183,9 @@ class CategoricalColumn(FeatureColumn, _CategoricalColumn):
         """The number of categories."""
 
     @abc.abstractmethod
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """An IdWeightPair of sparse tensors."""
 
     @property
@@ -172,7 +193,10 @@ class CategoricalColumn(FeatureColumn, _CategoricalColumn):
         return self.num_buckets
 
     def _get_sparse_tensors(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any:
         return self.get_sparse_tensors(OldInputs(inputs), None)
 
@@ -183,17 +207,22 @@ class SequenceDenseColumn(FeatureColumn, _SequenceDenseColumn):
     TensorSequenceLengthPair = TensorSequenceLengthPair
 
     @abc.abstractmethod
-    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sequence_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """A TensorSequenceLengthPair."""
 
     def _get_sequence_dense_tensor(
-        self, inputs: Any, weight_collections: Any = None, trainable: bool | None = None
+        self,
+        inputs: _LazyBuilder,
+        weight_collections: Iterable[str] | None = None,
+        trainable: bool | None = None,
     ) -> Any:
         state = ScopeState(weight_collections, trainable)
         return self.get_sequence_dense_tensor(OldInputs(inputs), state)
 
 
-def sparse_tensors_of(column: Any, cache: Any, state_manager: Any) -> Any:
+def sparse_tensors_of(column: Any, cache: Cache, state_manager: StateManager | None) -> Any:
     """The ids and weights of a column, whichever kind it is of."""
     if isinstance(cache, OldInputs):
         return column._get_sparse_tensors(cache.inputs)

@@ -39,6 +39,7 @@ from .serialization import (
 
 if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
+    from .state import Cache, Objects, StateManager
 
 
 @export("feature_column.sequence_categorical_column_with_identity")
@@ -188,7 +189,9 @@ class SequenceNumericColumn(
         """A feature of varying length."""
         return {self.key: tf.VarLenFeature(self.dtype)}
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The normalized numbers, sparse."""
         tensor = transformation_cache.get(self.key, state_manager)
         return tensor if self.normalizer_fn is None else self.normalizer_fn(tensor)
@@ -202,7 +205,9 @@ class SequenceNumericColumn(
     def _variable_shape(self) -> TensorShape:
         return self.variable_shape
 
-    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sequence_dense_tensor(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The numbers, padded, and the lengths."""
         sparse = transformation_cache.get(self, state_manager)
         dense = tf.sparse_tensor_to_dense(sparse, default_value=self.default_value)
@@ -224,7 +229,7 @@ class SequenceNumericColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> SequenceNumericColumn:
         given = arguments_of(cls, config)
         given["normalizer_fn"] = function_from(config["normalizer_fn"], custom_objects)
@@ -251,7 +256,9 @@ class SequenceCategoricalColumn(
         """How the categories are read."""
         return spec_of(self.categorical_column)
 
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """What the categories make of the features."""
         return self.categorical_column.transform_feature(transformation_cache, state_manager)
 
@@ -260,7 +267,9 @@ class SequenceCategoricalColumn(
         """The number of categories."""
         return buckets_of(self.categorical_column)
 
-    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sparse_tensors(
+        self, transformation_cache: Cache, state_manager: StateManager | None
+    ) -> Any:
         """The ids and weights as sparse tensors of three axes: batch, steps, the rest."""
         found = sparse_tensors_of(self.categorical_column, transformation_cache, state_manager)
         shape = tf.shape(found.id_tensor)
@@ -282,7 +291,7 @@ class SequenceCategoricalColumn(
 
     @classmethod
     def _from_config(
-        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+        cls, config: dict[str, Any], custom_objects: Objects = None, columns_by_name: Objects = None
     ) -> SequenceCategoricalColumn:
         given = arguments_of(cls, config)
         given["categorical_column"] = deserialize_feature_column(

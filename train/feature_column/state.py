@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
@@ -53,7 +53,7 @@ class _Transformed:
         self._features = features.copy()
         self._feature_tensors: dict[Any, Any] = {}
 
-    def _get(self, key: Any, kind: str, transform: Any) -> Any:
+    def _get(self, key: Any, kind: str, transform: Callable[[Any], Any]) -> Any:
         if key in self._feature_tensors:
             return self._feature_tensors[key]
         if key in self._features:
@@ -80,7 +80,7 @@ class FeatureTransformationCache(_Transformed):
         features: tensors, sparse or dense, by key.
     """
 
-    def get(self, key: Any, state_manager: Any) -> Any:
+    def get(self, key: object, state_manager: StateManager | None) -> Any:
         """The tensor of a key, of two axes or more, or what a column makes of the features."""
         return self._get(
             key, "FeatureColumn", lambda column: column.transform_feature(self, state_manager)
@@ -90,7 +90,7 @@ class FeatureTransformationCache(_Transformed):
 class _LazyBuilder(_Transformed):
     """The cache that columns of 1.x ask."""
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: object) -> Any:
         """The tensor of a key, of two axes or more, or what a column makes of the features."""
         return self._get(key, "_FeatureColumn", lambda column: column._transform_feature(self))
 
@@ -98,12 +98,16 @@ class _LazyBuilder(_Transformed):
 class OldInputs:
     """A cache of 1.x, as columns of today ask one."""
 
-    def __init__(self, inputs: Any) -> None:
+    def __init__(self, inputs: _LazyBuilder) -> None:
         self.inputs = inputs
 
-    def get(self, key: Any, state_manager: Any) -> Any:
+    def get(self, key: object, state_manager: StateManager | None) -> Any:
         """What the old cache has."""
         return self.inputs.get(key)
+
+
+Cache = FeatureTransformationCache | OldInputs
+Objects = dict[str, Any] | None
 
 
 class StateManager:
@@ -111,9 +115,9 @@ class StateManager:
 
     def create_variable(
         self,
-        feature_column: Any,
+        feature_column: object,
         name: str,
-        shape: Any,
+        shape: Sequence[int],
         dtype: DTypeLike | None = None,
         trainable: bool = True,
         use_resource: bool = True,
@@ -122,19 +126,19 @@ class StateManager:
         """Makes a variable of a column."""
         raise NotImplementedError("StateManager.create_variable")
 
-    def add_variable(self, feature_column: Any, var: Any) -> None:
+    def add_variable(self, feature_column: object, var: object) -> None:
         """Takes up a variable that exists."""
         raise NotImplementedError("StateManager.add_variable")
 
-    def get_variable(self, feature_column: Any, name: str) -> Any:
+    def get_variable(self, feature_column: object, name: str) -> Any:
         """The variable of that name."""
         raise NotImplementedError("StateManager.get_var")
 
-    def add_resource(self, feature_column: Any, name: str, resource: Any) -> None:
+    def add_resource(self, feature_column: object, name: str, resource: object) -> None:
         """Takes up a resource, such as a table."""
         raise NotImplementedError("StateManager.add_resource")
 
-    def get_resource(self, feature_column: Any, name: str) -> Any:
+    def get_resource(self, feature_column: object, name: str) -> Any:
         """The resource of that name."""
         raise NotImplementedError("StateManager.get_resource")
 
@@ -158,9 +162,9 @@ class _StateManagerImpl(StateManager):
 
     def create_variable(
         self,
-        feature_column: Any,
+        feature_column: object,
         name: str,
-        shape: Any,
+        shape: Sequence[int],
         dtype: DTypeLike | None = None,
         trainable: bool = True,
         use_resource: bool = True,
@@ -181,19 +185,19 @@ class _StateManagerImpl(StateManager):
         self._cols_to_vars_map[feature_column][name] = variable
         return variable
 
-    def get_variable(self, feature_column: Any, name: str) -> Any:
+    def get_variable(self, feature_column: object, name: str) -> Any:
         """The variable of that name; ValueError if there is none."""
         if name in self._cols_to_vars_map[feature_column]:
             return self._cols_to_vars_map[feature_column][name]
         raise ValueError("Variable does not exist.")
 
-    def add_resource(self, feature_column: Any, name: str, resource: Any) -> None:
+    def add_resource(self, feature_column: object, name: str, resource: object) -> None:
         """Takes up a resource, such as a table."""
         self._cols_to_resources_map[feature_column][name] = resource
         if self._layer is not None:
             vars(self._layer).setdefault("_resources", []).append(resource)
 
-    def get_resource(self, feature_column: Any, name: str) -> Any:
+    def get_resource(self, feature_column: object, name: str) -> Any:
         """The resource of that name; ValueError if there is none."""
         if name in self._cols_to_resources_map[feature_column]:
             return self._cols_to_resources_map[feature_column][name]
@@ -222,9 +226,9 @@ class ScopeState(StateManager):
 
     def create_variable(
         self,
-        feature_column: Any,
+        feature_column: object,
         name: str,
-        shape: Any,
+        shape: Sequence[int],
         dtype: DTypeLike | None = None,
         trainable: bool = True,
         use_resource: bool = True,

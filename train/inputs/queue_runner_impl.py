@@ -132,8 +132,7 @@ class QueueRunner:
         """What a thread does: runs its operation until the queue is closed or all stop."""
         counted = False
         try:
-            # Looked up once, as it is run very often.
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueuer(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()
@@ -153,6 +152,11 @@ class QueueRunner:
             if not counted:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
+
+    def _enqueuer(self, sess: BaseSession, enqueue_op: Operation | Tensor) -> Any:
+        """The function that a thread calls over and over."""
+        # Looked up once, as it is run very often.
+        return sess.make_callable(enqueue_op)
 
     def _leave(self, sess: BaseSession) -> None:
         """One thread has seen the end of its input; the last one closes the queue."""
