@@ -49,7 +49,17 @@ def confusion_at_thresholds(
     kinds: Sequence[str],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Variables with one count per threshold, and their updates, of the kinds asked for."""
-    predictions, labels, weights = _checked(labels, predictions, weights)
+    return counts_at_thresholds(*_checked(labels, predictions, weights), thresholds, kinds)
+
+
+def counts_at_thresholds(
+    predictions: Any,
+    labels: Any,
+    weights: Any,
+    thresholds: Sequence[float],
+    kinds: Sequence[str] = tuple(_KINDS),
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """`confusion_at_thresholds` of scores, labels and weights whose ranks agree."""
     count = len(thresholds)
     column = tf.reshape(predictions, [-1, 1])
     row = tf.reshape(tf.cast(labels, dtype=dtypes.bool), [1, -1])

@@ -36,3 +36,5 @@ for _module, _names in _NEST.items():
     for _name in _names.split():
         lazy(f"{_module}:{_name}", f"contrib.framework.nest.{_name}")
 lazy("engine.types.nest:is_sequence", "contrib.framework.nest.is_nested")
+for _name in ("set_difference", "set_intersection", "set_size", "set_union"):
+    lazy(f"ops.array.sets:{_name}", f"contrib.metrics.{_name}")

@@ -43,9 +43,7 @@ def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> An
 
 
 @export("contrib.losses.compute_weighted_loss")
-def compute_weighted_loss(
-    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None
-) -> Any:
+def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = None) -> Any:
     """The mean of the losses that have a weight, in the collection of losses.
 
     Args:
@@ -282,7 +280,7 @@ def mean_squared_error(
 
 @export("contrib.losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
-    predictions: Tensor, labels: Any = None, weights: TensorLike = 1.0, scope: str | None = None
+    predictions: Tensor, labels: Any = None, weights: Any = 1.0, scope: str | None = None
 ) -> Any:
     """The mean squared difference of differences: of all pairs of numbers of an element.
 
