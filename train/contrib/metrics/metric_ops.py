@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-from .accumulating import next_size, streaming_concat
-from .rates import recall_at_precision
-from .streaming import METRICS
+from .accumulating import next_size
 
 _next_array_size = next_size
-globals().update(METRICS)
-
-__all__ = ["_next_array_size", "recall_at_precision", "streaming_concat"]
