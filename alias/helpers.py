@@ -15,7 +15,7 @@ def tf_export(*names: str, **options: Any) -> Callable[[Any], Any]:
     return lambda thing: thing
 
 
-keras_export = tf_export
+keras_export = estimator_export = tf_export
 
 
 def remove_undocumented(module_name: str, *lists: Any, **options: Any) -> None:

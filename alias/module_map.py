@@ -273,14 +273,12 @@ HOMES = {
         "util.traverse": ".ops.data.dataset_v1",
     },
     "util": {
-        "all_util": ".alias.helpers",
         "lazy_loader": ".alias.helpers",
         "tf_export": ".alias.helpers",
         "compat": "tf.compat",
         "deprecation": ".engine.deprecation",
         "nest": "tf.nest .engine.types.nest",
         "tf_contextlib": "contextlib",
-        "tf_inspect": "inspect",
     },
     "training": {
         name: f".train.{room}.{name} tf.train tf"
@@ -436,7 +434,6 @@ RENAMED = {
         "_OverloadedFunction": ".ops.flow.function_library:OverloadedFunction",
         "_from_definition": ".ops.flow.function_library:from_definition",
     },
-    "framework.ops": {"name_scope_v1": "name_scope", "TensorLike": "Tensor"},
     "framework.tensor_shape": {"TensorShapeV1": "TensorShape"},
     "framework.tensor_util": {
         "TensorShapeProtoToList": ".io.tensor_proto:tensor_shape_proto_to_list",
@@ -480,6 +477,7 @@ RENAMED = {
     },
     "ops.variable_scope": {
         "variable": "Variable",
+        "_VariableStore": ".ops.state.variable_store:VariableStore",
         "_DEFAULT_USE_RESOURCE": ".ops.state.variable_store:default_use_resource",
     },
     "summary.writer.writer": {"_PLUGINS_DIR": ".train.summaries.plugin_asset:FOLDER"},
@@ -490,6 +488,15 @@ RENAMED = {
         "conv3d_transpose_v2": "nn.conv3d_transpose",
     },
     "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
+    "framework.ops": {
+        "name_scope_v1": "name_scope",
+        "TensorLike": "Tensor",
+        "_get_graph_from_inputs": ".engine.graph.scope_functions:get_graph_from_inputs",
+    },
+    "ops.metrics_impl": {
+        "metric_variable": ".ops.metrics.state:metric_variable",
+        "_remove_squeezable_dimensions": ".ops.sparse.arithmetic:remove_squeezable_dimensions",
+    },
     "ops.rnn": {
         "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",
         "_concat": ".train.rnn.cell:concat",
@@ -503,3 +510,46 @@ RENAMED = {
     },
     "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
 }
+
+# Internals that libraries of the time import, with homes in alias/internals/.
+_INTERNALS = {
+    "functions": (
+        "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use "
+        "util.decorator_utils util.keyword_args util.is_in_graph_mode util.serialization "
+        "util.all_util"
+    ),
+    "eager": "eager.context eager.tape eager.def_function eager.function",
+    "framework": (
+        "util.object_identity framework.composite_tensor framework.kernels framework.registry "
+        "framework.c_api_util framework.auto_control_deps ops.parallel_for.control_flow_ops "
+        "ops.parallel_for.gradients platform.self_check platform.build_info user_ops.user_ops"
+    ),
+    "products": (
+        "tpu.tpu_function debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks "
+        "debug.wrappers.dumping_wrapper debug.wrappers.grpc_wrapper debug.lib.debug_utils "
+        "debug.lib.debug_data profiler.model_analyzer profiler.option_builder "
+        "distribute.distribution_strategy_context distribute.distribute_lib "
+        "distribute.reduce_util distribute.values training.distribute "
+        "training.distribution_strategy_context autograph autograph.impl.api"
+    ),
+}
+OTHERS.update(
+    (f"python.{module}", f".alias.internals.{home}")
+    for home, modules in _INTERNALS.items()
+    for module in modules.split()
+)
+OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
+OTHERS["python.eager.backprop"] += " .alias.internals.eager"
+OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
+# Modules that have a home get a second one.
+for _module, _home in {
+    "framework.ops": "framework",
+    "framework.common_shapes": "framework",
+    "framework.test_util": "test_util",
+    "client.device_lib": "framework",
+    "ops.control_flow_util": "framework",
+    "ops.variable_scope": "framework",
+    "util.deprecation": "functions",
+}.items():
+    _package, _, _leaf = _module.partition(".")
+    HOMES[_package][_leaf] += f" .alias.internals.{_home}"

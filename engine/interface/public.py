@@ -43,6 +43,7 @@ for _name in (
     "readahead_file_path"
 ).split():
     lazy(f"engine.interface.loading:{_name}", f"resource_loader.{_name}")
+lazy("alias.internals.compat_v2:V2", "compat.v2")
 
 
 def add_compat(root: ModuleType) -> None:

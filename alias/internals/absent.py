@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that can be imported and not be used: each fails with its name when it is called."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def absent(name: str, instead: str = "") -> Any:
+    """A class that raises NotImplementedError when it is called; other classes may inherit it.
+
+    Args:
+        name: what it stands for.
+        instead: what programs may use, as the end of a sentence.
+
+    Returns:
+        The class.
+
+    Example:
+        >>> absent("tf.Unheard")()
+        Traceback (most recent call last):
+        NotImplementedError: tf.Unheard is not in numbaflow
+    """
+
+    def fail(cls: type, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"{name} is not in numbaflow{instead}")
+
+    return type(name.rpartition(".")[2], (), {"__new__": fail, "__doc__": "Not here."})

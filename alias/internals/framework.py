@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of `tensorflow.python.framework`, `client`, `ops` and `util` that have no home here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, MutableSet
+from typing import Any
+
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.types.shape import TensorShape
+from .absent import absent
+from .eager import EagerTensor as EagerTensor
+
+_TensorLike = (Tensor, IndexedSlices, SparseTensor)
+
+
+class CompositeTensor:
+    """What is made of several tensors."""
+
+
+class NullContextmanager:
+    """A context that does nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        del args, kwargs
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether ops run as they are made: never."""
+    return False
+
+
+def inside_function() -> bool:
+    """Whether the graph that is built is a function's."""
+    from ...engine.graph.defaults import get_default_graph
+    from ...ops.flow.function_graph import FuncGraph
+
+    return isinstance(get_default_graph(), FuncGraph)
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name of an op, of its scope's."""
+    return name.removesuffix("/")
+
+
+def set_shape_and_handle_data_for_outputs(op: Any) -> None:
+    """Nothing: shapes are known when an op is made."""
+
+
+def list_local_devices(session_config: Any = None) -> list[Any]:
+    """The processor, as a message.
+
+    Args:
+        session_config: taken and not needed.
+
+    Returns:
+        A list of one DeviceAttributes.
+    """
+    from ...engine.session.session import Session
+    from ...io import protos
+
+    del session_config
+    messages = protos.module("tensorflow/core/framework/device_attributes.proto")
+    with Session() as session:
+        return [
+            messages.DeviceAttributes(
+                name=device.name.partition("/task:0")[2] or device.name,
+                device_type=device.device_type,
+                memory_limit=device.memory_limit_bytes,
+                incarnation=device.incarnation,
+            )
+            for device in session.list_devices()
+        ]
+
+
+def GraphOrParentsInXlaContext(graph: Any) -> bool:
+    """Whether a graph is to be compiled by XLA: never."""
+    del graph
+    return False
+
+
+def InXlaContext(graph: Any) -> bool:
+    """Whether a graph is to be compiled by XLA: never."""
+    del graph
+    return False
+
+
+def unchanged_shape(op: Any) -> list[TensorShape]:
+    """The shape of the first input."""
+    return [op.inputs[0].get_shape()]
+
+
+def scalar_shape(unused_op: Any) -> list[TensorShape]:
+    """That of one number."""
+    del unused_op
+    return [TensorShape([])]
+
+
+def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
+    """The shapes of an op's outputs, which it has had since it was made."""
+    del require_shape_fn
+    return {"shapes": [output.get_shape() for output in op.outputs]}
+
+
+class ObjectIdentityDictionary(MutableMapping[Any, Any]):
+    """A dictionary whose keys are objects, not what they are equal to."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._storage: dict[int, tuple[Any, Any]] = {}
+        self.update(dict(*args, **kwargs))
+
+    def __getitem__(self, key: Any) -> Any:
+        if id(key) not in self._storage:
+            raise KeyError(key)
+        return self._storage[id(key)][1]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._storage[id(key)] = (key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        del self._storage[id(key)]
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([key for key, _ in self._storage.values()])
+
+
+class ObjectIdentitySet(MutableSet[Any]):
+    """A set of objects, not of what they are equal to."""
+
+    def __init__(self, *args: Any) -> None:
+        self._storage = {id(one): one for one in (args[0] if args else ())}
+
+    def __contains__(self, key: object) -> bool:
+        return id(key) in self._storage
+
+    def add(self, value: Any) -> None:
+        """Adds an object."""
+        self._storage[id(value)] = value
+
+    def discard(self, value: Any) -> None:
+        """Takes an object out."""
+        self._storage.pop(id(value), None)
+
+    def update(self, items: Any) -> None:
+        """Adds objects."""
+        self._storage.update((id(one), one) for one in items)
+
+    def __len__(self) -> int:
+        return len(self._storage)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._storage.values()))
+
+
+ObjectIdentityWeakKeyDictionary = ObjectIdentityDictionary
+ObjectIdentityWeakSet = ObjectIdentitySet
+
+
+class Registry:
+    """Objects by name."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._registry = name, dict[str, Any]()
+
+    def register(self, candidate: Any, name: str | None = None) -> None:
+        """Adds an object.
+
+        Raises:
+            KeyError: the name is taken.
+        """
+        key = name or candidate.__name__
+        if key in self._registry:
+            raise KeyError(f"Registering two {self._name} with name '{key}'!")
+        self._registry[key] = candidate
+
+    def list(self) -> Any:
+        """The names."""
+        return self._registry.keys()
+
+    def lookup(self, name: str) -> Any:
+        """The object of a name.
+
+        Raises:
+            LookupError: there is none.
+        """
+        if name not in self._registry:
+            raise LookupError(f"{self._name} registry has no entry for: {name}")
+        return self._registry[name]
+
+
+class AutomaticControlDependencies:
+    """Within it, TensorFlow 2 would order effects by itself; functions of graphs state theirs."""
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+    def mark_as_return(self, tensor: Any) -> Any:
+        """The tensor."""
+        return tensor
+
+
+def my_fact() -> Any:
+    """The op of TensorFlow's guide for adding ops.
+
+    Raises:
+        NotImplementedError: it is not here.
+    """
+    return absent("tf.user_ops.my_fact")()
+
+
+def preload_check() -> None:
+    """Nothing is to be loaded."""
+
+
+is_cuda_build = False
+is_rocm_build = False
+func_graph_from_py_func = absent("func_graph.func_graph_from_py_func")
+pfor = absent("tensorflow.python.ops.parallel_for.pfor", "; tf.map_fn runs row by row")
+for_loop = pfor
+jacobian = absent("tensorflow.python.ops.parallel_for.gradients.jacobian", "; see tf.gradients")
+batch_jacobian = jacobian
+get_all_registered_kernels = absent("kernels.get_all_registered_kernels")
+ScopedTFGraph = absent("c_api_util.ScopedTFGraph")
+EagerVariableStore = absent("tf.contrib.eager.EagerVariableStore", ": it builds graphs")
+TransformGraph = absent("tensorflow.tools.graph_transforms.TransformGraph")
