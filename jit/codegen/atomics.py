@@ -17,6 +17,8 @@ from . import clock as clocks
 from .numbers import word
 from .words import WORD, Kind, Word, function
 
+# The strongest order: the pool's text was reasoned about as if threads took turns, and a few
+# nanoseconds a task are nothing beside it.
 _ORDER = "seq_cst"
 _NARROW = ir.IntType(32)
 # The pause instruction keeps a spinning thread from slowing down its neighbour: LLVM's name for it

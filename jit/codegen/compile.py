@@ -88,9 +88,12 @@ def compile_kernel(kernel: Kernel | LibraryKernel, origin: Origin | None = None)
 def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     """The machine code of several kernels; many new ones are compiled by several processes."""
     aim = repr(target.current())
+    # The target belongs to the key, as settings may name another one in the middle of a process.
     keys = [(_digest(kernel), aim) for kernel, _ in wanted]
     parts = dict.fromkeys(part for kernel, _ in wanted for part in parts_of(kernel))
     every = [*zip(keys, wanted), *(((_digest(part), aim), (part, None)) for part in parts)]
+    # Looked up without the lock first: a plan whose kernels are all there does not wait for another
+    # thread's compiling.
     if not all(key in _DONE for key, _ in every):
         stopping.await_release(_LOCK)
         with _LOCK:
@@ -135,6 +138,8 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     root = store.trusted_folder()
     if root is not None:
         link_journal.examine(root, _judge)
+    # What is linked is noted before and struck out after: an object file of which a process dies is
+    # known to the next one (link_journal.py).
     with link_journal.noted(root) as note:
         for key, (kernel, origin) in wanted.items():
             stopping.check()
@@ -170,6 +175,8 @@ def _kept(
     STATS.seconds += seconds
     STATS.names.append(facts.name)
     reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
+    # Held to the rules that stored ones are held to: what would be refused when it is read is
+    # better not written, and said once.
     problem = _problem(code, job.symbol)
     if problem:
         store.warn_once(f"kernel {facts.name} is not cached: {problem}")
@@ -351,6 +358,8 @@ def labels_of(content: str) -> store.Labels:
     """The key of a kernel, label by label, given the hash of its content."""
     aim = target.current()
     return (
+        # Labels rather than one hash: they are stored beside the kernel, so that a miss can be
+        # explained by the labels that differ (`numbaflow cache explain`).
         ("format", store.FORMAT),
         ("kernel", content),
         ("emitter", _emitter_version()),
@@ -414,6 +423,8 @@ def _engine() -> Any:
 
     with _MAKING:
         if not _ENGINE:
+            # It only links; what is compiled went through LLVM's passes before it became an object
+            # file.
             machine = target.machine(target.current(), opt=0)
             _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
         return _ENGINE[0]
@@ -431,6 +442,7 @@ def link_object(code: bytes, symbol: str) -> int:
 
     engine = _engine()
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    # Makes the code's pages executable and no longer writable; an address before that is no use.
     engine.finalize_object()
     address = engine.get_function_address(symbol)
     if not address:

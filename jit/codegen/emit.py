@@ -25,6 +25,8 @@ def emit(kernel: Kernel, title: str = "") -> str:
     head = [f"# {text}" for text in title.splitlines()]
     head.append(declaration(buffer.dtype for buffer in kernel.buffers))
     head += [f"{name} = {_literal(const)}" for const, name in e.constants.items()]
+    # Once, at the top: then loops over rows and columns are known to have a turn, and what is
+    # hoisted out of them reads nothing that an empty tile has not.
     body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
     signature = "def kernel(args, r0, r1, c0, c1, worker):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in body), ""]).lstrip("\n")
@@ -40,6 +42,8 @@ def _map_row(e: Writer) -> None:
 def _literal(const: Const) -> str:
     if const.dtype == "bool":
         return str(bool(const.value))
+    # repr gives the shortest text of which the same number is read; inf and nan are strings, since
+    # Python has no literals for them.
     text = repr(const.value)
     return (
         f"{wide(const.dtype)}({text})" if text[-1].isdigit() else f'{wide(const.dtype)}("{text}")'

@@ -80,10 +80,13 @@ def intrinsic_of(word: words.Word) -> Any:
 
         def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             value = word.code(builder, kinds, tuple(map(_literal, signature.args, values)))
+            # Numba's void is a value as well, where LLVM's is none.
             return context.get_dummy_value() if result == types.void else value
 
         return result(*args), lower
 
+    # Sizes of frames and shapes of tiles are part of the code. Generated texts have hundreds of
+    # other words, each of which Numba would type once per literal.
     is_shaped = word.name.startswith("stack_") or word.name in vocabulary.table()
     options = {"prefer_literal": True} if is_shaped else {}
     return _with_parameters(word.name, word.arity, typing, **options)

@@ -63,6 +63,7 @@ def _one_module(library: Any) -> Any:
     """The LLVM module of a function, joined by those of all that it calls."""
     main, *others = library.all_modules().values()
     for number, other in enumerate(others, 1):
+        # Numbers of nodes are a module's own; joined, two nodes would have one.
         for node in other.metadata:
             node.name = str(number * _MOST_NODES + int(node.name))
         main.metadata += other.metadata
@@ -87,6 +88,8 @@ def _entry(module: Any, function: Any, symbol: str) -> None:
     kind = ir.FunctionType(ir.VoidType(), [word.as_pointer(), *[word] * 5])
     entry = ir.Function(module, kind, symbol)
     builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    # Numba's convention: the status and the exception go out through pointers. Kernels raise
+    # nothing.
     slots = [builder.alloca(kind.pointee) for kind in function.function_type.args[:2]]
     builder.call(function, [*slots, *entry.args])
     builder.ret_void()
@@ -94,6 +97,8 @@ def _entry(module: Any, function: Any, symbol: str) -> None:
 
 def _mark_loops(module: Any, function: Any) -> None:
     """Puts a loop node on every back edge; its text is completed in llvm.py."""
+    # Depth first, on a stack of our own: a branch to a block that is still open goes back, and so
+    # ends a loop. Python's stack would not hold the blocks of a long kernel.
     active: set[Any] = set()
     seen: set[Any] = set()
     count = 0

@@ -48,6 +48,8 @@ class _Text:
         """What a helper is for some kinds of arguments."""
         key = name, kinds
         if key not in self.made:
+            # Marked before it is written, so that a call of itself is seen in place of never
+            # ending.
             self.made[key] = None
             self.made[key] = _written(self, self.helpers[name], kinds)
         found = self.made[key]
@@ -76,6 +78,7 @@ def module(source: str, symbol: str) -> ir.Module:
         raise Unfit("kernel: its arguments are those of kernels")
     kind = ir.FunctionType(ir.VoidType(), [WORD.as_pointer(), *[WORD] * 5])
     function = ir.Function(found, kind, symbol)
+    # BUFFERS comes before the functions in every text, so that kinds of addresses are known here.
     kinds: list[Kind] = [ARGUMENTS, *["int64"] * 5]
     walk = _Walk(text, function, dict(zip(_SIGNATURE, kinds)))
     if walk.body(kernel.body) is not None:
@@ -86,6 +89,8 @@ def module(source: str, symbol: str) -> ir.Module:
 def _constant(node: ast.expr) -> Value:
     """A constant of the text: a number, a string, or a dtype applied to a number."""
     match node:
+        # A constant of a dtype, which arithmetic takes for what it is: float32(0.5) with a float32
+        # stays in float32, where 0.5 alone would meet it in float64.
         case ast.Call(func=ast.Name(id=kind), args=[argument]):
             if kind not in numbers.FLOATS and not numbers.is_whole(kind):
                 raise unknown(node)
@@ -128,9 +133,13 @@ def _written(text: _Text, node: ast.FunctionDef, kinds: tuple[Kind, ...]) -> _Fu
     names = [argument.arg for argument in node.args.args]
     if len(names) != len(kinds):
         raise Unfit(f"{node.name} of {len(kinds)} arguments: it takes {len(names)}")
+    # One function for the kinds of a call, as a template: helpers are written once for all dtypes.
+    # A number of the text's functions is in the name, which two kinds would share.
     arguments = [_held(kind) for kind in kinds]
     symbol = f"{node.name}.{len(text.module.globals)}"
     function = ir.Function(text.module, ir.FunctionType(ir.VoidType(), arguments), symbol)
+    # So that LLVM inlines what is called once, drops what is not, and passes of arguments whatever
+    # it likes. What results have is known at the end of the walk, see `returned`.
     function.linkage = "internal"
     walk = _Walk(text, function, dict(zip(names, kinds)))
     return _Function(function, walk.body(node.body))
@@ -143,6 +152,7 @@ class _Walk(Scope):
         self.text, self.function, self.arguments = text, function, arguments
         super().__init__(ir.IRBuilder(function.append_basic_block("entry")))
         self.names.update(text.constants)
+        # Ends stay open until the kind of result is known: LLVM's functions state it, texts do not.
         self.results: list[tuple[Value | None, Any]] = []
         # Where `continue` and `break` of the loops around lead.
         self.around: list[list[Any]] = []
@@ -150,6 +160,7 @@ class _Walk(Scope):
     def body(self, nodes: list[ast.stmt]) -> Kind:
         """Writes the function; the kind of what it gives."""
         self.often = _assigned_often(nodes, self.arguments)
+        # An argument that is assigned to later is a place as other names are, with a first value.
         for (name, kind), code in zip(self.arguments.items(), self.function.args, strict=True):
             self.assign(name, Value(code, kind))
         self.statements(nodes)
@@ -170,6 +181,8 @@ class _Walk(Scope):
         kind = kinds.pop() if kinds else None
         if kind is not None:
             held = _held(kind)
+            # llvmlite has no way to change what a function gives; nobody has called it yet, as
+            # callers get it from here.
             self.function.ftype = ir.FunctionType(held, self.function.ftype.args)
             self.function.return_value = ir.values.ReturnValue(self.function, held)
             self.function.type = self.function.ftype.as_pointer()
@@ -199,6 +212,7 @@ class _Walk(Scope):
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
                 self.assign(name, self.arithmetic(op, self.name(name), self.value(value)))
             case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+                # Base and index are evaluated once, as in Python: they may call.
                 base, index = self.value(target.value), self.value(target.slice)
                 old = self.element(base, index)
                 self.put_element(base, index, self.arithmetic(op, old, self.value(value)))
@@ -244,6 +258,8 @@ class _Walk(Scope):
     def put_element(self, base: Value, index: Value, value: Value) -> None:
         place = self.place(base, index)
         kind = base.kind.dtype if isinstance(base.kind, Pointer) else "int64"
+        # The block is the plan's: it is shared by all threads that run the kernel. Walkers, which
+        # have no buffers, get blocks of their own to write to.
         if base.kind == ARGUMENTS and self.text.buffers:
             raise Unfit("element of arguments: those with buffers are read only")
         self.b.store(numbers.converted(self.b, value.kind, value.code, kind), place)
@@ -254,6 +270,7 @@ class _Walk(Scope):
         self.branch(test, then, other)
         ends = [self.within(then, body, behind), self.within(other, rest, behind)]
         self.b.position_at_end(behind)
+        # A block must end; this one has no way in, where both sides return or go on with a loop.
         if not any(ends):
             self.b.unreachable()
 
@@ -272,6 +289,8 @@ class _Walk(Scope):
         behind = self.b.append_basic_block("endwhile")
         self.b.branch(head)
         self.b.position_at_end(head)
+        # Without a branch at its head: or else what is behind it would count as reached, and a
+        # function that returns from within would seem to give nothing as well.
         is_endless = isinstance(test, ast.Constant) and test.value is True
         if is_endless:
             self.b.branch(inside)
@@ -283,12 +302,15 @@ class _Walk(Scope):
             self.b.unreachable()
 
     def turn(self, inside: Any, body: list[ast.stmt], following: Any, behind: Any) -> None:
+        # `continue` goes to where the loop counts on, and not to its head.
         self.around.append([following, behind])
         self.within(inside, body, following)
         self.around.pop()
 
     def listed(self, name: str, each: list[ast.expr], body: list[ast.stmt]) -> None:
         """for name in (...): body, one after the other."""
+        # Written out turn by turn, as words of tiles ask for literals, which a place in memory is
+        # not.
         behind = self.b.append_basic_block("endfor")
         for node in each:
             inside, following = map(self.b.append_basic_block, ("body", "next"))
@@ -328,6 +350,7 @@ class _Walk(Scope):
     def is_left(self, at: Any, last: Any, step: Any) -> Any:
         """Whether a range goes on at a position."""
         below = self.b.icmp_signed("<", at, last)
+        # Of nearly all ranges it is known; a loop with one comparison is one that LLVM understands.
         if isinstance(step, ir.Constant) and step.constant > 0:
             return below
         above, up = self.b.icmp_signed(">", at, last), self.b.icmp_signed(">", step, WORD(0))
@@ -342,6 +365,8 @@ class _Walk(Scope):
         """
         match test:
             case ast.BoolOp(op=op, values=[first, *rest]):
+                # By branches and not by arithmetic: the second part may read what is there only if
+                # the first is true.
                 following = self.b.append_basic_block("and" if isinstance(op, ast.And) else "or")
                 if isinstance(op, ast.And):
                     self.branch(first, following, other, is_value)
@@ -370,6 +395,8 @@ class _Walk(Scope):
             self.b.position_at_end(block)
             found.append((way(), self.b.block))
         (x, _), (y, _) = found
+        # Known when both ways are written; conversions go to the ends of the ways, in their own
+        # blocks.
         kind = x.kind if x.kind == y.kind else numbers.unified(x.kind, y.kind)
         if isinstance(kind, Text) or kind is None:
             raise Unfit(f"{x.kind} or {y.kind}: a choice is of values")
@@ -432,6 +459,7 @@ class _Walk(Scope):
 
     def several(self, parts: list[Value]) -> Value:
         kind = Several(tuple(part.kind for part in parts))
+        # LLVM takes tuples apart again, so that they cost nothing, whatever they hold.
         found = ir.Constant(_held(kind), ir.Undefined)
         for number, part in enumerate(parts):
             found = self.b.insert_value(found, part.code, number)
@@ -469,6 +497,7 @@ class _Walk(Scope):
             return self.part(base, number)
         if len(set(kinds)) > 1:
             raise Unfit(f"element of {base.kind}: one of several kinds")
+        # An index of the run: the tuple goes through the frame, as registers have no numbers.
         held = _held(kinds[0])
         with self.b.goto_entry_block():
             place = self.b.alloca(ir.ArrayType(held, len(kinds)))

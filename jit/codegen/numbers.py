@@ -16,6 +16,8 @@ from llvmlite import ir
 from .words import WORD, Kind, Unfit, function
 
 FLOATS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
+# What texts of the library mostly compute with; those with other numbers (int8, int16) are left to
+# Numba.
 _WHOLE = {"bool": 1, "uint8": 8, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
 _SIGNED = ("int32", "int64")
 Operator = type[ast.operator]
@@ -39,6 +41,8 @@ def unified(x: Kind, y: Kind) -> Kind:
     """The kind in which two numbers are told as one."""
     if x == y:
         return x
+    # All narrower ones, with a sign or without, are within int64; uint64 is not, and Numba would
+    # take float64 for it and int64: an answer that nobody who writes of addresses or bits wants.
     if is_whole(x) and is_whole(y) and "uint64" not in (x, y):
         return "int64"
     if all(kind in FLOATS or is_whole(kind) for kind in (x, y)) and (x in FLOATS or y in FLOATS):
@@ -56,6 +60,7 @@ def converted(b: Any, kind: Kind, value: Any, wanted: Kind) -> Any:
             return b.fpext(value, result) if wanted == "float64" else b.fptrunc(value, result)
         return (b.fptosi if wanted in _SIGNED else b.fptoui)(value, result)
     type_of(kind)
+    # A literal stays one: words that ask for literals see the number, and LLVM's text is shorter.
     if isinstance(value, ir.Constant) and wanted != "bool" and kind == "int64":
         number = value.constant
         return ir.Constant(
@@ -88,6 +93,7 @@ def arithmetic(b: Any, op: Operator, x: Kind, y: Kind, left: Any, right: Any) ->
     """Two numbers and one of Python's operators."""
     if op not in _OPERATORS:
         raise Unfit(f"{op.__name__} of {x}, {y}: texts of kernels do without")
+    # Both become what the result is before they meet, so that int32 * int32 has 64 bits.
     kind = _result(op, x, y)
     left, right = converted(b, x, left, kind), converted(b, y, right, kind)
     floats, signed, unsigned = _OPERATORS[op]
@@ -106,6 +112,7 @@ def _result(op: Operator, x: Kind, y: Kind) -> Kind:
         return "bool"
     if not (is_whole(x) and is_whole(y)):
         raise Unfit(f"{op.__name__.lower()} of {x}, {y}: this is arithmetic of numbers")
+    # The left side decides: how far to shift has no sign to speak of.
     if op in (ast.LShift, ast.RShift):
         return "int64" if x in _SIGNED else "uint64"
     return "int64" if x in _SIGNED or y in _SIGNED else "uint64"
@@ -114,11 +121,15 @@ def _result(op: Operator, x: Kind, y: Kind) -> Kind:
 def _divided(b: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
     """Quotient and remainder that are rounded down; of what has none they are zero, as the third
     says."""
+    # LLVM leaves undefined what the machine would trap on: x / 0, and the lowest number / -1, whose
+    # quotient has no room. A divisor of one takes their place, and `select` the result.
     zero, lowest = x.type(0), x.type(-(1 << (x.type.width - 1)))
     overflow = b.and_(b.icmp_signed("==", x, lowest), b.icmp_signed("==", y, x.type(-1)))
     none = b.or_(b.icmp_signed("==", y, zero), overflow)
     divisor = b.select(none, x.type(1), y)
     quotient, rest = b.sdiv(x, divisor), b.srem(x, divisor)
+    # The machine rounds to zero, Python down: they differ where rest and divisor have different
+    # signs.
     is_low = b.icmp_signed("<", b.xor(divisor, rest), zero)
     is_low = b.and_(b.icmp_signed("!=", rest, zero), is_low)
     lower = b.select(is_low, b.sub(quotient, x.type(1)), quotient)
@@ -161,6 +172,7 @@ def compared(b: Any, sign: str, x: Kind, y: Kind, left: Any, right: Any) -> Any:
     kind = unified(x, y)
     left, right = converted(b, x, left, kind), converted(b, y, right, kind)
     if kind in FLOATS:
+        # NaN differs from everything, itself too; all other comparisons with it are false.
         return (b.fcmp_unordered if sign == "!=" else b.fcmp_ordered)(sign, left, right)
     type_of(kind)
     return (b.icmp_signed if kind in _SIGNED else b.icmp_unsigned)(sign, left, right)
@@ -184,6 +196,7 @@ def magnitude(b: Any, kind: Kind, value: Any) -> Any:
         return b.call(b.module.declare_intrinsic("llvm.fabs", [value.type]), [value])
     if kind not in _SIGNED:
         raise Unfit(f"abs of {kind}: it has no sign")
+    # The lowest number stays, as in NumPy.
     return b.select(b.icmp_signed("<", value, value.type(0)), b.neg(value), value)
 
 
@@ -202,6 +215,8 @@ def real(b: Any, kind: Kind, value: Any, name: str) -> tuple[Any, Kind]:
     number = converted(b, kind, value, wanted)
     if name != "sqrt":
         return b.call(b.module.declare_intrinsic(f"llvm.{name}", [number.type]), [number]), wanted
+    # C's, as Numba has it; with these facts LLVM knows what it does, and takes the instruction,
+    # which rounds correctly as well.
     symbol = "sqrtf" if wanted == "float32" else "sqrt"
     root = function(b, symbol, number.type, [number.type])
     for fact in ("readonly", "nounwind"):

@@ -36,6 +36,8 @@ class Value(NamedTuple):
 def module(source: str, symbol: str) -> ir.Module:
     """The LLVM module of a text, whose function is called `symbol`."""
     found = ir.Module(symbol)
+    # The signature of every kernel: args, r0, r1, c0, c1, worker. The driver calls all by address,
+    # and so knows of no other.
     kind = ir.FunctionType(ir.VoidType(), [WORD.as_pointer(), *[WORD] * 5])
     function = ir.Function(found, kind, symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -107,6 +109,8 @@ class Scope:
             self.names[name] = value
             return
         if name not in self.places:
+            # At the entry, where LLVM looks for what it may keep in registers, and where a loop does
+            # not take more of the stack in each turn.
             with self.b.goto_entry_block():
                 self.places[name] = Value(self.b.alloca(value.code.type), value.kind)
         place, kind = self.places[name]
@@ -131,6 +135,8 @@ class Walk(Scope):
         super().__init__(builder)
         self.buffers: tuple[str, ...] = ()
         self.loops = 0
+        # Where every `return` leads, so that whoever writes a text into a function goes on behind
+        # it.
         self.end: Any = None
 
     def function(self, body: list[ast.stmt]) -> None:
@@ -174,6 +180,8 @@ class Walk(Scope):
         return False
 
     def condition(self, test: ast.expr, body: list[ast.stmt]) -> bool:
+        # A real branch, as what is inside may store; values are chosen by `select`, which
+        # vectorises.
         inside, behind = (self.b.append_basic_block(name) for name in ("if", "endif"))
         self.b.cbranch(self.value(test).code, inside, behind)
         self.b.position_at_end(inside)
@@ -188,6 +196,8 @@ class Walk(Scope):
         first, last = (ir.Constant(WORD, 0), *numbers) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else ir.Constant(WORD, 1)
         blocks = [self.b.append_basic_block(part) for part in ("for", "body", "endfor")]
+        # The position is a phi by hand and no place in the frame: so it is known to be counted by
+        # one step, of which LLVM's loop passes make the most.
         before = self.b.block
         self.b.branch(blocks[0])
         self.b.position_at_end(blocks[0])
@@ -197,12 +207,18 @@ class Walk(Scope):
         self.b.position_at_end(blocks[1])
         self.assign(name, Value(position, "int64"))
         has_loop = self.statements(body)
+        # No wrap: positions are below sizes of arrays. This lets addresses be computed once and
+        # counted on, in place of being multiplied out in each turn.
         position.add_incoming(self.b.add(position, step, flags=("nsw",)), self.b.block)
         back = self.b.branch(blocks[0])
+        # The node is distinct by its number, as loops that share one would count as one loop. What
+        # it says is written in llvm.py, since llvmlite has no words for it.
         text = f"{LOOP}.{self.loops}{'.' + SERIAL if has_loop else ''}"
         back.set_metadata("llvm.loop", self.b.module.add_metadata([text]))
         self.loops += 1
         self.b.position_at_end(blocks[2])
+        # Loops of literal length (windows, short rows) do not count: they are unrolled, and then
+        # the loop around them can be vectorised.
         return has_loop or not all(isinstance(limit, ast.Constant) for limit in limits)
 
     # Expressions
@@ -225,9 +241,13 @@ class Walk(Scope):
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 return self.argument(self.name(name), self.value(index))
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+                # Only positions and sizes are compared by signs; elements have words for it, in
+                # which NaN and types without a sign are considered.
                 x, y = (self.number(side, "comparison") for side in (left, right))
                 return Value(self.b.icmp_signed(COMPARISONS[type(op)], x, y), "bool")
             case ast.BoolOp(op=ast.Or(), values=[left, right]):
+                # Both sides are looked at: they are comparisons, which cost less than a branch
+                # between them.
                 return Value(self.b.or_(self.value(left).code, self.value(right).code), "bool")
         raise unknown(node)
 
@@ -251,12 +271,14 @@ class Walk(Scope):
         if block.kind != ARGUMENTS:
             raise Unfit(f"element of {block.kind}: only the argument block has any")
         code = self.b.load(self.b.gep(block.code, [_whole(index, "element")]))
+        # An index that is no literal is no buffer's.
         number = index.code.constant if isinstance(index.code, ir.Constant) else len(self.buffers)
         is_buffer = number < len(self.buffers)
         return Value(code, Address(self.buffers[number]) if is_buffer else "int64")
 
 
 _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {
+    # No division: generated texts divide by words, which say what becomes of zero.
     ast.Add: lambda b, x, y: b.add(x, y, flags=("nsw",)),
     ast.Sub: lambda b, x, y: b.sub(x, y, flags=("nsw",)),
     ast.Mult: lambda b, x, y: b.mul(x, y, flags=("nsw",)),

@@ -19,6 +19,7 @@ from .writer import Writer, accumulator_dtype, finished, wide
 
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
+# (Of float32 elements 32 KB, a first-level cache; of fewer rows at a time where rows are longer.)
 _NEAR = 8192  # elements of rows taken together, which stay in a near cache between the passes
 _TINY = 4  # rows of so many elements are straight-line code
 
@@ -102,6 +103,7 @@ Kept = list[tuple[Expr, Store, int]]
 
 def _kept(e: Writer, late: list[Store], levels: list[int]) -> Kept:
     """Costly values of a pass that a later store needs: they wait in the store's own place."""
+    # Tiny rows are straight-line code, whose values LLVM keeps in registers without being told.
     if not late or all((e.kernel.axes[n].size or BLOCK) <= 16 for n in e.reduce):
         return []
     computed: dict[Expr, int] = {}
@@ -111,8 +113,11 @@ def _kept(e: Writer, late: list[Store], levels: list[int]) -> Kept:
     kept: Kept = []
     for store in late:
         buffer = e.kernel.buffers[store.buffer]
+        # An updated buffer is still read; a store that converts would give the value back rounded.
         if buffer.access != "w" or buffer.dtype not in ("float32", "float64"):
             continue
+        # The largest such value below the store, as it saves most: softmax keeps exp(x - max),
+        # which the second pass needs for the sum and the third for the quotient.
         for node in reversed(postorder(store.value)):
             if node in computed and node.dtype == buffer.dtype and _is_costly(e, node):
                 if all(node is not other for other, _, _ in kept):
@@ -157,6 +162,8 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
     def locate() -> None:
         for n in args:
             value = e.value(reductions[n].value)
+            # Compared with the extreme that has been found: the least position that equals it is
+            # the first, as TensorFlow has it.
             far = e.node(Const(_FAR, "int64"))
             e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
             e.line(f"x{n} = accumulate_min(x{n}, here{n})")
@@ -212,6 +219,9 @@ def _nest(e: Writer, body: Any) -> None:
 def write_columns(e: Writer) -> None:
     """Blocks of columns, whose accumulators stay in the frame while the reduce axes go by."""
     numbers = range(len(e.kernel.reductions))
+    # Rows outside, columns inside: memory is read as it lies, and all columns of a block are
+    # vectors that do not wait for each other. Each column is summed in the order of rows, so that
+    # the block's length is in no result.
     column = f"for i{e.inner} in range(block, end):"
     e.open(())
     e.line(f"end = minimum(block + {BLOCK}, c1)")
@@ -314,6 +324,7 @@ def identity(fn: str, dtype: str) -> Const:
     """What a reduction of nothing gives."""
     if fn in ("any", "all"):
         return Const(fn == "all", "bool")
+    # A sum begins with +0, so that one of -0 alone is +0.
     if fn in ("sum", "prod"):
         value = float(fn == "prod") if kind_of(dtype) == "f" else int(fn == "prod")
         return Const(value, dtype)

@@ -57,6 +57,7 @@ def loop(
     for phi, value in zip((index, *phis), (_WORD(0), *start), strict=True):
         phi.add_incoming(value, before)
     values = body(index, phis)
+    # The test is at the end, as counts are at least one: sums need not be merged at a head, too.
     following = b.add(index, _WORD(1))
     for phi, value in zip((index, *phis), (following, *values), strict=True):
         phi.add_incoming(value, b.block)
@@ -80,6 +81,8 @@ class Tile:
         self.ragged = ragged
         self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
         # A factor is an operand in memory where it is used but once.
+        # Two steps at a time halve what counting costs, but only where the step is not waiting for
+        # sums (_IN_FLIGHT), and where sums do not fall out of the registers.
         most = vectors(dtype).registers - self.vectors - (self.vectors > 1) - _SPARE
         self.takes_pairs = _IN_FLIGHT < self.pixels * self.vectors <= most
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
@@ -176,6 +179,8 @@ class Tile:
         for number, old in enumerate(sums):
             p, v = divmod(number, self.vectors)
             if v == 0:
+                # One load that fills all lanes, from a place in memory to a register, is as cheap
+                # as one of a vector; p is the outer loop, so that there is one of them at a time.
                 scalar = self.splat(self.b.load(places[p]))
             new.append(self.fma(scalar, weights[v], old))
         return new
@@ -199,6 +204,8 @@ class Tile:
         A register for every few rows and one for each of the few: left to itself LLVM adds up from
         row to row, and additions take the ports of multiplications.
         """
+        # About the square root of the rows: bases and offsets together are fewest then, and each
+        # spot is base + offset, which an address of the machine can say without an addition.
         b, few = self.b, 3 if len(pixels) <= 15 else 4
         first = b.add(start, b.mul(_WORD(pixels.start), pixel))
         bases = [b.add(x, b.mul(first, _WORD(self.bytes)))]
@@ -218,6 +225,7 @@ class Tile:
 
     def _opaque(self, number: Any) -> Any:
         """A number that LLVM knows nothing of, and so keeps as it is."""
+        # An empty instruction that may have changed the number; it costs none.
         kind = ir.FunctionType(_WORD, [_WORD])
         return self.b.asm(kind, "", "=r,0", [number], side_effect=False)
 
@@ -245,6 +253,8 @@ def _fma_tile(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
     def taps(group: int) -> Any:
         return b.load(b.gep(block, [b.add(first, _WORD(group))]))
 
+    # Groups of taps that some rows of the tile do not have (those at edges) are loops over the
+    # other rows: no zeros are multiplied, and no row is a special case in the inner loop.
     groups = _groups(pixels.constant, spans.value)
     _emit(tile, [(*span, taps(g)) for g, span in enumerate(groups)], *words)
 
@@ -299,6 +309,7 @@ def _emit(
     def relu(sums: list[Any]) -> list[Any]:
         return [b.select(b.fcmp_ordered("<", s, zero), zero, s) for s in sums]
 
+    # Old sum, another sum, bias, relu: in the order that they have in a program.
     sums = t.when(flag(1), sums, partial(add, out))
     sums = t.when(flag(8), sums, partial(add, base))
     sums = t.when(flag(2), sums, add_bias)
@@ -316,6 +327,8 @@ def _products(
 
     def tap(x_start: Any, w_start: Any, pixels: range, values: list[Any]) -> list[Any]:
         is_adjacent = isinstance(x_pixel, ir.Constant)
+        # Where rows lie side by side (transposed factors) the row is the literal part of the
+        # address.
         places = (
             t.adjacent_rows(x, x_start, x_step, pixels)
             if is_adjacent
@@ -339,6 +352,8 @@ def _products(
         if len(groups) > 1 or not t.takes_pairs:
             sums = t.loop(count, sums, one)
         else:
+            # Steps keep their order, in pairs too: results do not depend on how many there are at a
+            # time.
             half, last = b.ashr(count, _WORD(1)), b.sub(count, _WORD(1))
             sums = t.when(
                 b.icmp_signed(">", half, _WORD(0)), sums, partial(t.loop, half, body=pairs)

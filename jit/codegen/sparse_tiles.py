@@ -27,6 +27,7 @@ class _List:
     def __init__(self, tile: Tile, values: Any, offsets: Any) -> None:
         self.tile, self.values, self.offsets = tile, values, offsets
 
+    # In 32 bits: lists are read over and over, and more of a short one stays near.
     def item(self, k: Any) -> tuple[Any, Any]:
         """Value number k in all lanes, and its offset."""
         b = self.tile.b
@@ -62,6 +63,8 @@ def _lines(t: Tile, base: Any, stride: Any) -> list[Any]:
 def _emit_gather(
     t: Tile, x: Any, values: Any, offsets: Any, count: Any, out: Any, x_row: Any, out_row: Any
 ) -> None:
+    # The sums stay in registers while the list goes by: an entry costs one load of it, and a fused
+    # multiplication and addition a vector, with x as an operand in memory.
     items, lines = _List(t, values, offsets), _lines(t, x, x_row)
 
     def step(k: Any, sums: list[Any]) -> list[Any]:
@@ -71,6 +74,7 @@ def _emit_gather(
 
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
     for (r, v), total in zip(t.cells, t.loop(count, [zero] * len(t.cells), step), strict=True):
+        # Added to what is there at the end, as one list is one of several parts of a sum.
         place = t.b.mul(_WORD(r), out_row)
         t.store(t.b.fadd(t.load(out, v, place), total), out, v, place)
 
@@ -79,6 +83,7 @@ def _emit_scatter(
     t: Tile, w: Any, values: Any, offsets: Any, count: Any, out: Any, w_row: Any, out_row: Any
 ) -> None:
     items, lines = _List(t, values, offsets), _lines(t, out, out_row)
+    # Here the factor stays in registers, and sums are in memory, since every entry has others.
     weights = [t.load(w, v, t.b.mul(_WORD(r), w_row)) for r, v in t.cells]
 
     def step(k: Any, kept: list[Any]) -> list[Any]:
@@ -88,6 +93,7 @@ def _emit_scatter(
             t.store(total, lines[r], v, offset)
         return kept
 
+    # In the list's order, one entry after the other: two may hit the same place.
     t.loop(count, [], step)
 
 

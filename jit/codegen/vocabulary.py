@@ -69,6 +69,8 @@ def _choose(name: str, comparison: str) -> Word:
     def code(b: Any, kinds: Kinds, values: Values) -> Any:
         kind = numbers.unified(*kinds)
         x, y = (converted(b, k, value, kind) for k, value in zip(kinds, values, strict=True))
+        # min(x, y) of Python is y if y < x, else x: what it says of NaN and of zeros of both signs
+        # follows.
         return b.select(numbers.compared(b, comparison, kind, kind, y, x), y, x)
 
     return Word(name, 2, numbers.unified, code)
@@ -82,6 +84,7 @@ def element(dtype: str) -> str:
     """What is read and written through a pointer to elements; those of bool are uint8."""
     if dtype in ("float16", "bfloat16"):
         raise Unfit(f"access to {dtype}: 16-bit floats are accessed by generated kernels")
+    # Memory holds a byte for each, as NumPy does; a truth value in LLVM has one bit.
     return {"bool": "uint8"}.get(dtype, dtype)
 
 
@@ -96,6 +99,7 @@ def _pointer(b: Any, kinds: Kinds, values: Values) -> Any:
 
 
 def _region(start: Kind, dtype: Kind) -> Kind:
+    # Else a text could read an array in another dtype by going through `region`.
     if not numbers.is_whole(start):
         raise Unfit(f"region at {start}: what has a dtype keeps it")
     assert isinstance(dtype, Text)
@@ -132,6 +136,7 @@ def _copy(b: Any, kinds: Kinds, values: Values) -> None:
     size = element_bytes(b, of_one_dtype("copy", *kinds[:2]))
     target, source = (b.inttoptr(value, _BYTE) for value in values[:2])
     count = b.mul(word(b, kinds[2], values[2]), WORD(size))
+    # LLVM writes a few moves where the count is literal and small, and calls C's where it is not.
     code = b.module.declare_intrinsic("llvm.memcpy", [_BYTE, _BYTE, WORD])
     b.call(code, [target, source, count, _FALSE])
 
@@ -155,6 +160,7 @@ def _transposed(
 
 def _transpose_tile(b: Any, kinds: Kinds, values: Values) -> None:
     count, bytes_each = values[0].constant, element_bytes(b, of_one_dtype("tile", kinds[1]))
+    # By width alone: a transpose moves bits, so that integers go as floats of their size do.
     element = _WIDTHS[bytes_each]
     vector = ir.VectorType(element, count)
 
@@ -165,6 +171,7 @@ def _transpose_tile(b: Any, kinds: Kinds, values: Values) -> None:
 
     rows = [b.load(place(1, i)) for i in range(count)]
     for row in rows:
+        # Rows begin at any element; a load that said more would trap on some machines.
         row.align = bytes_each
     for i, row in enumerate(_transpose(b, rows, count)):
         b.store(row, place(3, i)).align = bytes_each

@@ -25,6 +25,7 @@ _WORD, _INDEX, _BYTE, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.IntType(8), i
 _ELEMENTS = {"float32": ir.FloatType(), "float64": _DOUBLE}
 _LIST, _PLACES = Address("int64"), Address("uint8")
 # Vectors that are in registers together, where there are as many channels.
+# Two, as one would wait in every step for the addition before it.
 _VECTORS = 2
 # So few channels, read or added to, are taken one by one: what is stored in part of a vector makes
 # the next load wait.
@@ -46,6 +47,8 @@ class _Channels:
         self.mask, self.is_one = None, left == 1
         if left is not None and not self.is_one:
             numbers = ir.Constant(self.of(_INDEX), list(range(lanes)))
+            # What is masked out is neither read nor written, even where it lies behind the end of
+            # the buffer.
             limit = self.splat(builder.trunc(left, _INDEX))
             self.mask = builder.icmp_signed("<", numbers, limit)
 
@@ -102,6 +105,7 @@ class _Channels:
         place = 1 if what == "load" else 2
         values = [*arguments[:place], _INDEX(_bytes(element)), *arguments[place:]]
         result = self.of(element) if what == "load" else ir.VoidType()
+        # By name, as llvmlite does not know these; p0 is the kind of pointer.
         name = f"llvm.masked.{what}.v{self.lanes}{element.intrinsic_name}.p0"
         return self.b.call(function(self.b, name, result, [v.type for v in values]), values)
 
@@ -171,6 +175,8 @@ def _word(name: str, emit: Callable[..., None], sides: str) -> Word:
         words, (channels, windows, *steps) = every[: end - 1], every[end - 1 :]
 
         def window(number: Any) -> None:
+            # Windows side by side share the list: it is relative to the first element of the
+            # window.
             offsets = dict(zip("xy", (b.mul(number, step) for step in steps), strict=True))
             here = [
                 _moved(b, kind, value, offsets[side]) if side in offsets else value
@@ -197,6 +203,9 @@ def _all_channels(
     for vectors in (_VECTORS, 1):
         some = partial(_Channels, b, dtype, vectors, width)
         body = partial(_emitted, emit, some, here)
+        # Most channels two vectors at a time, then one vector, then what is left by a mask or one
+        # by one: all channels see the list's elements in the same order, so that no result depends
+        # on which.
         start = _steps(b, start, vectors * width, end, body)
     left = b.sub(end, start)
     with b.if_else(b.icmp_signed(">", left, _WORD(few))) as (many, rest):
@@ -237,6 +246,8 @@ def _steps(b: Any, start: Any, step: int, end: Any, body: Callable[[Any], None])
 
 def _window_max(t: _Channels, x: Any, offsets: Any, count: Any, out: Any) -> None:
     def step(k: Any, best: Vectors) -> Vectors:
+        # Compared in order: a NaN is never the maximum, and a window of nothing else gives
+        # `lowest`.
         new = t.load(x, t.item(offsets, k))
         return t.choose(t.above(new, best), new, best)
 
@@ -257,6 +268,8 @@ def _window_places(
 ) -> None:
     none = _WORD(0)
     begin, first = t.load(x, t.item(offsets, none)), [t.number(numbers, none)] * t.vectors
+    # Where the first element is NaN its place is told, as nothing compares as larger; the value is
+    # the largest of the others all the same, so the search goes on from -inf.
     ordered = t.each(lambda one: t.b.fcmp_ordered("ord", one, one), begin)
 
     def step(k: Any, both: Vectors) -> Vectors:
@@ -279,6 +292,8 @@ def _spread_places(
 
     def step(k: Any, _: Vectors) -> Vectors:
         offset, number = t.item(offsets, k), t.number(numbers, k)
+        # Every place of the window is added to, with zero where the maximum is not: so lanes whose
+        # maxima are elsewhere stay together.
         hits = [t.b.icmp_signed("==", one, number) for one in at]
         given = t.choose(hits, gradient, none)
         t.store(t.each(t.b.fadd, t.load(out, offset), given), out, offset)

@@ -28,9 +28,12 @@ from . import llvm_scalar, transcendental
 from .llvm_scalar import GROUP, Emitter
 
 LOWERINGS = {**llvm_scalar.PRIMITIVES, **transcendental.FUNCTIONS}
+# At import, so that a new primitive without code is found by whoever adds it.
 _FORGOTTEN = PRIMITIVES.keys() - LOWERINGS.keys() - {"cast"}
 if _FORGOTTEN:
     raise TypeError(f"primitives without LLVM code: {', '.join(sorted(_FORGOTTEN))}")
+# Every sum, product and quotient of two 16-bit floats that is computed in float32 and rounded again
+# is what it would be if it were rounded once: float32 has more than twice the digits.
 HELD_IN = {dtype: "float32" if "float16" in dtype else dtype for dtype in COMPILED_DTYPES}
 WORD = ir.IntType(64)
 
@@ -144,6 +147,8 @@ def _round(dtype: str) -> Word:
 
 
 def _accumulate(name: str) -> Word:
+    # Words of their own, as only sums and extremes of reductions may be reordered (in vectors side
+    # by side, whose number follows from the target): what the program adds is added as it says.
     word = f"accumulate_{name}"
 
     def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
@@ -155,6 +160,8 @@ def _accumulate(name: str) -> Word:
 def _stack(dtype: str) -> Word:
     def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         with builder.goto_entry_block():
+            # At the entry of the function, so that a loop around the word does not take more each
+            # turn; on a cache line of its own, which vectors do not cross.
             kind = ir.ArrayType(Emitter(builder, dtype).memory, values[0].constant)
             block = builder.alloca(kind)
             block.align = 64
@@ -186,6 +193,7 @@ def dtype_at(access: str, base: Kind) -> str:
 
 def of_one_dtype(access: str, *bases: Kind) -> str:
     """What lies at several addresses, which have to have the same dtype."""
+    # A copy between dtypes would be one of other bytes than whoever wrote it meant.
     dtypes = {dtype_at(access, base) for base in bases}
     if len(dtypes) > 1:
         rule = "memory is accessed in its own dtype"
@@ -222,10 +230,16 @@ def _store(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any
 
 
 def _element(e: Emitter, base: Any, index: Any) -> Any:
+    # Addresses are whole numbers until they are used, so that the text may do arithmetic with them
+    # and LLVM sees one pointer and one index.
     return e.b.gep(e.b.inttoptr(base, e.memory.as_pointer()), [index])
 
 
 def _marked(access: Any, e: Emitter) -> Any:
+    # Elements are aligned to themselves, nothing more: views begin anywhere. The group says that
+    # turns of a loop do not touch what others write; the schedule sees to that (an update in place
+    # reads an element only in the turn that writes it), or LLVM would compare addresses before each
+    # loop.
     access.align = e.bytes
     access.set_metadata("llvm.access.group", e.b.module.add_metadata([GROUP]))
     return access

@@ -68,6 +68,8 @@ class Writer:
 
     def name(self, key: Any, text: str, scope: Scope, prefix: str = "v") -> str:
         """Binds `text` to a name in a scope, once per key."""
+        # Within a scope and not within the kernel: the same expression may be needed before a loop
+        # and in another one, where its name does not hold.
         if key not in scope.names:
             scope.names[key] = name = self.fresh(prefix)
             self.line(f"{name} = {text}", scope)
@@ -75,6 +77,8 @@ class Writer:
 
     def place(self, axes: Axes) -> Scope:
         """The outermost open loop in which positions on all these axes are known."""
+        # Outermost first: what does not change in a loop is computed before it, loads too, of which
+        # LLVM does not know whether stores in the loop leave them alone.
         known: set[int] = set()
         for scope in self.scopes:
             known |= scope.axes
@@ -171,6 +175,8 @@ class Writer:
                 return f"cast_{dtype}({self.node(x)})"
             case Apply(fn=fn, args=args, dtype=dtype):
                 call = f"{fn}({', '.join(map(self.node, args))})"
+                # Operations that are exact (choices, extremes, signs) give what 16 bits hold
+                # already.
                 rounds = dtype in HALF and PRIMITIVES[fn].rounding != "none"
                 return f"round_{dtype}({call})" if rounds else call
             case Reduced(reduction=number):
@@ -205,6 +211,7 @@ class Writer:
             if not found:
                 continue
             total = " + ".join([total, *found] if total else found)
+            # Named in its loop, so that the inner ones add one number; a mere name needs no other.
             if level < depth and (len(found) > 1 or "*" in total or "+" in total):
                 total = self.name(total, total, self.scopes[level], "p")
         return total or "0"
@@ -252,6 +259,8 @@ class Writer:
 
     def positions(self, first: str) -> tuple[list[str], list[str]]:
         """How rows become positions on several axes: lines before the loop and after each row."""
+        # One division for the first row of a tile; from then on positions count as an odometer
+        # does. Divisions cost more than most rows' work on an element.
         outer = self.outer
         before: list[str] = []
         after: list[str] = []
@@ -276,6 +285,8 @@ class Writer:
     def reduce_range(self, axis: int) -> str:
         """The range of a reduce axis: all of it, or the piece at the position on its chunk axis."""
         for number, chunk in enumerate(self.kernel.axes):
+            # The cut follows from the size alone, not from threads: partial sums are the same
+            # whoever adds them.
             if chunk.kind == "chunk" and chunk.of == axis and chunk.length is not None:
                 scope = self.place(frozenset((number,)))
                 length = self.param(chunk.length)
