@@ -80,7 +80,7 @@ class _Argument(templates.AbstractTemplate):  # type: ignore[misc]
 
 
 @LOWERING.lower(operator.getitem, Arguments, types.Integer)
-def _lower_argument(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _lower_argument(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
     index = context.cast(builder, args[1], signature.args[1], types.intp)
     return builder.load(builder.gep(args[0], [index]))
 
@@ -97,7 +97,7 @@ class _SetArgument(templates.AbstractTemplate):  # type: ignore[misc]
 
 
 @LOWERING.lower(operator.setitem, Arguments, types.Integer, types.Integer)
-def _lower_set_argument(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _lower_set_argument(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
     builder.store(args[2], builder.gep(args[0], [args[1]]))
 
 
@@ -113,6 +113,6 @@ class _Moved(templates.AbstractTemplate):  # type: ignore[misc]
 
 
 @LOWERING.lower(operator.add, Address, types.Integer)
-def _lower_moved(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _lower_moved(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
     size = element_bytes(builder, signature.return_type.dtype)
     return builder.add(args[0], builder.mul(args[1], _WORD(size)))

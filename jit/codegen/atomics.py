@@ -32,43 +32,43 @@ _PAUSE = {
 def _word(name: str, arity: int, result: Kind, code: Callable[..., Any]) -> Word:
     """A word for whole numbers, whose code gets them as 64 bits."""
 
-    def written(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> Any:
+    def written(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> Any:
         return code(b, *(word(b, kind, value) for kind, value in zip(kinds, values, strict=True)))
 
     return Word(name, arity, lambda *kinds: result, written)
 
 
-def _at(b: Any, address: Any) -> Any:
+def _at(b: ir.IRBuilder, address: Any) -> Any:
     return b.inttoptr(address, WORD.as_pointer())
 
 
-def _load(b: Any, address: Any) -> Any:
+def _load(b: ir.IRBuilder, address: Any) -> Any:
     """The word at an address."""
     return b.load_atomic(_at(b, address), _ORDER, 8)
 
 
-def _store(b: Any, address: Any, value: Any) -> None:
+def _store(b: ir.IRBuilder, address: Any, value: Any) -> None:
     """Puts a word at an address."""
     b.store_atomic(value, _at(b, address), _ORDER, 8)
 
 
-def _add(b: Any, address: Any, value: Any) -> Any:
+def _add(b: ir.IRBuilder, address: Any, value: Any) -> Any:
     """Adds to the word at an address; gives what was there before."""
     return b.atomic_rmw("add", _at(b, address), value, _ORDER)
 
 
-def _swap(b: Any, address: Any, value: Any) -> Any:
+def _swap(b: ir.IRBuilder, address: Any, value: Any) -> Any:
     """Puts a word at an address; gives what was there before."""
     return b.atomic_rmw("xchg", _at(b, address), value, _ORDER)
 
 
-def _take_if_zero(b: Any, address: Any) -> Any:
+def _take_if_zero(b: ir.IRBuilder, address: Any) -> Any:
     """Changes the word at an address from 0 to 1; 1 when it did, 0 when the word was not 0."""
     pair = b.cmpxchg(_at(b, address), WORD(0), WORD(1), _ORDER, _ORDER)
     return b.zext(b.extract_value(pair, 1), WORD)
 
 
-def _pause(b: Any) -> None:
+def _pause(b: ir.IRBuilder) -> None:
     """Tells the processor that the thread spins."""
     machine = target.current().machine
     if machine in _PAUSE:
@@ -77,7 +77,7 @@ def _pause(b: Any) -> None:
         b.call(function(b, name, ir.VoidType(), [value.type for value in values]), values)
 
 
-def _clock(b: Any) -> Any:
+def _clock(b: ir.IRBuilder) -> Any:
     """Nanoseconds since some moment, a few milliseconds coarse (jit/codegen/clock.py)."""
     found = clocks.current()
     if found.number is None:
@@ -90,13 +90,13 @@ def _clock(b: Any) -> Any:
     return b.add(b.mul(seconds, WORD(1_000_000_000)), rest)
 
 
-def _futex(b: Any, *values: Any) -> Any:
+def _futex(b: ir.IRBuilder, *values: Any) -> Any:
     """Linux's futex system call (its number differs between processors) without a time limit."""
     zero = WORD(0)
     return b.call(function(b, "syscall", WORD, [WORD], True), [*values, zero, zero, zero])
 
 
-def _call_kernel(b: Any, address: Any, args: Any, *rest: Any) -> None:
+def _call_kernel(b: ir.IRBuilder, address: Any, args: Any, *rest: Any) -> None:
     """Calls the machine code at an address with the arguments of a kernel."""
     kind = ir.FunctionType(ir.VoidType(), [WORD.as_pointer(), *[WORD] * 5])
     b.call(b.inttoptr(address, kind.as_pointer()), [_at(b, args), *rest])

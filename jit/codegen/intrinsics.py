@@ -78,7 +78,7 @@ def intrinsic_of(word: words.Word) -> Any:
         except words.Unfit as error:
             raise addresses.Mismatch(*str(error).split(": ", 1)) from error
 
-        def lower(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def lower(context: Any, builder: ir.IRBuilder, signature: Any, values: Any) -> Any:
             value = word.code(builder, kinds, tuple(map(_literal, signature.args, values)))
             # Numba's void is a value as well, where LLVM's is none.
             return context.get_dummy_value() if result == types.void else value

@@ -26,7 +26,7 @@ CONTRACT = ("contract",)
 class Emitter:
     """An LLVM builder together with the dtype that the code at hand computes in."""
 
-    def __init__(self, builder: Any, dtype: str) -> None:
+    def __init__(self, builder: ir.IRBuilder, dtype: str) -> None:
         self.b = builder
         self.dtype = dtype
         self.is_float = dtype in _FLOATS

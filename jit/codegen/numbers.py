@@ -50,7 +50,7 @@ def unified(x: Kind, y: Kind) -> Kind:
     raise Unfit(f"{x} or {y}: these have no kind in common")
 
 
-def converted(b: Any, kind: Kind, value: Any, wanted: Kind) -> Any:
+def converted(b: ir.IRBuilder, kind: Kind, value: Any, wanted: Kind) -> Any:
     """A number as one of another kind."""
     if kind == wanted:
         return value
@@ -84,12 +84,14 @@ def _wrapped(number: int, kind: str) -> int:
     return number - (1 << bits) if kind in _SIGNED and number >> (bits - 1) else number
 
 
-def word(b: Any, kind: Kind, value: Any) -> Any:
+def word(b: ir.IRBuilder, kind: Kind, value: Any) -> Any:
     """A whole number or an address as 64 bits; what is constant stays so."""
     return converted(b, kind, value, "int64") if isinstance(kind, str) else value
 
 
-def arithmetic(b: Any, op: Operator, x: Kind, y: Kind, left: Any, right: Any) -> tuple[Any, Kind]:
+def arithmetic(
+    b: ir.IRBuilder, op: Operator, x: Kind, y: Kind, left: Any, right: Any
+) -> tuple[Any, Kind]:
     """Two numbers and one of Python's operators."""
     if op not in _OPERATORS:
         raise Unfit(f"{op.__name__} of {x}, {y}: texts of kernels do without")
@@ -118,7 +120,7 @@ def _result(op: Operator, x: Kind, y: Kind) -> Kind:
     return "int64" if x in _SIGNED or y in _SIGNED else "uint64"
 
 
-def _divided(b: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+def _divided(b: ir.IRBuilder, x: Any, y: Any) -> tuple[Any, Any, Any]:
     """Quotient and remainder that are rounded down; of what has none they are zero, as the third
     says."""
     # LLVM leaves undefined what the machine would trap on: x / 0, and the lowest number / -1, whose
@@ -136,17 +138,17 @@ def _divided(b: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
     return lower, b.select(is_low, b.add(rest, divisor), rest), none
 
 
-def _quotient(b: Any, x: Any, y: Any) -> Any:
+def _quotient(b: ir.IRBuilder, x: Any, y: Any) -> Any:
     quotient, _, none = _divided(b, x, y)
     return b.select(none, x.type(0), quotient)
 
 
-def _rest(b: Any, x: Any, y: Any) -> Any:
+def _rest(b: ir.IRBuilder, x: Any, y: Any) -> Any:
     _, rest, none = _divided(b, x, y)
     return b.select(none, x.type(0), rest)
 
 
-def _unsigned_rest(b: Any, x: Any, y: Any) -> Any:
+def _unsigned_rest(b: ir.IRBuilder, x: Any, y: Any) -> Any:
     none = b.icmp_signed("==", y, y.type(0))
     return b.select(none, y, b.urem(x, b.select(none, y.type(1), y)))
 
@@ -167,7 +169,7 @@ _OPERATORS: dict[Operator, tuple[Callable[..., Any] | None, ...]] = {
 }
 
 
-def compared(b: Any, sign: str, x: Kind, y: Kind, left: Any, right: Any) -> Any:
+def compared(b: ir.IRBuilder, sign: str, x: Kind, y: Kind, left: Any, right: Any) -> Any:
     """Whether two numbers compare so."""
     kind = unified(x, y)
     left, right = converted(b, x, left, kind), converted(b, y, right, kind)
@@ -178,7 +180,7 @@ def compared(b: Any, sign: str, x: Kind, y: Kind, left: Any, right: Any) -> Any:
     return (b.icmp_signed if kind in _SIGNED else b.icmp_unsigned)(sign, left, right)
 
 
-def negated(b: Any, kind: Kind, value: Any) -> tuple[Any, Kind]:
+def negated(b: ir.IRBuilder, kind: Kind, value: Any) -> tuple[Any, Kind]:
     """A number with another sign."""
     if kind in FLOATS:
         # From minus zero, so that zeros change their sign as well.
@@ -190,7 +192,7 @@ def negated(b: Any, kind: Kind, value: Any) -> tuple[Any, Kind]:
     return b.sub(WORD(0), converted(b, kind, value, "int64")), "int64"
 
 
-def magnitude(b: Any, kind: Kind, value: Any) -> Any:
+def magnitude(b: ir.IRBuilder, kind: Kind, value: Any) -> Any:
     """A number without its sign."""
     if kind in FLOATS:
         return b.call(b.module.declare_intrinsic("llvm.fabs", [value.type]), [value])
@@ -200,7 +202,7 @@ def magnitude(b: Any, kind: Kind, value: Any) -> Any:
     return b.select(b.icmp_signed("<", value, value.type(0)), b.neg(value), value)
 
 
-def truth(b: Any, kind: Kind, value: Any) -> Any:
+def truth(b: ir.IRBuilder, kind: Kind, value: Any) -> Any:
     """Whether a number is not zero."""
     if kind == "bool":
         return value
@@ -209,7 +211,7 @@ def truth(b: Any, kind: Kind, value: Any) -> Any:
     return b.icmp_signed("!=", value, value.type(0))
 
 
-def real(b: Any, kind: Kind, value: Any, name: str) -> tuple[Any, Kind]:
+def real(b: ir.IRBuilder, kind: Kind, value: Any, name: str) -> tuple[Any, Kind]:
     """A function of real numbers: LLVM's own, and C's for a square root."""
     wanted: Kind = kind if kind in FLOATS else "float64"
     number = converted(b, kind, value, wanted)

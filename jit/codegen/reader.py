@@ -46,7 +46,7 @@ def module(source: str, symbol: str) -> ir.Module:
     return found
 
 
-def write(builder: Any, source: str, arguments: Sequence[Any]) -> None:
+def write(builder: ir.IRBuilder, source: str, arguments: Sequence[Any]) -> None:
     """Writes the body of a text's kernel where a builder stands.
 
     The block that the builder is in afterwards is where the kernel ends.
@@ -96,7 +96,7 @@ def located(error: Unfit, node: ast.AST) -> Unfit:
 class Scope:
     """What the names of a function stand for, where a builder writes it."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         self.b = builder
         self.names: dict[str, Value] = {}
         # Names that are assigned more than once are places in the frame, which LLVM dissolves.
@@ -109,8 +109,8 @@ class Scope:
             self.names[name] = value
             return
         if name not in self.places:
-            # At the entry, where LLVM looks for what it may keep in registers, and where a loop does
-            # not take more of the stack in each turn.
+            # At the entry, where LLVM looks for what it may keep in registers, and where a loop
+            # does not take more of the stack in each turn.
             with self.b.goto_entry_block():
                 self.places[name] = Value(self.b.alloca(value.code.type), value.kind)
         place, kind = self.places[name]
@@ -131,7 +131,7 @@ class Scope:
 class Walk(Scope):
     """The walk over a kernel's statements."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         super().__init__(builder)
         self.buffers: tuple[str, ...] = ()
         self.loops = 0

@@ -34,7 +34,7 @@ _SPARE = 2
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
 
 
-def splat(b: Any, scalar: Any, lanes: int) -> Any:
+def splat(b: ir.IRBuilder, scalar: Any, lanes: int) -> Any:
     """A number of the run in all lanes of a vector."""
     undefined = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
     first = b.insert_element(undefined, scalar, _INDEX(0))
@@ -43,7 +43,7 @@ def splat(b: Any, scalar: Any, lanes: int) -> Any:
 
 
 def loop(
-    b: Any, count: Any, start: list[Any], body: Callable[..., list[Any]]
+    b: ir.IRBuilder, count: Any, start: list[Any], body: Callable[..., list[Any]]
 ) -> tuple[list[Any], Any]:
     """The values after `body(i, values) -> values` for i < count, and the branch back.
 
@@ -70,7 +70,12 @@ class Tile:
     """Emits one register tile at the builder's position; strides and addresses are i64 values."""
 
     def __init__(
-        self, builder: Any, dtype: str, shape: tuple[int, int, int], left: Any, ragged: bool
+        self,
+        builder: ir.IRBuilder,
+        dtype: str,
+        shape: tuple[int, int, int],
+        left: Any,
+        ragged: bool,
     ) -> None:
         self.b = builder
         self.pixels, self.vectors, self.lanes = shape
@@ -238,7 +243,7 @@ def _fma_result(*kinds: Kind) -> None:
     tile_dtype(kinds[_SHAPE:-_REST])
 
 
-def _fma_tile(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+def _fma_tile(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
     """See jit/library/plain_vocabulary.py."""
     pixels, vectors, lanes, left, ragged = values[: _SHAPE - 1]
     spans, inner = kinds[_SHAPE - 1], slice(_SHAPE, -_REST)

@@ -46,7 +46,7 @@ def _result(*kinds: Kind) -> None:
 def _word(name: str, emit: Callable[..., None]) -> Word:
     """A tile of so many rows, vectors and lanes, which come first and are literals."""
 
-    def code(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+    def code(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
         rows, vectors, lanes = (value.constant for value in values[:3])
         words = [word(b, kind, v) for kind, v in zip(kinds[3:], values[3:], strict=True)]
         emit(Tile(b, tile_dtype(kinds, OFFSET), (rows, vectors, lanes), None, False), *words)

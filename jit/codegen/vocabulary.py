@@ -66,7 +66,7 @@ def table() -> dict[str, Word]:
 def _choose(name: str, comparison: str) -> Word:
     """One of two numbers; the first where they are equal or not ordered, as in Python."""
 
-    def code(b: Any, kinds: Kinds, values: Values) -> Any:
+    def code(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
         kind = numbers.unified(*kinds)
         x, y = (converted(b, k, value, kind) for k, value in zip(kinds, values, strict=True))
         # min(x, y) of Python is y if y < x, else x: what it says of NaN and of zeros of both signs
@@ -76,7 +76,7 @@ def _choose(name: str, comparison: str) -> Word:
     return Word(name, 2, numbers.unified, code)
 
 
-def _same(b: Any, kinds: Kinds, values: Values) -> Any:
+def _same(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
     return word(b, kinds[0], values[0])
 
 
@@ -92,7 +92,7 @@ def _pointed(base: Kind) -> Kind:
     return Pointer(element(dtype_at("access", base)))
 
 
-def _pointer(b: Any, kinds: Kinds, values: Values) -> Any:
+def _pointer(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
     kind = _pointed(*kinds)
     assert isinstance(kind, Pointer)
     return b.inttoptr(values[0], numbers.type_of(kind.dtype).as_pointer())
@@ -122,7 +122,7 @@ def _bits(name: str, results: dict[str, str]) -> Word:
             raise Unfit(f"{name} of {kind}: it is of {' or '.join(results)}")
         return results[str(kind)]
 
-    def code(b: Any, kinds: Kinds, values: Values) -> Any:
+    def code(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
         return b.bitcast(values[0], numbers.type_of(result(*kinds)))
 
     return Word(name, 1, result, code)
@@ -132,7 +132,7 @@ def _copied(target: Kind, source: Kind, count: Kind) -> None:
     of_one_dtype("copy", target, source)
 
 
-def _copy(b: Any, kinds: Kinds, values: Values) -> None:
+def _copy(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
     size = element_bytes(b, of_one_dtype("copy", *kinds[:2]))
     target, source = (b.inttoptr(value, _BYTE) for value in values[:2])
     count = b.mul(word(b, kinds[2], values[2]), WORD(size))
@@ -145,7 +145,7 @@ def _zeroed(target: Kind, count: Kind) -> None:
     of_one_dtype("zero", target)
 
 
-def _zero(b: Any, kinds: Kinds, values: Values) -> None:
+def _zero(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
     size = element_bytes(b, of_one_dtype("zero", kinds[0]))
     count = b.mul(word(b, kinds[1], values[1]), WORD(size))
     code = b.module.declare_intrinsic("llvm.memset", [_BYTE, WORD])
@@ -158,7 +158,7 @@ def _transposed(
     of_one_dtype("transpose", source, target)
 
 
-def _transpose_tile(b: Any, kinds: Kinds, values: Values) -> None:
+def _transpose_tile(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
     count, bytes_each = values[0].constant, element_bytes(b, of_one_dtype("tile", kinds[1]))
     # By width alone: a transpose moves bits, so that integers go as floats of their size do.
     element = _WIDTHS[bytes_each]
@@ -177,7 +177,7 @@ def _transpose_tile(b: Any, kinds: Kinds, values: Values) -> None:
         b.store(row, place(3, i)).align = bytes_each
 
 
-def _transpose(builder: Any, rows: list[Any], count: int) -> list[Any]:
+def _transpose(builder: ir.IRBuilder, rows: list[Any], count: int) -> list[Any]:
     """Butterflies: swaps the off-diagonal halves of ever smaller squares."""
     half = count // 2
     while half:

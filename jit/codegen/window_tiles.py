@@ -38,7 +38,13 @@ class _Channels:
     """Some channels from `first` on, in vectors side by side."""
 
     def __init__(
-        self, builder: Any, dtype: str, vectors: int, lanes: int, first: Any, left: Any = None
+        self,
+        builder: ir.IRBuilder,
+        dtype: str,
+        vectors: int,
+        lanes: int,
+        first: Any,
+        left: Any = None,
     ) -> None:
         """left: how many channels there are of one vector, if not all; 1 says that it is one."""
         self.b, self.dtype, self.first = builder, dtype, first
@@ -166,7 +172,7 @@ def _word(name: str, emit: Callable[..., None], sides: str) -> Word:
             raise Unfit("a window: the offsets of its places are int64")
         tile_dtype(kinds[1:end], _LIST, _PLACES)
 
-    def code(b: Any, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
+    def code(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
         dtype = tile_dtype(kinds[1:end], _LIST, _PLACES)
         every = [
             value if kind == "float64" else word(b, kind, value)
@@ -190,7 +196,7 @@ def _word(name: str, emit: Callable[..., None], sides: str) -> Word:
 
 
 def _all_channels(
-    b: Any,
+    b: ir.IRBuilder,
     dtype: str,
     width: int,
     end: Any,
@@ -220,13 +226,13 @@ def _emitted(emit: Callable[..., None], channels: Any, words: list[Any], first: 
     emit(channels(first=first), *words)
 
 
-def _moved(b: Any, kind: Kind, base: Any, offset: Any) -> Any:
+def _moved(b: ir.IRBuilder, kind: Kind, base: Any, offset: Any) -> Any:
     """The address so many elements further on."""
     assert isinstance(kind, Address)
     return b.add(base, b.mul(offset, _WORD(element_bytes(b, kind.dtype))))
 
 
-def _steps(b: Any, start: Any, step: int, end: Any, body: Callable[[Any], None]) -> Any:
+def _steps(b: ir.IRBuilder, start: Any, step: int, end: Any, body: Callable[[Any], None]) -> Any:
     """body(i) for whole steps from `start` on; where the rest begins."""
     before = b.block
     head, inside, after = (b.append_basic_block(name) for name in ("step", "inside", "after"))

@@ -126,21 +126,21 @@ def _primitive(name: str) -> Word:
         of_one_kind(name, *(kinds[1:] if primitive.result == "branch" else kinds))
         return "bool" if primitive.result == "bool" else kinds[-1]
 
-    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    def code(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         return LOWERINGS[name](Emitter(builder, kinds[-1]), *values)
 
     return Word(name, primitive.arity, result, code)
 
 
 def _cast(dtype: str) -> Word:
-    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    def code(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         return llvm_scalar.cast(Emitter(builder, kinds[0]), values[0], dtype)
 
     return Word(f"cast_{dtype}", 1, lambda x: HELD_IN[dtype], code)
 
 
 def _round(dtype: str) -> Word:
-    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    def code(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         return llvm_scalar.round_half(Emitter(builder, "float32"), values[0], dtype)
 
     return Word(f"round_{dtype}", 1, lambda x: of_one_kind(f"round_{dtype}", x, "float32"), code)
@@ -151,14 +151,14 @@ def _accumulate(name: str) -> Word:
     # by side, whose number follows from the target): what the program adds is added as it says.
     word = f"accumulate_{name}"
 
-    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    def code(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         return llvm_scalar.accumulate(Emitter(builder, kinds[0]), name, *values)
 
     return Word(word, 2, lambda x, y: of_one_kind(word, x, y), code)
 
 
 def _stack(dtype: str) -> Word:
-    def code(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    def code(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         with builder.goto_entry_block():
             # At the entry of the function, so that a loop around the word does not take more each
             # turn; on a cache line of its own, which vectors do not cross.
@@ -170,7 +170,9 @@ def _stack(dtype: str) -> Word:
     return Word(f"stack_{dtype}", 1, lambda count: Address(dtype), code)
 
 
-def function(b: Any, name: str, result: Any, arguments: list[Any], var_arg: bool = False) -> Any:
+def function(
+    b: ir.IRBuilder, name: str, result: Any, arguments: list[Any], var_arg: bool = False
+) -> Any:
     """A function of another module, declared once."""
     known = b.module.globals.get(name)
     kind = ir.FunctionType(result, arguments, var_arg=var_arg)
@@ -201,7 +203,7 @@ def of_one_dtype(access: str, *bases: Kind) -> str:
     return dtypes.pop()
 
 
-def element_bytes(builder: Any, dtype: str) -> int:
+def element_bytes(builder: ir.IRBuilder, dtype: str) -> int:
     """The bytes of an element in memory."""
     return Emitter(builder, dtype).bytes
 
@@ -217,13 +219,13 @@ def _stored(base: Kind, i: Kind, value: Kind) -> Kind:
     return None
 
 
-def _load(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+def _load(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     e = Emitter(builder, kinds[0].dtype)
     value = _marked(builder.load(_element(e, *values)), e)
     return llvm_scalar.from_memory(e, value)
 
 
-def _store(builder: Any, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+def _store(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     e = Emitter(builder, kinds[0].dtype)
     place = _element(e, *values[:2])
     return _marked(builder.store(llvm_scalar.to_memory(e, values[2]), place), e)
