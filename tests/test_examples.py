@@ -95,3 +95,18 @@ def test_photo_patches(tmp_path: Path) -> None:
     assert number(r"test accuracy: ([\d.]+) %", text) >= 85
     assert {"loss", "accuracy", "squares/image/0"} <= tags(tmp_path)
     assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-80")
+
+
+@pytest.mark.slow
+def test_photo_patches_data_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    folders = tmp_path / "stopped", tmp_path / "whole"
+    texts = []
+    for folder, steps in zip((folders[0], *folders), ("45", "60", "60")):
+        arguments = ("--logdir", str(folder), "--steps", steps)
+        texts.append(run("photo_patches_data.py", *arguments, advice=ADVICE))
+    assert "goes on from step 45" in texts[1]
+    first, second = (number(r"step 60: loss ([\d.]+)", text) for text in texts[1:])
+    assert first == second
+    assert number(r"test accuracy: ([\d.]+) %", texts[2]) >= 85
+    assert {"loss", "squares/image/0"} <= tags(folders[0])

@@ -255,10 +255,12 @@ def bound_memory() -> None:
 
 def main(names: list[str], seeds: Sequence[int]) -> None:
     """Reads damaged files of some formats, a line of JSON for each."""
+    import damaged_data
     import damaged_formats
 
+    known = {**damaged_formats.FORMATS, **damaged_data.FORMATS}
     signal.signal(signal.SIGALRM, _hang)
-    forms = {name: damaged_formats.FORMATS[name](tempfile.mkdtemp()) for name in names}
+    forms = {name: known[name](tempfile.mkdtemp()) for name in names}
     for form in forms.values():  # what is imported or made once does not count
         outcome(lambda form=form: form.read(form.damaged(random.Random(-1))), ())  # type: ignore[misc]
     bound_memory()

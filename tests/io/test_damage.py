@@ -25,6 +25,9 @@ QUICK = (
 GRAPHS = "functions graphs meta_graphs run_graphs saved_models".split()
 
 
+# What input pipelines read: a hundred thousand of them in a deep run.
+DATA = "dataset_lines dataset_records dataset_tables iterators pictures".split()
+
 # Seeds whose files once ended in errors of zip files, of Python's tokenizer or of gzip; what was
 # found in other formats, test_claims.py states one by one.
 FOUND = {"archives": "260:270", "arrays": "0:30"}
@@ -55,6 +58,16 @@ def test_damaged_files_are_refused() -> None:
 
 def test_damaged_graphs_are_refused() -> None:
     check(GRAPHS, "0:40")
+
+
+def test_damaged_data_are_refused() -> None:
+    check(DATA, "0:100")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", DATA)
+def test_very_many_damaged_data_are_refused(name: str) -> None:
+    check([name], "10000:30000")
 
 
 @pytest.mark.deep

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Block, Dataset, Element, Rows, State, Stream, row_of
@@ -412,16 +411,20 @@ class _ParallelMapped(Stream):
         crew = self._crew
         crew.pause()
         try:
-            elements = [list(call.element) for call in crew.calls]
-            return {"elements": elements, "source": crew.source.save()}
+            waiting = [call.element for call in crew.calls]
+            source = crew.source
+            if isinstance(source, _Before):
+                waiting += source.elements
+                source = source.source
+            return {"elements": [list(e) for e in waiting], "source": source.save()}
         finally:
             crew.go_on()
 
     def restore(self, state: State) -> None:
+        source = self._crew.source
+        source.restore(state["source"])
         elements = [tuple(element) for element in state["elements"]]
-        self._crew.source.restore(state["source"])
-        if elements:
-            self._crew.source = _Before(elements, self._crew.source)
+        self._crew.source = _Before(elements, source) if elements else source
 
     def close(self) -> None:
         self._crew.close()
@@ -434,15 +437,10 @@ class _Before(Stream):
     """Some elements before those of a stream."""
 
     def __init__(self, elements: list[Element], source: Stream) -> None:
-        self._elements, self._source = elements, source
+        self.elements, self.source = elements, source
 
     def next(self) -> Element | None:
-        return self._elements.pop(0) if self._elements else self._source.next()
-
-    def save(self) -> State:
-        if self._elements:
-            raise errors.unimplemented("An iterator that was just restored cannot be saved")
-        return self._source.save()
+        return self.elements.pop(0) if self.elements else self.source.next()
 
     def close(self) -> None:
-        self._source.close()
+        self.source.close()

@@ -17,7 +17,7 @@ from numbaflow.engine import settings
 from numbaflow.jit.cache import store
 
 ROOT = Path(__file__).parents[3]
-# image_records.py is shared by two others, and no program.
+# image_records.py is shared by others, and no program.
 EXAMPLES = sorted({path.name for path in (ROOT / "examples").glob("*.py")} - {"image_records.py"})
 # A folder of its own for each run.
 FRESH = "(a new folder)"
@@ -27,9 +27,10 @@ ARGUMENTS = {
     "black_scholes.py": ["--options", "20000"],
     "digits_queues.py": ["--logdir", FRESH, "--steps", "3"],
     "photo_patches.py": ["--logdir", FRESH, "--steps", "3"],
+    "photo_patches_data.py": ["--logdir", FRESH, "--steps", "3"],
 }
-NEEDS = dict.fromkeys(("digits_cnn.py", "digits_queues.py", "photo_patches.py"), "sklearn")
-SLOW = ("digits_cnn.py", "digits_queues.py", "photo_patches.py")
+SLOW = ("digits_cnn.py", "digits_queues.py", "photo_patches.py", "photo_patches_data.py")
+NEEDS = dict.fromkeys(SLOW, "sklearn")
 
 pytestmark = pytest.mark.cpu
 

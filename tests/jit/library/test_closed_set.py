@@ -36,9 +36,9 @@ pytestmark = pytest.mark.pure
 DTYPES = ("float32", "float64")
 # Every workload of the benchmarks is small here.
 SIZES = {"n": 500, "rows": 40, "columns": 30, "batch": 6, "steps": 3, "units": 16, "layers": 4}
-# image_records.py is shared by two others, and no program.
+# image_records.py is shared by others, and no program.
 EXAMPLES = sorted({path.name for path in (ROOT / "examples").glob("*.py")} - {"image_records.py"})
-TAKE_A_FOLDER = ("digits_queues.py", "photo_patches.py")
+TAKE_A_FOLDER = ("digits_queues.py", "photo_patches.py", "photo_patches_data.py")
 
 # What the recorder takes the place of.
 COMPILE, PREPARE = compiler.compile_kernels, driver.prepare

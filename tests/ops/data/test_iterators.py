@@ -185,3 +185,24 @@ def test_an_error_within_a_block_is_that_of_its_element():
         with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
             session.run(element)
         assert session.run(element) == 2
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_iterator_that_was_just_restored_can_be_saved(tmp_path, place):
+    def pipeline():
+        dataset = tf.data.Dataset.range(30).flat_map(lambda x: tf.data.Dataset.from_tensors(x))
+        counted = dataset.map(lambda x: x + tf.random_uniform([], 1, 2, tf.int64), 3)
+        iterator = tf.data.make_initializable_iterator(counted)
+        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
+        return iterator.initializer, iterator.get_next(), tf.train.Saver([saveable])
+
+    found, expected = [], list(range(1, 31))
+    for turn in range(6):
+        with tf.Graph().as_default(), tf.Session() as session:
+            begin, number, saver = pipeline()
+            session.run(begin)
+            if turn:
+                saver.restore(session, str(tmp_path / "iterator"))
+            found += [session.run(number) for _ in range(place)]
+            saver.save(session, str(tmp_path / "iterator"))
+    assert found == expected[: 6 * place]

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What input pipelines read, damaged: pictures, records, lines, where iterators are; see damage.py."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from typing import Any
+
+import numpy as np
+from damage import damaged
+from damaged_formats import Format
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.io import crc
+
+
+class Pictures(Format):
+    """Image files, given to the decoder of their kind, and to one that looks what they are."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        random_pixels = np.random.default_rng(1)
+        pixels = random_pixels.integers(0, 256, (9, 12, 3)).astype(np.uint8)
+        self.session = tf.Session(graph=tf.Graph())
+        with self.session.graph.as_default():
+            self.text = tf.placeholder(tf.string, [])
+            image = tf.image
+            decoders = (image.decode_jpeg, image.decode_png, image.decode_gif, image.decode_bmp)
+            self.results = [*(d(self.text) for d in decoders), image.decode_image(self.text)]
+            self.files = self.session.run([image.encode_jpeg(pixels), image.encode_png(pixels)])
+        self.files += [_gif(), _bmp(pixels)]
+
+    def damaged(self, rng: random.Random) -> Any:
+        kind = rng.randrange(4)
+        data = bytearray(self.files[kind])
+        if rng.random() < 0.3:  # sizes that are large, where each kind has them
+            at = (data.find(b"\xff\xc0") + 5, 16, 6, 18)[kind]
+            for i in range(rng.choice((2, 4, 8))):
+                data[at + i] = rng.choice((0, 0x7F, 0xFF))
+        return rng.choice((kind, 4)), damaged(bytes(data), rng)
+
+    def read(self, thing: Any) -> None:
+        number, data = thing
+        with settings.override(jit="never"):
+            self.session.run(self.results[number], {self.text: data})
+
+
+def _gif() -> bytes:
+    """Two pixels, of two colours."""
+    head = b"GIF89a" + struct.pack("<HHBBB", 2, 1, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
+    return head + b"," + struct.pack("<HHHHB", 0, 0, 2, 1, 0) + b"\x02\x02\x44\x51\0;"
+
+
+def _bmp(pixels: np.ndarray) -> bytes:
+    height, width, _ = pixels.shape
+    rows = b"".join(row[:, ::-1].tobytes() + bytes(-3 * width % 4) for row in pixels[::-1])
+    head = struct.pack("<IHHI", 54 + len(rows), 0, 0, 54)
+    sizes = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, len(rows), 0, 0, 0, 0)
+    return b"BM" + head + sizes + rows
+
+
+class Datasets(Format):
+    """Files that datasets read in blocks, from the beginning to the end."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.path = os.path.join(folder, "file")
+        self.session = tf.Session(graph=tf.Graph())
+        with self.session.graph.as_default():
+            iterator = tf.data.make_initializable_iterator(self.dataset())
+            self.begin, self.element = iterator.initializer, iterator.get_next()
+
+    def dataset(self) -> Any:
+        """What reads the file."""
+        raise NotImplementedError
+
+    def content(self, rng: random.Random) -> bytes:
+        """What the file holds."""
+        raise NotImplementedError
+
+    def damaged(self, rng: random.Random) -> None:
+        content = self.content(rng)
+        self.write(damaged(content, rng) if rng.random() < 0.7 else content)
+
+    def read(self, thing: None) -> None:
+        with settings.override(jit="never"):
+            self.session.run(self.begin)
+            for _ in range(10_000):
+                try:
+                    self.session.run(self.element)
+                except tf.errors.OutOfRangeError:
+                    return
+        raise AssertionError("a short file has no end")
+
+
+class DatasetRecords(Datasets):
+    """Examples in records, parsed in blocks."""
+
+    def dataset(self) -> Any:
+        features = {
+            "a": tf.FixedLenFeature([2], tf.float32),
+            "b": tf.FixedLenFeature([], tf.int64, 7),
+            "c": tf.FixedLenFeature([], tf.string, ""),
+        }
+        records = tf.data.TFRecordDataset(self.path)
+        return records.map(lambda record: tf.parse_single_example(record, features)).batch(3)
+
+    def content(self, rng: random.Random) -> bytes:
+        parts = []
+        for i in range(rng.choice((1, 8))):
+            example = tf.train.Example()
+            example.features.feature["a"].float_list.value.extend([1, i])
+            example.features.feature["c"].bytes_list.value.append(b"x" * i)
+            text = example.SerializeToString(deterministic=True)
+            text = damaged(text, rng) if rng.random() < 0.1 else text
+            head = struct.pack("<Q", len(text))
+            sums = (struct.pack("<I", crc.masked(part)) for part in (head, text))
+            parts += [head, next(sums), text, next(sums)]
+        return b"".join(parts)
+
+
+class DatasetTables(Datasets):
+    """Records of CSV files."""
+
+    def dataset(self) -> Any:
+        kinds = [tf.float32, tf.constant([3], tf.int32), tf.string]
+        return tf.data.experimental.CsvDataset(self.path, kinds, header=True)
+
+    def content(self, rng: random.Random) -> bytes:
+        rows = [b"1.5,2,x", b'-3e4,,"a ""b"", c"', b".5,-7,\r", b'7,8,"two\nlines"']
+        return b"a,b,c\n" + b"".join(rng.choice(rows) + b"\n" for _ in range(rng.choice((1, 40))))
+
+
+class DatasetLines(Datasets):
+    """Lines, taken apart in blocks, of numbers."""
+
+    def dataset(self) -> Any:
+        lines = tf.data.TextLineDataset(self.path)
+        words = lines.map(lambda line: tf.string_split([line]).values)
+        return words.map(lambda word: tf.string_to_number(word, tf.int64)).padded_batch(3, [None])
+
+    def content(self, rng: random.Random) -> bytes:
+        return b"".join(rng.choice((b"1 2", b"", b" -3  4", b"9" * 15)) + b"\n" for _ in range(9))
+
+
+class IteratorStates(Format):
+    """What a saver keeps of an iterator."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.session = tf.Session(graph=tf.Graph())
+        with self.session.graph.as_default():
+            dataset = tf.data.Dataset.range(50).shuffle(9, seed=2).repeat(2).batch(4)
+            iterator = tf.data.make_initializable_iterator(dataset)
+            position = tf.data.experimental.make_saveable_from_iterator(iterator)
+            self.begin, self.element = iterator.initializer, iterator.get_next()
+            self.saver = tf.train.Saver([position])
+            self.session.run(self.begin)
+            self.session.run(self.element)
+            self.path = self.saver.save(self.session, os.path.join(folder, "it"))
+        self.data = f"{self.path}.data-00000-of-00001"
+        with open(self.data, "rb") as file:
+            self.whole = file.read()
+
+    def damaged(self, rng: random.Random) -> None:
+        with open(self.data, "wb") as file:
+            file.write(damaged(self.whole, rng))
+
+    def read(self, thing: None) -> None:
+        with settings.override(jit="never"):
+            self.session.run(self.begin)
+            self.saver.restore(self.session, self.path)
+            self.session.run(self.element)
+
+
+FORMATS: dict[str, type[Format]] = {
+    "dataset_lines": DatasetLines,
+    "dataset_records": DatasetRecords,
+    "dataset_tables": DatasetTables,
+    "iterators": IteratorStates,
+    "pictures": Pictures,
+}
