@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What input pipelines read, damaged: pictures, records, lines, where iterators are; see damage.py."""
+"""What input pipelines read, damaged: pictures, records, lines, iterators; see damage.py."""
 
 from __future__ import annotations
 
