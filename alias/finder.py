@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
-from ..engine.interface.missing import module_error
+from ..engine.interface.missing import NOT_YET, is_known, module_error
 from .contributions import contribution_homes
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
 
@@ -43,6 +43,24 @@ def install() -> None:
             f"another tensorflow was imported before, from {getattr(present, '__file__', '?')}"
         )
     sys.meta_path.insert(0, _Finder())
+    sys.meta_path.append(_Absent())
+
+
+class _Absent(MetaPathFinder):
+    """Comes last: says of what TensorFlow 1.15 has, and this package has not, that it is so.
+
+    `from tensorflow.contrib import slim` looks for a name of the module, then for a module.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        """Finds nothing."""
+        del path, target
+        public = fullname.removeprefix(f"{_PACKAGE}.")
+        if public != fullname and is_known(public):
+            # An error about the module itself would be taken for a missing name.
+            raise ModuleNotFoundError(f"tf.{public} {NOT_YET}", name=f"{ROOT}.{public}")
 
 
 class _Finder(MetaPathFinder, Loader):

@@ -75,6 +75,19 @@ def test_a_missing_name_is_named() -> None:
     assert "cannot import name 'no_such' from 'tensorflow.python.framework.ops'" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["contrib.tensor_forest", "contrib.layers.no_such", "compat.no"])
+def test_what_tensorflow_has_is_told_from_typos_when_imported(name: str) -> None:
+    package, _, leaf = name.rpartition(".")
+    done = run(f"from tensorflow.{package} import {leaf}")
+    last = done.stderr.strip().splitlines()[-1]
+    if leaf == "tensor_forest":
+        text = f"tf.{name} is in TensorFlow 1.15, not in numbaflow yet"
+        assert last == f"ModuleNotFoundError: {text}"
+    else:
+        assert last.startswith(f"ImportError: cannot import name '{leaf}'")
+    assert run(f"try:\n    from tensorflow.{package} import {leaf}", "except ImportError: pass")
+
+
 def test_another_tensorflow_is_not_replaced() -> None:
     code = (
         "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow')\n"
