@@ -232,7 +232,7 @@ class Recorder:
         that are neither in the closed set nor of the rest."""
         before, self.asked = self.asked, set()
         with graph.as_default(), tf.Session(graph=graph) as session:
-            aot._make_variables(session, fetches, feeds)
+            aot.make_variables(session, fetches, feeds)
             session.prepared_plan(list(fetches), feeds)
             if tf.global_variables():
                 session.prepared_plan(tf.global_variables_initializer())
