@@ -3,7 +3,8 @@
 
 Between `<!-- from_scratch.py graph -->` and `<!-- end -->` stands the region `# [graph]` of that
 file, between `<!-- settings -->` and `<!-- end -->` the table of settings, between
-`<!-- restored -->` and `<!-- end -->` what `numbaflow run` restores.
+`<!-- restored -->` and `<!-- end -->` what `numbaflow run` restores, between
+`<!-- contributions -->` and `<!-- end -->` what there is of `tf.contrib`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-PAGES = (DOCS / "from_scratch.md", DOCS / "settings.md", DOCS / "old_programs.md")
+PAGES = tuple(
+    DOCS / f"{page}.md" for page in ("from_scratch", "settings", "old_programs", "contrib")
+)
 _PLACE = re.compile(r"(<!-- (\S+\.py)? ?(\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -79,7 +82,50 @@ def names_before_1_table() -> str:
     return "\n".join(rows) + "\n"
 
 
+# Namespaces below tf.contrib -> why what they lack is not here.
+_WHY = {
+    **dict.fromkeys(("keras", "lite"), "a product of its own"),
+    **dict.fromkeys(
+        ("bigtable", "cloud", "cluster_resolver", "rpc", "tpu"),
+        "needs hardware or services that are not reached from here",
+    ),
+    **dict.fromkeys(("cudnn_rnn", "nccl", "tensorrt"), "made for other processors"),
+}
+
+
+def contributions_table() -> str:
+    """Every public name of TensorFlow 1.15 below tf.contrib, here or not, as a table."""
+    import numbaflow  # noqa: F401  publishes the names
+    from numbaflow.engine import api
+    from numbaflow.engine.interface.missing import known_names
+
+    names_here = {*api.NAMES, *api.LAZY, *api.LATER}
+    here = {*names_here, *(name.rpartition(".")[0] for name in names_here)}
+    known = known_names()
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for module, names in sorted(known.items()):
+        if not module.startswith("contrib."):
+            continue
+        _, space, *inside = module.split(".")
+        for name in names:
+            if f"{module}.{name}" not in known:
+                lists = found.setdefault(space, ([], []))
+                lists[f"{module}.{name}" not in here].append(".".join([*inside, name]))
+    rows = ["| namespace | works | does not |", "|---|---|---|"]
+    for space, (works, lacks) in found.items():
+        total = len(works) + len(lacks)
+        missing = f"{_WHY.get(space, 'not yet')}: {_shown(lacks)}" if lacks else ""
+        rows.append(f"| `{space}` | {len(works)} of {total}: {_shown(works)} | {missing} |")
+    return "\n".join(rows) + "\n"
+
+
+def _shown(names: list[str], most: int = 150) -> str:
+    """Names as code; those of a large product that is not here are counted."""
+    return f"{len(names)} names" if len(names) > most else ", ".join(f"`{n}`" for n in names)
+
+
 TABLES = {
+    "contributions": contributions_table,
     "settings": settings_table,
     "restored": restored_table,
     "names_before_1": names_before_1_table,

@@ -40,7 +40,7 @@ def metric_variable(
 def collected(
     value: TensorLike,
     update: TensorLike,
-    metrics_collections: str | None,
+    metrics_collections: Sequence[str] | None,
     updates_collections: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """Value and update, put into the collections asked for."""
@@ -55,7 +55,7 @@ def computed(
     compute: Callable[..., Any],
     variables: Any,
     updates: Any,
-    metrics_collections: str | None,
+    metrics_collections: Sequence[str] | None,
     updates_collections: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """compute(*variables, "value") and compute(*updates, "update_op"), collected."""

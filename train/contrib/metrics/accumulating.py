@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -31,8 +32,8 @@ def streaming_concat(
     values: Tensor,
     axis: int = 0,
     max_size: int | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """All values that were ever taken in, one after the other.
@@ -150,8 +151,8 @@ def streaming_dynamic_auc(
     labels: Tensor,
     predictions: Tensor,
     curve: str = "ROC",
-    metrics_collections: Any = (),
-    updates_collections: Any = (),
+    metrics_collections: Sequence[str] | None = (),
+    updates_collections: Sequence[str] | None = (),
     name: str | None = None,
     weights: Any = None,
 ) -> Metric:
@@ -262,8 +263,8 @@ def auc_with_confidence_intervals(
     weights: Any = None,
     alpha: float = 0.95,
     logit_transformation: bool = True,
-    metrics_collections: Any = (),
-    updates_collections: Any = (),
+    metrics_collections: Sequence[str] | None = (),
+    updates_collections: Sequence[str] | None = (),
     name: str | None = None,
 ) -> Metric:
     """The area under the ROC curve, and the interval that it lies in.

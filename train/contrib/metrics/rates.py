@@ -65,8 +65,8 @@ def streaming_false_positive_rate(
     predictions: TensorLike,
     labels: TensorLike,
     weights: TensorLike | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is not true that is predicted.
@@ -83,8 +83,8 @@ def streaming_false_negative_rate(
     predictions: TensorLike,
     labels: TensorLike,
     weights: TensorLike | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is true that is not predicted.
@@ -152,8 +152,8 @@ def streaming_false_positive_rate_at_thresholds(
     labels: Tensor,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is not true that is above each threshold.
@@ -172,8 +172,8 @@ def streaming_false_negative_rate_at_thresholds(
     labels: Tensor,
     thresholds: Sequence[float],
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of what is true that is not above each threshold.
@@ -192,8 +192,8 @@ def streaming_curve_points(
     predictions: Any = None,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     curve: str = "ROC",
     name: str | None = None,
 ) -> Metric:
@@ -250,8 +250,8 @@ def recall_at_precision(
     precision: float,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
     strict_mode: bool = False,
 ) -> Metric:
@@ -289,8 +289,8 @@ def precision_at_recall(
     target_recall: float,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The precision at the highest threshold that reaches a recall.
@@ -326,8 +326,8 @@ def f1_score(
     predictions: Any,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The best harmonic mean of precision and recall, of all thresholds.

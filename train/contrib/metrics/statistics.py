@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -96,8 +96,8 @@ def aggregate_metric_map(
 def count(
     values: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """How many values there were, or the sum of their weights.
@@ -133,8 +133,8 @@ def streaming_covariance(
     predictions: Tensor,
     labels: Tensor,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The covariance of two variables, NaN before there are two values.
@@ -182,8 +182,8 @@ def streaming_pearson_correlation(
     predictions: Tensor,
     labels: Tensor,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """Pearson's coefficient of correlation of two variables.
@@ -216,8 +216,8 @@ def streaming_mean_cosine_distance(
     labels: Tensor,
     dim: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of one minus products of vectors, which are to have the norm one.
@@ -252,8 +252,8 @@ def cohen_kappa(
     predictions_idx: Tensor,
     num_classes: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """Cohen's kappa: how far two that choose classes agree more than by chance.
@@ -301,8 +301,8 @@ def streaming_recall_at_k(
     labels: TensorLike,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of labels that are among the k best predictions.
@@ -325,8 +325,8 @@ def streaming_sparse_precision_at_top_k(
     labels: Any,
     class_id: int | None = None,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """tf.metrics.precision_at_top_k, with the predictions first."""
@@ -342,8 +342,8 @@ def sparse_recall_at_top_k(
     top_k_predictions: Any,
     class_id: int | None = None,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """tf.metrics.recall_at_top_k, which is not told k."""
@@ -358,8 +358,8 @@ def streaming_sparse_average_precision_at_top_k(
     top_k_predictions: Any,
     labels: Any,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """tf.metrics.average_precision_at_k of predictions that are the best k, in order."""
