@@ -57,33 +57,33 @@ class Emitter:
         """A literal of the integer type as wide as the dtype."""
         return ir.Constant(self.int, value)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fadd(x, y, flags=CONTRACT) if self.is_float else self.b.add(x, y)
 
-    def sub(self, x: Any, y: Any) -> Any:
+    def sub(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fsub(x, y, flags=CONTRACT) if self.is_float else self.b.sub(x, y)
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fmul(x, y, flags=CONTRACT) if self.is_float else self.b.mul(x, y)
 
-    def exact_add(self, x: Any, y: Any) -> Any:
+    def exact_add(self, x: ir.Value, y: ir.Value) -> Any:
         """A sum that must not be contracted (error-free transformations, the graph's own sums)."""
         return self.b.fadd(x, y) if self.is_float else self.b.add(x, y)
 
-    def exact_sub(self, x: Any, y: Any) -> Any:
+    def exact_sub(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fsub(x, y) if self.is_float else self.b.sub(x, y)
 
-    def exact_mul(self, x: Any, y: Any) -> Any:
+    def exact_mul(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fmul(x, y) if self.is_float else self.b.mul(x, y)
 
-    def div(self, x: Any, y: Any) -> Any:
+    def div(self, x: ir.Value, y: ir.Value) -> Any:
         return self.b.fdiv(x, y)
 
-    def fma(self, x: Any, y: Any, z: Any) -> Any:
+    def fma(self, x: ir.Value, y: ir.Value, z: ir.Value) -> Any:
         """x * y + z, fused where the target can."""
         return self.call("fmuladd", x, y, z)
 
-    def neg(self, x: Any) -> Any:
+    def neg(self, x: ir.Value) -> Any:
         return self.b.fneg(x) if self.is_float else self.b.sub(self.c(0), x)
 
     def call(self, name: str, *args: Any, flags: tuple[str, ...] = ()) -> Any:
@@ -104,53 +104,53 @@ class Emitter:
         known = module.globals.get(name)
         return known or ir.Function(module, ir.FunctionType(result, arguments), name)
 
-    def compare(self, op: str, x: Any, y: Any) -> Any:
+    def compare(self, op: str, x: ir.Value, y: ir.Value) -> Any:
         """An ordered comparison (unordered for !=), so NaN compares as in C."""
         if self.is_float:
             kind = self.b.fcmp_unordered if op == "!=" else self.b.fcmp_ordered
             return kind(op, x, y)
         return (self.b.icmp_signed if self.is_signed else self.b.icmp_unsigned)(op, x, y)
 
-    def lt(self, x: Any, y: Any) -> Any:
+    def lt(self, x: ir.Value, y: ir.Value) -> Any:
         return self.compare("<", x, y)
 
-    def gt(self, x: Any, y: Any) -> Any:
+    def gt(self, x: ir.Value, y: ir.Value) -> Any:
         return self.compare(">", x, y)
 
-    def eq(self, x: Any, y: Any) -> Any:
+    def eq(self, x: ir.Value, y: ir.Value) -> Any:
         return self.compare("==", x, y)
 
-    def isnan(self, x: Any) -> Any:
+    def isnan(self, x: ir.Value) -> Any:
         return self.b.fcmp_unordered("uno", x, x)
 
-    def select(self, condition: Any, x: Any, y: Any) -> Any:
+    def select(self, condition: ir.Value, x: ir.Value, y: ir.Value) -> Any:
         return self.b.select(condition, x, y)
 
-    def abs(self, x: Any) -> Any:
+    def abs(self, x: ir.Value) -> Any:
         return self.call("fabs", x)
 
-    def bitcast(self, x: Any) -> Any:
+    def bitcast(self, x: ir.Value) -> Any:
         """The bits of a float as an integer and back."""
         return self.b.bitcast(x, self.int if x.type == self.type else self.type)
 
-    def bitcast_to(self, x: Any, kind: Any) -> Any:
+    def bitcast_to(self, x: ir.Value, kind: Any) -> Any:
         """The bits of a value as another type of the same width."""
         return self.b.bitcast(x, kind)
 
-    def compare_bits(self, bits: Any) -> Any:
+    def compare_bits(self, bits: ir.Value) -> Any:
         """Whether an integer as wide as the dtype is not zero."""
         return self.b.icmp_unsigned("!=", bits, self.i(0))
 
-    def funnel(self, high: Any, low: Any, shift: Any) -> Any:
+    def funnel(self, high: ir.Value, low: ir.Value, shift: ir.Value) -> Any:
         """The upper word of (high, low) shifted left; words are as wide as the dtype."""
         function = self._function(f"llvm.fshl.i{self.wide}", self.int, [self.int] * 3)
         return self.b.call(function, [high, low, shift])
 
-    def sign_of(self, magnitude: Any, x: Any) -> Any:
+    def sign_of(self, magnitude: ir.Value, x: ir.Value) -> Any:
         """`magnitude` with the sign of x."""
         return self.call("copysign", magnitude, x)
 
-    def polynomial(self, x: Any, coefficients: tuple[float, ...]) -> Any:
+    def polynomial(self, x: ir.Value, coefficients: tuple[float, ...]) -> Any:
         """Horner's rule, highest power first."""
         value = self.c(coefficients[0])
         for coefficient in coefficients[1:]:
@@ -164,7 +164,7 @@ def _llvm_type(is_float: bool, bits: int) -> Any:
     return ir.IntType(bits)
 
 
-def from_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
+def from_memory(e: Emitter, value: ir.Value) -> Any:
     """An element as it is computed with: bool as one bit, 16-bit floats as float32."""
     if e.dtype == "bool":
         return e.b.icmp_unsigned("!=", value, ir.Constant(e.memory, 0))
@@ -174,7 +174,7 @@ def from_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
     return half_to_float(e, value) if e.dtype == "float16" else value
 
 
-def to_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
+def to_memory(e: Emitter, value: ir.Value) -> Any:
     """An element as it is stored; values of 16-bit floats are already rounded."""
     if e.dtype == "bool":
         return e.b.zext(value, e.memory)
@@ -183,7 +183,7 @@ def to_memory(e: Emitter, value: np.ndarray | np.generic) -> Any:
     return float_to_half(e, value) if e.dtype == "float16" else value
 
 
-def half_to_float(e: Emitter, bits: Any) -> Any:
+def half_to_float(e: Emitter, bits: ir.Value) -> Any:
     """The float32 with the value of 16 bits."""
     if target.current().has_half:
         return e.b.fpext(e.b.bitcast(bits, ir.HalfType()), e.type)
@@ -196,7 +196,7 @@ def half_to_float(e: Emitter, bits: Any) -> Any:
     return e.bitcast(e.b.or_(value, e.b.shl(e.b.and_(wide, e.i(0x8000)), e.i(16))))
 
 
-def float_to_half(e: Emitter, x: Any) -> Any:
+def float_to_half(e: Emitter, x: ir.Value) -> Any:
     """The 16 bits of the nearest half, ties to even."""
     if target.current().has_half:
         return e.b.bitcast(e.b.fptrunc(x, ir.HalfType()), ir.IntType(16))
@@ -213,7 +213,7 @@ def float_to_half(e: Emitter, x: Any) -> Any:
     return e.b.trunc(e.b.or_(value, sign), ir.IntType(16))
 
 
-def round_half(e: Emitter, x: Any, dtype: str) -> Any:
+def round_half(e: Emitter, x: ir.Value, dtype: str) -> Any:
     """A float32 rounded to the nearest value of a 16-bit type, still a float32."""
     if dtype == "float16":
         return half_to_float(e, float_to_half(e, x))
@@ -223,7 +223,7 @@ def round_half(e: Emitter, x: Any, dtype: str) -> Any:
     return e.select(e.isnan(x), e.c(float("nan")), e.bitcast(rounded))
 
 
-def accumulate(e: Emitter, name: str, acc: Any, x: Any) -> Any:
+def accumulate(e: Emitter, name: str, acc: ir.Value, x: ir.Value) -> Any:
     """One step of a reduction whose order LLVM may change, so that it becomes a vector loop."""
     if not e.is_float:
         return PRIMITIVES[{"max": "maximum", "min": "minimum"}.get(name, name)](e, acc, x)
@@ -237,7 +237,7 @@ def accumulate(e: Emitter, name: str, acc: Any, x: Any) -> Any:
     return e.call(name + "imum", acc, number, flags=("nnan", "nsz"))
 
 
-def cast(e: Emitter, x: Any, dtype: str) -> Any:
+def cast(e: Emitter, x: ir.Value, dtype: str) -> Any:
     """Conversion as x86 C++ does it; what does not fit becomes the minimum of int32 or int64."""
     to = e.with_dtype(dtype)
     if e.dtype == dtype:
@@ -254,14 +254,14 @@ def cast(e: Emitter, x: Any, dtype: str) -> Any:
     return (e.b.sext if e.is_signed else e.b.zext)(x, to.type)
 
 
-def _float_to_float(e: Emitter, x: Any, to: Emitter) -> Any:
+def _float_to_float(e: Emitter, x: ir.Value, to: Emitter) -> Any:
     if e.wide < to.wide:
         return e.b.fpext(x, to.type)
     value = e.b.fptrunc(x, to.type) if e.wide > to.wide else x
     return round_half(to, value, to.dtype) if to.bits == 16 else value
 
 
-def _float_to_int(e: Emitter, x: Any, to: Emitter) -> Any:
+def _float_to_int(e: Emitter, x: ir.Value, to: Emitter) -> Any:
     if to.dtype == "uint64":
         top = e.c(2.0**63)
         high = e.b.fcmp_ordered(">=", x, top)
@@ -271,7 +271,7 @@ def _float_to_int(e: Emitter, x: Any, to: Emitter) -> Any:
     return value if value.type == to.type else e.b.trunc(value, to.type)
 
 
-def _truncate(e: Emitter, x: Any, bits: int) -> Any:
+def _truncate(e: Emitter, x: ir.Value, bits: int) -> Any:
     kind, limit = ir.IntType(bits), 2.0 ** (bits - 1)
     # float64 holds -2**31 - 0.5, which truncates to the minimum: the lower bound is exclusive.
     low = -limit - 1 if (e.wide, bits) == (64, 32) else -limit
@@ -281,7 +281,7 @@ def _truncate(e: Emitter, x: Any, bits: int) -> Any:
     return e.select(fits, value, ir.Constant(kind, -(1 << (bits - 1))))
 
 
-def _safe_divisor(e: Emitter, x: Any, y: Any) -> Any:
+def _safe_divisor(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     """y, or 1 where the division would trap: by zero, and of the minimum by -1 (which wraps)."""
     bad = e.eq(y, e.c(0))
     if e.is_signed:
@@ -290,21 +290,21 @@ def _safe_divisor(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(bad, e.c(1), y)
 
 
-def _quotient(e: Emitter, x: Any, y: Any) -> Any:
+def _quotient(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     safe = _safe_divisor(e, x, y)
     value = (e.b.sdiv if e.is_signed else e.b.udiv)(x, safe)
     return e.select(e.eq(y, e.c(0)), e.c(0), value)
 
 
-def _remainder(e: Emitter, x: Any, y: Any) -> Any:
+def _remainder(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return (e.b.srem if e.is_signed else e.b.urem)(x, _safe_divisor(e, x, y))
 
 
-def _div(e: Emitter, x: Any, y: Any) -> Any:
+def _div(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return e.div(x, y) if e.is_float else _quotient(e, x, y)
 
 
-def _floordiv(e: Emitter, x: Any, y: Any) -> Any:
+def _floordiv(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     if e.is_float:
         return e.call("floor", e.div(x, y))
     if not e.is_signed:
@@ -314,7 +314,7 @@ def _floordiv(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(e.eq(y, e.c(0)), e.c(0), e.sub(_quotient(e, x, y), e.b.zext(below, e.type)))
 
 
-def _floormod(e: Emitter, x: Any, y: Any) -> Any:
+def _floormod(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     rest = _truncatemod(e, x, y)
     if not (e.is_float or e.is_signed):
         return rest
@@ -324,11 +324,11 @@ def _floormod(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(e.b.and_(nonzero, differs), e.add(rest, y), rest)
 
 
-def _truncatediv(e: Emitter, x: Any, y: Any) -> Any:
+def _truncatediv(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return e.call("trunc", e.div(x, y)) if e.is_float else _quotient(e, x, y)
 
 
-def _truncatemod(e: Emitter, x: Any, y: Any) -> Any:
+def _truncatemod(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     if not e.is_float:
         return _remainder(e, x, y)
     # C's library takes a number at a time, and ten times as long.
@@ -345,7 +345,7 @@ def _truncatemod(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(endless, x, e.sign_of(e.b.fptrunc(rest, e.type), x))
 
 
-def _exact_rest(e: Emitter, x: Any, y: Any) -> tuple[Any, Any]:
+def _exact_rest(e: Emitter, x: ir.Value, y: ir.Value) -> tuple[Any, Any]:
     """The rest of a division, but for its sign if it is zero; and whether it is exact.
 
     A quotient that is exact as a whole number leaves a rest that is a number: fused, it is exact.
@@ -359,36 +359,36 @@ def _exact_rest(e: Emitter, x: Any, y: Any) -> tuple[Any, Any]:
     return rest, inside
 
 
-def _minimum(e: Emitter, x: Any, y: Any) -> Any:
+def _minimum(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return e.select(e.lt(y, x), y, x)
 
 
-def _maximum(e: Emitter, x: Any, y: Any) -> Any:
+def _maximum(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return e.select(e.gt(y, x), y, x)
 
 
-def _abs(e: Emitter, x: Any) -> Any:
+def _abs(e: Emitter, x: ir.Value) -> Any:
     if e.is_float:
         return e.abs(x)
     return e.select(e.lt(x, e.c(0)), e.neg(x), x) if e.is_signed else x
 
 
-def _sign(e: Emitter, x: Any) -> Any:
+def _sign(e: Emitter, x: ir.Value) -> Any:
     positive, negative = e.gt(x, e.c(0)), e.lt(x, e.c(0))
     down = e.select(negative, e.c(-1), e.c(0)) if e.is_float or e.is_signed else e.c(0)
     return e.select(positive, e.c(1), down)
 
 
-def _shift_count(e: Emitter, y: Any) -> Any:
+def _shift_count(e: Emitter, y: ir.Value) -> Any:
     low = e.select(e.lt(y, e.c(0)), e.c(0), y)
     return e.select(e.gt(low, e.c(e.bits - 1)), e.c(e.bits - 1), low)
 
 
-def _right_shift(e: Emitter, x: Any, y: Any) -> Any:
+def _right_shift(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return (e.b.ashr if e.is_signed else e.b.lshr)(x, _shift_count(e, y))
 
 
-def int_pow(e: Emitter, x: Any, y: Any) -> Any:
+def int_pow(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     """Squaring, once per bit of the exponent; negative exponents give 0 but for 1 and -1."""
     one, zero, base = e.c(1), e.c(0), x
     value = one
@@ -407,7 +407,7 @@ def _comparison(op: str) -> Callable[..., Any]:
     return lambda e, x, y: e.compare(op, x, y)
 
 
-def _infinite(e: Emitter, x: Any) -> Any:
+def _infinite(e: Emitter, x: ir.Value) -> Any:
     return e.eq(e.abs(x), e.c(float("inf")))
 
 

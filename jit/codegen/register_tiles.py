@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
 from ..library.vectors import vectors
 from .numbers import word
 from .words import Address, Kind, Text, Unfit, Word, function, of_one_dtype
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _WORD = ir.IntType(64)
 _BIT, _INDEX = ir.IntType(1), ir.IntType(32)
@@ -126,7 +123,7 @@ class Tile:
         zero = ir.Constant(self.vector, [0.0] * self.lanes)
         return self.b.call(call, [place, _INDEX(self.bytes), self.masks[v], zero])
 
-    def store(self, value: np.ndarray | np.generic, base: Any, v: int, *terms: Any) -> None:
+    def store(self, value: ir.Value, base: Any, v: int, *terms: Any) -> None:
         place = self.address(base, _WORD(v * self.lanes), *terms)
         place = self.b.bitcast(place, self.vector.as_pointer())
         if self.masks[v] is None:

@@ -13,16 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
 from . import coefficients, llvm_scalar
 from .llvm_scalar import Emitter
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 INF, NAN = math.inf, math.nan
 
@@ -62,13 +58,13 @@ def _table(e: Emitter, name: str) -> tuple[float, ...]:
     return coefficients.TABLE[name, e.wide]
 
 
-def _clamp(e: Emitter, x: Any, low: float, high: float) -> Any:
+def _clamp(e: Emitter, x: ir.Value, low: float, high: float) -> Any:
     """x within limits; NaN stays."""
     x = e.select(e.lt(x, e.c(low)), e.c(low), x)
     return e.select(e.gt(x, e.c(high)), e.c(high), x)
 
 
-def _reduced_exp(e: Emitter, x: Any) -> tuple[Any, Any]:
+def _reduced_exp(e: Emitter, x: ir.Value) -> tuple[Any, Any]:
     """(exp(r) - 1, n) with x = n ln 2 + r, n as an integer; x is within the range of exp."""
     f = _format(e)
     shifted = e.fma(x, e.c(1 / math.log(2)), e.c(f.magic))
@@ -79,28 +75,28 @@ def _reduced_exp(e: Emitter, x: Any) -> tuple[Any, Any]:
     return e.fma(e.mul(r, r), tail, r), whole
 
 
-def _power_of_two(e: Emitter, n: Any) -> Any:
+def _power_of_two(e: Emitter, n: ir.Value) -> Any:
     """2.0 ** n for an integer n within the normal exponents."""
     f = _format(e)
     bias = (1 << (e.wide - f.mantissa - 2)) - 1
     return e.bitcast(e.b.shl(e.b.add(n, e.i(bias)), e.i(f.mantissa)))
 
 
-def _scale(e: Emitter, x: Any, n: Any) -> Any:
+def _scale(e: Emitter, x: ir.Value, n: ir.Value) -> Any:
     """x * 2.0 ** n in two steps, so that results may be denormal or overflow."""
     half = e.b.ashr(n, e.i(1))
     rest = e.b.sub(n, half)
     return e.b.fmul(e.b.fmul(x, _power_of_two(e, half)), _power_of_two(e, rest))
 
 
-def _normal_power(e: Emitter, n: Any, offset: int = 0) -> Any:
+def _normal_power(e: Emitter, n: ir.Value, offset: int = 0) -> Any:
     """2.0 ** (n + offset), which is a normal number, for an integer n in the low bits of `n`."""
     f = _format(e)
     bias = (1 << (e.wide - f.mantissa - 2)) - 1 + offset
     return e.bitcast(e.b.add(e.b.shl(n, e.i(f.mantissa)), e.i(bias << f.mantissa)))
 
 
-def _exp_down(e: Emitter, x: Any) -> Any:
+def _exp_down(e: Emitter, x: ir.Value) -> Any:
     """exp(x) for x <= 0 or NaN; the result may be denormal, which the last product rounds."""
     f = _format(e)
     low = e.c(f.exp_range[0])
@@ -110,20 +106,20 @@ def _exp_down(e: Emitter, x: Any) -> Any:
     return e.b.fmul(e.b.fmul(e.add(value, e.c(1)), power), e.c(2.0**-room))
 
 
-def _expm1_up(e: Emitter, x: Any) -> Any:
+def _expm1_up(e: Emitter, x: ir.Value) -> Any:
     """exp(x) - 1 for x >= 0 (or NaN) whose exponential is far from overflow."""
     value, n = _reduced_exp(e, x)
     power = _normal_power(e, n)
     return e.fma(power, value, e.b.fsub(power, e.c(1)))
 
 
-def exp(e: Emitter, x: Any) -> Any:
+def exp(e: Emitter, x: ir.Value) -> Any:
     x = _clamp(e, x, *_format(e).exp_range)
     value, n = _reduced_exp(e, x)
     return _scale(e, e.add(value, e.c(1)), n)
 
 
-def expm1(e: Emitter, x: Any) -> Any:
+def expm1(e: Emitter, x: ir.Value) -> Any:
     # (exp(r) - 1 + (1 - 2**-n)) * 2**n; below -40 the result is -1 and n must not grow further.
     bounded = _clamp(e, x, -40.0, _format(e).exp_range[1])
     value, n = _reduced_exp(e, bounded)
@@ -134,7 +130,7 @@ def expm1(e: Emitter, x: Any) -> Any:
     return e.select(e.eq(x, e.c(0)), x, result)  # the sum made -0.0 positive
 
 
-def _log_parts(e: Emitter, x: Any) -> tuple[Any, Any]:
+def _log_parts(e: Emitter, x: ir.Value) -> tuple[Any, Any]:
     """(f, k) with x = 2**k (1 + f), 1 + f between sqrt(1/2) and sqrt(2), for x > 0 and normal."""
     fmt = _format(e)
     bits = e.bitcast(x)
@@ -143,7 +139,7 @@ def _log_parts(e: Emitter, x: Any) -> tuple[Any, Any]:
     return e.b.fsub(fraction, e.c(1)), e.b.sitofp(k, e.type)
 
 
-def _log_near_one(e: Emitter, f: Any, k: Any, extra: Any = None) -> Any:
+def _log_near_one(e: Emitter, f: ir.Value, k: ir.Value, extra: Any = None) -> Any:
     """k ln 2 + log(1 + f) (+ extra, a small correction)."""
     fmt = _format(e)
     s = e.div(f, e.add(f, e.c(2)))
@@ -156,18 +152,18 @@ def _log_near_one(e: Emitter, f: Any, k: Any, extra: Any = None) -> Any:
     return e.fma(k, e.c(fmt.ln2[0]), e.b.fsub(f, tail))
 
 
-def _log_limits(e: Emitter, x: Any, value: np.ndarray | np.generic) -> Any:
+def _log_limits(e: Emitter, x: ir.Value, value: ir.Value) -> Any:
     """The logarithm's values at zero (and what is too small to be normal), infinity and below."""
     value = e.select(e.lt(x, e.c(INF)), value, x)  # infinity and NaN give themselves
     value = e.select(e.lt(x, e.c(0)), e.c(NAN), value)
     return e.select(e.lt(e.abs(x), e.c(_format(e).tiny)), e.c(-INF), value)
 
 
-def log(e: Emitter, x: Any) -> Any:
+def log(e: Emitter, x: ir.Value) -> Any:
     return _log_limits(e, x, _log_near_one(e, *_log_parts(e, x)))
 
 
-def log1p(e: Emitter, x: Any) -> Any:
+def log1p(e: Emitter, x: ir.Value) -> Any:
     u = e.b.fadd(x, e.c(1))
     # What the sum lost, from the larger of its terms.
     lost = e.select(
@@ -179,40 +175,40 @@ def log1p(e: Emitter, x: Any) -> Any:
     return e.select(tiny, x, value)
 
 
-def sigmoid(e: Emitter, x: Any) -> Any:
+def sigmoid(e: Emitter, x: ir.Value) -> Any:
     small = _exp_down(e, e.neg(e.abs(x)))
     top = e.select(e.lt(x, e.c(0)), small, e.c(1))
     return e.div(top, e.add(small, e.c(1)))
 
 
-def tanh(e: Emitter, x: Any) -> Any:
+def tanh(e: Emitter, x: ir.Value) -> Any:
     size = e.abs(x)
     size = e.select(e.gt(size, e.c(22)), e.c(22), size)
     t = _expm1_up(e, e.b.fadd(size, size))
     return e.sign_of(e.div(t, e.add(t, e.c(2))), x)
 
 
-def sinh(e: Emitter, x: Any) -> Any:
+def sinh(e: Emitter, x: ir.Value) -> Any:
     size = e.abs(x)
     t = expm1(e, size)
     small = e.mul(e.c(0.5), e.add(t, e.div(t, e.add(t, e.c(1)))))
     return e.sign_of(e.select(e.gt(size, e.c(20)), _half_exp(e, size), small), x)
 
 
-def cosh(e: Emitter, x: Any) -> Any:
+def cosh(e: Emitter, x: ir.Value) -> Any:
     size = e.abs(x)
     t = exp(e, size)
     small = e.add(e.mul(t, e.c(0.5)), e.div(e.c(0.5), t))
     return e.select(e.gt(size, e.c(20)), _half_exp(e, size), small)
 
 
-def _half_exp(e: Emitter, x: Any) -> Any:
+def _half_exp(e: Emitter, x: ir.Value) -> Any:
     """exp(x) / 2 where exp(x) alone might overflow."""
     root = exp(e, e.mul(x, e.c(0.5)))
     return e.b.fmul(e.b.fmul(root, e.c(0.5)), root)
 
 
-def asinh(e: Emitter, x: Any) -> Any:
+def asinh(e: Emitter, x: ir.Value) -> Any:
     size, large = e.abs(x), e.c(2.0 ** (_format(e).mantissa // 2 + 3))
     square = e.mul(size, size)
     root = e.call("sqrt", e.add(square, e.c(1)))
@@ -221,7 +217,7 @@ def asinh(e: Emitter, x: Any) -> Any:
     return e.sign_of(e.select(e.gt(size, large), far, near), x)
 
 
-def acosh(e: Emitter, x: Any) -> Any:
+def acosh(e: Emitter, x: ir.Value) -> Any:
     large = e.c(2.0 ** (_format(e).mantissa // 2 + 3))
     t = e.sub(x, e.c(1))
     near = log1p(e, e.add(t, e.call("sqrt", e.add(e.mul(t, t), e.add(t, t)))))
@@ -230,7 +226,7 @@ def acosh(e: Emitter, x: Any) -> Any:
     return e.select(e.gt(x, large), e.add(log(e, x), e.c(math.log(2))), near)
 
 
-def atanh(e: Emitter, x: Any) -> Any:
+def atanh(e: Emitter, x: ir.Value) -> Any:
     size = e.abs(x)
     ratio = e.div(e.add(size, size), e.b.fsub(e.c(1), size))
     return e.sign_of(e.mul(e.c(0.5), log1p(e, ratio)), x)
@@ -254,20 +250,20 @@ def _doubled(function: Callable[..., Any], name: str, signed: bool = True) -> Ca
     return computed
 
 
-def _arc(d: Emitter, r: Any, name: str) -> Any:
+def _arc(d: Emitter, r: ir.Value, name: str) -> Any:
     """The arcus of a number in the range of its polynomial."""
     z = d.mul(r, r)
     return d.fma(d.mul(r, z), d.polynomial(z, coefficients.TABLE[name, 32]), r)
 
 
-def _atan(d: Emitter, x: Any) -> Any:
+def _atan(d: Emitter, x: ir.Value) -> Any:
     size, one = d.abs(x), d.c(1)
     is_steep = d.gt(size, one)
     angle = _arc(d, d.select(is_steep, d.div(one, size), size), "atan")
     return d.select(is_steep, d.sub(d.c(math.pi / 2), angle), angle)
 
 
-def _asin(d: Emitter, x: Any) -> Any:
+def _asin(d: Emitter, x: ir.Value) -> Any:
     size, half = d.abs(x), d.c(0.5)
     is_far = d.gt(size, half)
     # asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)); a number beyond one has no root.
@@ -277,7 +273,7 @@ def _asin(d: Emitter, x: Any) -> Any:
     return d.select(is_far, far, angle)
 
 
-def _acos(d: Emitter, x: Any) -> Any:
+def _acos(d: Emitter, x: ir.Value) -> Any:
     size, half = d.abs(x), d.c(0.5)
     is_far = d.gt(size, half)
     root = d.call("sqrt", d.mul(half, d.sub(d.c(1), size)))
@@ -287,7 +283,7 @@ def _acos(d: Emitter, x: Any) -> Any:
     return d.select(is_far, far, d.sub(d.c(math.pi / 2), angle))
 
 
-def _atan2(d: Emitter, y: Any, x: Any) -> Any:
+def _atan2(d: Emitter, y: ir.Value, x: ir.Value) -> Any:
     tall, wide, zero = d.abs(y), d.abs(x), d.c(0)
     is_steep = d.gt(tall, wide)
     least, most = d.select(is_steep, wide, tall), d.select(is_steep, tall, wide)
@@ -302,7 +298,7 @@ def _atan2(d: Emitter, y: Any, x: Any) -> Any:
     return d.select(is_nan, d.c(NAN), angle)
 
 
-def erf(e: Emitter, x: Any) -> Any:
+def erf(e: Emitter, x: ir.Value) -> Any:
     size = e.abs(x)
     near = e.fma(x, e.polynomial(e.mul(x, x), _table(e, "erf")), x)
     limit = e.c(4.0 if e.wide == 32 else 6.0)
@@ -313,7 +309,7 @@ def erf(e: Emitter, x: Any) -> Any:
     return e.select(e.lt(size, e.c(1)), near, e.select(e.isnan(x), x, far))
 
 
-def erfc(e: Emitter, x: Any) -> Any:
+def erfc(e: Emitter, x: ir.Value) -> Any:
     limit = e.c(10.5 if e.wide == 32 else 28.0)
     size = e.abs(x)
     value = _erfc_positive(e, e.select(e.gt(size, limit), limit, size))
@@ -380,7 +376,7 @@ def _far_quadrant(e: Emitter, wide: Emitter, size: Any) -> tuple[Any, Any]:
     return e.select(e.lt(size, e.c(INF)), r, wide.c(NAN)), k
 
 
-def _wave(e: Emitter, r: Any, k: Any) -> Any:
+def _wave(e: Emitter, r: ir.Value, k: ir.Value) -> Any:
     """sin(r + k pi / 2)."""
     z = e.mul(r, r)
     sine = e.fma(e.mul(r, z), e.polynomial(z, _table(e, "sin")), r)
@@ -391,7 +387,7 @@ def _wave(e: Emitter, r: Any, k: Any) -> Any:
     return e.bitcast(e.b.xor(e.bitcast(value), sign))
 
 
-def sin(e: Emitter, x: Any) -> Any:
+def sin(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
         return e.library("sin", x)
     value = _wave(e, *_quadrant(e, e.abs(x)))
@@ -399,14 +395,14 @@ def sin(e: Emitter, x: Any) -> Any:
     return e.bitcast(e.b.xor(e.bitcast(value), sign))
 
 
-def cos(e: Emitter, x: Any) -> Any:
+def cos(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
         return e.library("cos", x)
     r, k = _quadrant(e, e.abs(x))
     return _wave(e, r, e.b.add(k, e.i(1)))
 
 
-def tan(e: Emitter, x: Any) -> Any:
+def tan(e: Emitter, x: ir.Value) -> Any:
     if e.wide == 64:
         return e.library("tan", x)
     r, k = _quadrant(e, e.abs(x))
@@ -415,7 +411,7 @@ def tan(e: Emitter, x: Any) -> Any:
     return e.bitcast(e.b.xor(e.bitcast(value), sign))
 
 
-def pow(e: Emitter, x: Any, y: Any) -> Any:
+def pow(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     if not e.is_float:
         return llvm_scalar.int_pow(e, x, y)
     if e.wide == 64:
@@ -434,7 +430,7 @@ def pow(e: Emitter, x: Any, y: Any) -> Any:
     return e.select(e.b.or_(is_one, minus_one), e.c(1), value)
 
 
-def _cotangent(e: Emitter, x: Any) -> Any:
+def _cotangent(e: Emitter, x: ir.Value) -> Any:
     """cot(pi x) in float64 for -1/2 <= x <= 1/2."""
     size = e.abs(x)
     # Beyond a quarter it is the tangent of what is left to a half, which is exact.
@@ -447,7 +443,7 @@ def _cotangent(e: Emitter, x: Any) -> Any:
     return e.sign_of(e.div(over, under), x)
 
 
-def digamma(e: Emitter, x: Any) -> Any:
+def digamma(e: Emitter, x: ir.Value) -> Any:
     """Reflection below zero, recurrence up to ten, then the asymptotic series; in float64."""
     d = e.with_dtype("float64")
     wide = e.b.fpext(x, d.type) if e.wide == 32 else x
