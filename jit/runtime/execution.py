@@ -75,22 +75,10 @@ class Run:
         self.args = self.frame.args
         self.staged: list[tuple[int, np.ndarray]] = []
         self.pointed: list[tuple[int, np.ndarray]] = []
-        for number, places in template.feeds:
-            like = feed_types[number]
-            if like.nbytes <= _STAGED_BYTES:
-                memory = aligned_copy(like)
-                self.args[places] = memory.ctypes.data
-                self.staged.append((number, memory))
-            else:
-                self.pointed.append((number, places))
+        self._place_feeds(feed_types)
         # Of stacks: the record, and the memory.
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
-        for place, stack, number in template.stacks:
-            if stack not in self.stacks:
-                record = np.zeros(RECORD, np.int64)
-                record[ITEM_BYTES], record[NEEDED] = binding.numbers[number], 1
-                self.stacks[stack] = [record, np.empty(0, np.uint8)]
-            self.args[place] = self.stacks[stack][0].ctypes.data
+        self._place_stacks()
         self.cells = [[cell, None, places] for cell, places in template.cells]
         # Memory of results that the caller gets as it is, by slot: which value it is, where its
         # address goes, what it looks like, and in a run the memory.
@@ -108,23 +96,42 @@ class Run:
         self.programs: list[Program] = []  # they own the memory that their calls read
         for segment in template.segments:
             if isinstance(segment, tuple):
-                rows = self.frame.table[segment[0] : segment[1]]
-                if verify_kernel.guards:
-                    self.segments.append(self._guarded(segment))
-                    continue
-                if driver.has_control(rows):
-                    self.segments.append(
-                        Flow(rows, segment[0], self.evaluate.threads, arena.workers)
-                    )
-                    continue
-                program = Program(rows.copy(), self.evaluate.threads, arena.workers)
-                self.programs.append(program)
-                self.segments.append(program.call)
+                self.segments.append(self._walked(segment, arena))
             elif isinstance(segment, HostStep):
                 self.segments.append(segment)
             else:
                 self.segments.append((self._view(segment.check.flag), segment.check))
         self.calls = self._plain_calls()
+
+    def _place_feeds(self, feed_types: Sequence[np.ndarray]) -> None:
+        """Small feeds are copied to memory of the run's own; of large ones the address is set."""
+        for number, places in self.plan.template.feeds:
+            like = feed_types[number]
+            if like.nbytes <= _STAGED_BYTES:
+                memory = aligned_copy(like)
+                self.args[places] = memory.ctypes.data
+                self.staged.append((number, memory))
+            else:
+                self.pointed.append((number, places))
+
+    def _place_stacks(self) -> None:
+        for place, stack, number in self.plan.template.stacks:
+            if stack not in self.stacks:
+                record = np.zeros(RECORD, np.int64)
+                record[ITEM_BYTES], record[NEEDED] = self.binding.numbers[number], 1
+                self.stacks[stack] = [record, np.empty(0, np.uint8)]
+            self.args[place] = self.stacks[stack][0].ctypes.data
+
+    def _walked(self, steps: tuple[int, int], arena: Arena) -> Callable[[], int] | Flow:
+        """What walks over compiled steps, from the first to the last (excluded)."""
+        rows = self.frame.table[steps[0] : steps[1]]
+        if verify_kernel.guards:
+            return self._guarded(steps)
+        if driver.has_control(rows):
+            return Flow(rows, steps[0], self.evaluate.threads, arena.workers)
+        program = Program(rows.copy(), self.evaluate.threads, arena.workers)
+        self.programs.append(program)
+        return program.call
 
     def _plain_calls(self) -> list[Callable[[], int]] | None:
         """The steps of a run that is nothing but compiled steps, as most are; else None."""
