@@ -226,7 +226,7 @@ def tower(levels: int, calls: int) -> str:
     return "".join(functions)
 
 
-@pytest.mark.pure
+@pytest.mark.growth
 @pytest.mark.parametrize("levels", [100, 600])
 def test_functions_may_be_nested_deeper_than_python_can(graph: Any, levels: int) -> None:
     top = node("y", f"f{levels - 1}", "x", more="")
@@ -235,7 +235,7 @@ def test_functions_may_be_nested_deeper_than_python_can(graph: Any, levels: int)
         assert session.run("y:0", {"x:0": 2.0}) == -2.0
 
 
-@pytest.mark.pure
+@pytest.mark.growth
 def test_branches_may_be_nested_deeper_than_python_can(graph: Any) -> None:
     """Each function chooses between the one before and another."""
     flag = "attr { key: 'Tcond' value { type: DT_FLOAT } }"

@@ -82,6 +82,7 @@ def test_a_fed_size_that_met_an_equal_number_fuses_with_it():
     assert len(scheduled(sample).steps) == 1
 
 
+@pytest.mark.growth
 def test_a_very_long_chain_is_many_equal_kernels_of_bearable_size():
     sample = Sample([np.ones((5, 7))])
     b, x = sample.builder, sample.pairs[0].value
