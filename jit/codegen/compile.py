@@ -139,7 +139,7 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     if root is not None:
         link_journal.examine(root, _judge)
     # What is linked is noted before and struck out after: an object file of which a process dies is
-    # known to the next one (link_journal.py).
+    # known to the next one (jit/cache/link_journal.py).
     with link_journal.noted(root) as note:
         for key, (kernel, origin) in wanted.items():
             stopping.check()
