@@ -286,7 +286,7 @@ def foldr(
 
 
 def _begun(
-    arrays: list[Any], given: list[Any] | None, n: Any, infer_shape: bool, reverse: bool
+    arrays: list[Any], given: list[Any] | None, n: Tensor | int, infer_shape: bool, reverse: bool
 ) -> tuple[list[Any], list[Any]]:
     """What a scan begins with, and its results so far: the first row is one, what is given none."""
 

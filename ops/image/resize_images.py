@@ -54,7 +54,7 @@ _SPANS = (
 )
 
 
-def _wanted_size(size: Any) -> Tensor:
+def _wanted_size(size: TensorLike) -> Tensor:
     try:
         size = convert_to_tensor(size, dtypes.int32, name="size")
     except (TypeError, ValueError):
@@ -83,7 +83,7 @@ def _fitting_size(images: Tensor, height: int | None, width: int | None) -> Tens
 def _resize(
     images: TensorLike,
     resizer: Resizer,
-    size: Any,
+    size: TensorLike,
     keeps_ratio: bool,
     name: str | None,
     skips_same: bool,
@@ -110,7 +110,7 @@ def _resize(
 @export("image.resize_images", "image.resize")
 def resize_images(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     method: Any = ResizeMethodV1.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
@@ -141,7 +141,7 @@ def resize_images(
         [1.0, 2.0, 3.0, 3.0]
     """
 
-    def resizer(batch: Tensor, new_size: Any) -> Tensor:
+    def resizer(batch: Tensor, new_size: Tensor) -> Tensor:
         for number, word, op in (
             (ResizeMethodV1.BILINEAR, ResizeMethod.BILINEAR, "ResizeBilinear"),
             (ResizeMethodV1.NEAREST_NEIGHBOR, ResizeMethod.NEAREST_NEIGHBOR, _NEAREST),
@@ -160,7 +160,7 @@ _NEAREST = "ResizeNearestNeighbor"
 
 def resize_images_v2(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     method: str = ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
@@ -180,14 +180,14 @@ def resize_images_v2(
         A Tensor of float32, or of the images' dtype if the method is "nearest".
     """
 
-    def spans(batch: Tensor, new_size: Any, kernel: str) -> Tensor:
+    def spans(batch: Tensor, new_size: Tensor, kernel: str) -> Tensor:
         wanted = tf.cast(new_size, dtype=dtypes.float32)
         scale = wanted / tf.cast(tf.shape(batch)[1:3], dtype=dtypes.float32)
         return raw.ScaleAndTranslate(
             batch, new_size, scale, tf.zeros([2]), kernel_type=kernel, antialias=antialias
         )
 
-    def resizer(batch: Tensor, new_size: Any) -> Tensor:
+    def resizer(batch: Tensor, new_size: Tensor) -> Tensor:
         if method in _SPANS:
             return spans(batch, new_size, method)
         if method == ResizeMethod.BILINEAR:
@@ -272,7 +272,7 @@ def resize_image_with_pad(
         [[0.0, 0.0], [1.0, 3.0], [0.0, 0.0]]
     """
 
-    def resizer(batch: Tensor, size: Any) -> Tensor:
+    def resizer(batch: Tensor, size: Tensor) -> Tensor:
         return resize_images(batch, size, method, align_corners=align_corners)
 
     return _resize_with_pad(image, target_height, target_width, resizer)
@@ -287,7 +287,7 @@ def resize_image_with_pad_v2(
 ) -> Tensor:
     """`tf.image.resize_image_with_pad` by the methods of `resize_images_v2`."""
 
-    def resizer(batch: Tensor, size: Any) -> Tensor:
+    def resizer(batch: Tensor, size: Tensor) -> Tensor:
         return resize_images_v2(batch, size, method, antialias=antialias)
 
     return _resize_with_pad(image, target_height, target_width, resizer)

@@ -159,7 +159,7 @@ _resize_bicubic = define(
 @export("image.resize_bicubic")
 def resize_bicubic(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,9 +79,9 @@ def _suppressed(
     boxes: np.ndarray,
     scores: np.ndarray,
     size: np.ndarray,
-    overlap: Any = None,
-    least: Any = None,
-    sigma: Any = None,
+    overlap: np.ndarray | None = None,
+    least: np.ndarray | None = None,
+    sigma: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.int32]:
     """Indices, scores, and how many there are without padding."""
     given = {"iou_threshold": overlap, "score_threshold": least, "soft_nms_sigma": sigma}
@@ -104,11 +105,11 @@ def _suppressed(
 
 def _picked(
     scores: np.ndarray,
-    similar: Any,
+    similar: Callable[[int, Any], np.ndarray],
     size: int,
-    share: Any,
-    least: Any,
-    sigma: Any = 0,
+    share: float | np.ndarray,
+    least: float | np.ndarray,
+    sigma: float | np.ndarray = 0,
     is_padded: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.int32]:
     if size < 0 and is_padded:
@@ -342,7 +343,9 @@ define(
 # Functions.
 
 
-def _thresholds(overlap: Any, least: Any, name: str = "iou_threshold") -> tuple[Tensor, Tensor]:
+def _thresholds(
+    overlap: TensorLike, least: TensorLike, name: str = "iou_threshold"
+) -> tuple[Tensor, Tensor]:
     first = convert_to_tensor(overlap, name=name)
     return first, convert_to_tensor(least, name="score_threshold")
 
@@ -352,8 +355,8 @@ def non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
     max_output_size: TensorLike,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"),
     name: str | None = None,
 ) -> Tensor:
     """Indices of boxes, best first, without those that overlap better ones (`tf.image`).
@@ -379,9 +382,9 @@ def non_max_suppression_with_scores(
     boxes: TensorLike,
     scores: TensorLike,
     max_output_size: TensorLike,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
-    soft_nms_sigma: Any = 0.0,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"),
+    soft_nms_sigma: TensorLike = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """`tf.image.non_max_suppression` with scores, which overlapping boxes may lower.
@@ -412,8 +415,8 @@ def non_max_suppression_padded(
     boxes: TensorLike,
     scores: TensorLike,
     max_output_size: TensorLike,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"),
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -444,7 +447,7 @@ def non_max_suppression_with_overlaps(
     scores: TensorLike,
     max_output_size: TensorLike,
     overlap_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
+    score_threshold: TensorLike = float("-inf"),
     name: str | None = None,
 ) -> Tensor:
     """Indices, best first, without those that overlap better ones as a matrix says.

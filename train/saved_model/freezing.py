@@ -123,7 +123,7 @@ def freeze_graph_with_def_protos(
     return frozen
 
 
-def _saver(graph: Graph, stated: Any, meta_graph: Any, checkpoint: tuple[str, int]) -> Saver:
+def _saver(graph: Graph, stated: object, meta_graph: object, checkpoint: tuple[str, int]) -> Saver:
     """The saver that restores a graph: as stated, of its MetaGraph, or for what it has."""
     if stated:
         return Saver(saver_def=stated, write_version=checkpoint[1])

@@ -376,7 +376,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
 
 
 def _summary_hooks(
-    scaffold: Scaffold, folder: Any, log_steps: int | None, often: tuple[Any, Any]
+    scaffold: Scaffold, folder: str, log_steps: int | None, often: tuple[Any, Any]
 ) -> Iterator[Any]:
     """What writes into a folder: how fast steps are, and summaries from time to time."""
     if log_steps and log_steps > 0:

@@ -273,9 +273,14 @@ class _Columns(NamedTuple):
 
 
 def _wanted(
-    probe: _Probe | None, names: Sequence[str] | None, given: Sequence[Any] | None,
-    selected: Sequence[Any] | None, has_header: bool, missing: str, most: int | None,
-) -> _Columns:  # fmt: skip
+    probe: _Probe | None,
+    names: Sequence[str] | None,
+    given: Sequence[Any] | None,
+    selected: Sequence[Any] | None,
+    has_header: bool,
+    missing: str,
+    most: int | None,
+) -> _Columns:
     """The columns of which elements consist; the probe tells what is not given."""
     if names is None:
         if not has_header:
@@ -349,10 +354,8 @@ def make_csv_dataset(
     probe = None
     if column_names is None or column_defaults is None:
         probe = _Probe(names, field_delim, use_quote_delim, compression_type)
-    wanted = _wanted(
-        probe, column_names, column_defaults, select_columns, header, na_value,
-        num_rows_for_inference,
-    )  # fmt: skip
+    most = num_rows_for_inference
+    wanted = _wanted(probe, column_names, column_defaults, select_columns, header, na_value, most)
     if label_name is not None and label_name not in wanted.names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
