@@ -513,6 +513,12 @@ train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
 train.distributed.cluster: train.ClusterSpec
 train.distributed.server: distribute.Server train.Server
+train.estimator.baseline: estimator.BaselineClassifier estimator.BaselineEstimator
+  estimator.BaselineRegressor
+train.estimator.combined: estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedEstimator
+  estimator.DNNLinearCombinedRegressor
+train.estimator.dnn: estimator.DNNClassifier estimator.DNNEstimator estimator.DNNRegressor
+train.estimator.dnn_part: estimator.experimental.dnn_logit_fn_builder
 train.estimator.early_stopping: estimator.experimental.make_early_stopping_hook
   estimator.experimental.stop_if_higher_hook estimator.experimental.stop_if_lower_hook
   estimator.experimental.stop_if_no_decrease_hook estimator.experimental.stop_if_no_increase_hook
@@ -535,8 +541,13 @@ train.estimator.hooks: estimator.CheckpointSaverHook estimator.CheckpointSaverLi
   estimator.experimental.InMemoryEvaluatorHook
   estimator.experimental.make_stop_at_checkpoint_step_hook
 train.estimator.inputs: estimator.inputs.numpy_input_fn estimator.inputs.pandas_input_fn
+train.estimator.linear: estimator.LinearClassifier estimator.LinearEstimator
+  estimator.LinearRegressor
+train.estimator.linear_part: estimator.experimental.linear_logit_fn_builder
 train.estimator.mode_keys: estimator.ModeKeys
 train.estimator.model_fn: estimator.EstimatorSpec estimator.experimental.call_logit_fn
+train.estimator.parsing: estimator.classifier_parse_example_spec
+  estimator.regressor_parse_example_spec
 train.estimator.run_config: estimator.RunConfig
 train.estimator.settings: estimator.VocabInfo estimator.WarmStartSettings
 train.estimator.training: estimator.EvalSpec estimator.TrainSpec estimator.train_and_evaluate
