@@ -15,6 +15,8 @@ import numpy as np
 Pipelines = dict[str, tuple[float, Callable[[], Any]]]
 _WORDS, _LINE = 5000, 11
 _PICTURES = 64
+# Of photographs, about as large as they are in ImageNet.
+_SIDES = 320, 400
 
 
 def pipelines(tf: Any, folder: str, count: int) -> Pipelines:
@@ -91,7 +93,7 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
     rows, records, pictures = count // 20, count // 50, count // 1000
     table = os.path.join(folder, f"table-{rows}.csv")
     examples = os.path.join(folder, f"examples-{records}")
-    photos = os.path.join(folder, f"photos-{pictures}")
+    photos = os.path.join(folder, f"photographs-{pictures}")
     _made(table, lambda: _table(rows))
     if not (os.path.exists(examples) and os.path.exists(photos)):
         _write_examples(tf, examples, records)
@@ -105,7 +107,8 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
 
     def photograph(file: Any) -> Any:
         pixels = tf.image.decode_jpeg(file, channels=3)
-        return tf.image.random_flip_left_right(tf.cast(pixels, tf.float32) / 255.0, seed=1)
+        cut = tf.image.random_flip_left_right(tf.random_crop(pixels, [224, 224, 3], seed=1), seed=2)
+        return tf.cast(cut, tf.float32) / 255.0
 
     return {
         "CSV of 20 columns, batch": (
@@ -128,7 +131,7 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
                 .map(lambda r: tf.parse_example(r, features))
             ),
         ),
-        "JPEG files, flipped, batch": (
+        "JPEG files, cut, flipped, batch": (
             1.0,
             lambda: tf.data.TFRecordDataset(photos).map(photograph, num_parallel_calls=2).batch(32),
         ),
@@ -177,15 +180,15 @@ def _write_photos(tf: Any, path: str, count: int) -> None:
     """Smooth pictures with some noise, so that their files are about as large as photographs'."""
     random = np.random.default_rng(3)
     with tf.Graph().as_default(), tf.Session() as session:
-        pixels = tf.placeholder(tf.uint8, [128, 128, 3])
+        pixels = tf.placeholder(tf.uint8, [*_SIDES, 3])
         encoded = tf.image.encode_jpeg(pixels)
         files = []
         for _ in range(_PICTURES):
             corners = random.random((2, 2, 3))
-            steps = np.linspace(0, 1, 128)
-            across = corners[0] + steps[:, None, None] * (corners[1] - corners[0])
-            smooth = across[:, :1] + steps[None, :, None] * (across[:, 1:] - across[:, :1])
-            noise = random.normal(0, 0.05, (128, 128, 3))
+            down, right = (np.linspace(0, 1, side) for side in _SIDES)
+            across = corners[0] + down[:, None, None] * (corners[1] - corners[0])
+            smooth = across[:, :1] + right[None, :, None] * (across[:, 1:] - across[:, :1])
+            noise = random.normal(0, 0.05, (*_SIDES, 3))
             picture = (np.clip(smooth + noise, 0, 1) * 255).astype(np.uint8)
             files.append(session.run(encoded, {pixels: picture}))
     with tf.python_io.TFRecordWriter(path) as writer:

@@ -306,3 +306,21 @@ def test_instructions_are_counted_from_the_definitions() -> None:
     # More digits take longer polynomials.
     for name in ("exp", "log", "erf", "tanh"):
         assert limits.instructions(name, "float64") > limits.instructions(name, "float32")
+
+
+@pytest.mark.pure
+def test_the_table_of_input_pipelines() -> None:
+    made = module("input")
+    rows_of_input = [
+        {
+            "name": "a",
+            "seconds": {"numbaflow": [1.0, 2.0, 9.0], "tensorflow": [2.0, 4.0, 6.0]},
+            "processor": {"numbaflow": [1.0, 1.0, 1.0], "tensorflow": [4.0, 4.0, 4.0]},
+            "errors": {},
+        },
+        {"name": made._FEEDING, "alone": [0.97, 0.99], "fed": [1.0, 1.0], "errors": {}},
+    ]
+    shown = made.table({**result(), "rows": rows_of_input}, {"a": 0.5})
+    assert "| a | 2.000 s | 4.000 s | 0.50 | 0.25 | ≤ 0.5 ✓ |" in shown
+    assert "98.0% of its rate" in shown
+    assert "≥ 97% ✓" in shown

@@ -84,6 +84,28 @@ def _arrays(
     return found
 
 
+class _Exact:
+    """Takes what is given as it is wanted: arrays of NumPy, of the dtypes and whole shapes."""
+
+    def __init__(self, types: Any, kinds: Sequence[Any], shapes: Sequence[TensorShape]) -> None:
+        self._is_single = not nest.is_sequence(types)
+        self._is_flat = type(types) is tuple and not any(map(nest.is_sequence, types))
+        known = [tuple(s.as_list()) if s.is_fully_defined() else None for s in shapes]
+        self._wanted = [(np.dtype(kind.as_numpy_dtype), shape) for kind, shape in zip(kinds, known)]
+
+    def __call__(self, values: Any) -> list[np.ndarray] | None:
+        """The arrays; None for anything else, which may be right, too."""
+        if self._is_single:
+            values = (values,)
+        elif not (self._is_flat and type(values) is tuple and len(values) == len(self._wanted)):
+            return None
+        for value, (dtype, shape) in zip(values, self._wanted):
+            is_array = isinstance(value, (np.ndarray, np.generic))
+            if dtype.hasobject or not is_array or value.dtype != dtype or value.shape != shape:
+                return None
+        return [np.asarray(value) for value in values]
+
+
 def from_generator(
     generator: Callable[..., Any], output_types: Any, output_shapes: Any, args: Any
 ) -> Any:
@@ -99,14 +121,16 @@ def from_generator(
     given = () if args is None else tuple(internal_convert_n_to_tensor(args, name="args"))
     kinds = [dtypes.as_dtype(kind) for kind in nest.flatten(output_types)]
     shapes = nest.flatten(output_shapes)
-    generators = _Generators(generator)
+    generators, exact = _Generators(generator), _Exact(output_types, kinds, shapes)
 
     def get_iterator_id_fn(dummy: Any) -> Any:
         return tf.numpy_function(generators.begin, given, dtypes.int64)
 
     def generator_next_fn(number: Any) -> Any:
         def generator_py_func(number: Any) -> list[np.ndarray]:
-            return _arrays(next(generators.find(number)), output_types, kinds, shapes)
+            values = next(generators.find(number))
+            found = exact(values)
+            return _arrays(values, output_types, kinds, shapes) if found is None else found
 
         types: Any = kinds
         flat = tf.numpy_function(generator_py_func, [number], types)

@@ -47,11 +47,10 @@ def _create_dataset_reader(
         return filenames.flat_map(read_one_file)
     if isinstance(num_parallel_reads, int) and num_parallel_reads == AUTOTUNE:
         return filenames.interleave(read_one_file, num_parallel_calls=num_parallel_reads)
-    return filenames.interleave(
-        read_one_file,
-        cycle_length=num_parallel_reads,
-        block_length=1,
-        num_parallel_calls=num_parallel_reads,
+    from .experimental.choosing import ParallelInterleaveDataset
+
+    return ParallelInterleaveDataset(
+        filenames, read_one_file, num_parallel_reads, 1, False, None, None
     )
 
 

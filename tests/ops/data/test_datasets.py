@@ -206,3 +206,21 @@ def test_nodes_have_tensorflows_names():
     assert [node.op for node in inner.node_def if node.op != "Const"] == [
         *("RangeDataset", "MapDataset", "BatchDatasetV2", "OptimizeDataset", "ModelDataset")
     ]
+
+
+def test_files_read_in_parallel_take_turns_as_in_tensorflow(tmp_path):
+    for part in range(3):
+        lines = "".join(f"{10 * part + i}\n" for i in range(part + 2))
+        (tmp_path / f"part{part}").write_text(lines)
+    names = [str(tmp_path / f"part{part}") for part in range(3)]
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        dataset = tf.data.TextLineDataset(names, num_parallel_reads=2)
+        assert "ParallelInterleaveDataset" in {op.type for op in graph.get_operations()}
+        iterator = tf.data.make_initializable_iterator(dataset)
+        line = iterator.get_next()
+        session.run(iterator.initializer)
+        found = [int(session.run(line)) for _ in range(9)]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(line)
+    # TensorFlow 1.15 gives them so.
+    assert found == [0, 10, 1, 11, 12, 20, 21, 22, 23]

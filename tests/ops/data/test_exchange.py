@@ -43,7 +43,23 @@ def test_tensorflow_runs_what_is_written_here(variable, tmp_path):
 
 @pytest.mark.tf
 @pytest.mark.slow
-def test_what_tensorflow_1_15_writes_runs_here(tmp_path):
+@pytest.mark.parametrize("variable", ["NUMBAFLOW_TF_PYTHON", "NUMBAFLOW_TF115_PYTHON"])
+def test_what_tensorflow_writes_runs_here(variable, tmp_path):
     path = tmp_path / "graph.pb"
-    _program("NUMBAFLOW_TF115_PYTHON", "write", path)
-    assert json.loads(_program("NUMBAFLOW_TF115_PYTHON", "read", path)) == read(tf, path)
+    _program(variable, "write", path)
+    assert json.loads(_program(variable, "read", path)) == read(tf, path)
+
+
+@pytest.mark.cpu
+def test_attributes_of_tensorflow_2_that_change_nothing_are_left_out(tmp_path):
+    write(tf, tmp_path / "graph.pb")
+    graph_def = tf.GraphDef.FromString((tmp_path / "graph.pb").read_bytes())
+    names = set()
+    for node in graph_def.node:
+        if node.op.endswith("Dataset") or node.op.endswith("DatasetV2"):
+            node.attr["metadata"].s = b"\n\tmade by 2"
+            names.add(node.name)
+    assert len(names) > 2
+    expected = read(tf, tmp_path / "graph.pb")
+    (tmp_path / "graph.pb").write_bytes(graph_def.SerializeToString())
+    assert read(tf, tmp_path / "graph.pb") == expected
