@@ -58,8 +58,8 @@ def recall_at_k(
     k: int,
     class_id: int | None = None,
     weights: TensorLike | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of the labels that are among the k best; NaN before there are any."""
@@ -75,8 +75,8 @@ def recall_at_top_k(
     k: int | None = None,
     class_id: int | None = None,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """`recall_at_k` of given classes; k only names it."""
@@ -93,8 +93,8 @@ def precision_at_k(
     k: int,
     class_id: int | None = None,
     weights: TensorLike | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of the k best that are labels; NaN before there are any."""
@@ -110,8 +110,8 @@ def precision_at_top_k(
     k: int | None = None,
     class_id: int | None = None,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Sequence[str] | None = None,
+    updates_collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Metric:
     """`precision_at_k` of given classes; k only names it."""
