@@ -371,6 +371,8 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.estimator: contrib.estimator.binary_classification_head
+  contrib.estimator.multi_class_head contrib.estimator.regression_head
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
   contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
   contrib.framework.has_arg_scope

@@ -129,3 +129,15 @@ def test_names_of_classes_and_signatures() -> None:
 def test_refused(make: Any, message: str) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.pure
+def test_heads_of_contrib_average_over_the_batch() -> None:
+    heads = tf.contrib.estimator
+    assert heads.multi_class_head(3).logits_dimension == 3
+    assert heads.binary_classification_head(name="a").name == "a"
+    with tf.Graph().as_default():
+        spec = spec_of(heads.regression_head(), [[1.0], [2.0]], [[2.0], [4.0]], "eval")
+        assert spec.loss.shape.ndims == 0
+        with tf.Session() as session:
+            assert session.run(spec.loss) == 2.5
