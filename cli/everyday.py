@@ -31,9 +31,14 @@ class Program(NamedTuple):
 
 _OPTIMIZERS = ("sgd", "momentum", "nesterov", "rmsprop", "rmsprop with momentum", "adagrad")
 _LOSSES = (
-    nets.weighted_classes, nets.short_classes, nets.shares_of_classes, nets.one_hot_classes,
-    nets.yes_or_no, nets.squares, nets.values_of_actions,
-)  # fmt: skip
+    nets.weighted_classes,
+    nets.short_classes,
+    nets.shares_of_classes,
+    nets.one_hot_classes,
+    nets.yes_or_no,
+    nets.squares,
+    nets.values_of_actions,
+)
 PROGRAMS = (
     Program(nets.dense_layers()),
     *(Program(nets.dense_layers(), optimizer=name) for name in _OPTIMIZERS),

@@ -344,10 +344,13 @@ def acting(tf: Any) -> list[Any]:
 def beginning(tf: Any) -> list[Any]:
     """What gives variables their first values."""
     makers = (
-        tf.glorot_uniform_initializer(), tf.truncated_normal_initializer(stddev=0.1),
-        tf.random_normal_initializer(stddev=0.1), tf.random_uniform_initializer(-0.1, 0.1),
-        tf.variance_scaling_initializer(), tf.orthogonal_initializer(),
-    )  # fmt: skip
+        tf.glorot_uniform_initializer(),
+        tf.truncated_normal_initializer(stddev=0.1),
+        tf.random_normal_initializer(stddev=0.1),
+        tf.random_uniform_initializer(-0.1, 0.1),
+        tf.variance_scaling_initializer(),
+        tf.orthogonal_initializer(),
+    )
     for number, maker in enumerate(makers):
         tf.get_variable(f"v{number}", [40, 40], initializer=maker)
     return [tf.global_variables_initializer()]

@@ -33,7 +33,8 @@ def lowered(source: str, symbol: str, aim: target.Target, is_library: bool = Fal
 def _of_library(source: str, symbol: str) -> str:
     """Numba reads what the reader does not."""
     try:
-        return str(library_reader.module(source, symbol))
+        text = str(library_reader.module(source, symbol))
+        return f"{text}\n{_IN_VECTORS}\n" if _TILE.search(source) else text
     except words.Unfit:
         from . import library_code
 
@@ -72,11 +73,36 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
     options = binding.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
+    if _IN_VECTORS in text:
+        _optimise_tile(module, machine, options)
+        return module
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
 
 
+def _optimise_tile(module: Any, machine: Any, options: Any) -> None:
+    """In half the time: one function, of vectors already, with nothing to inline or to vectorise.
+
+    What counts is that addresses are hoisted out of loops, and that short loops are unrolled.
+    """
+    options.speed_level = 1
+    options.loop_vectorization = options.loop_interleaving = False
+    builder = binding.create_pass_builder(machine, options)
+    simplify = builder.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            simplify.run(function, builder)
+    rest = binding.create_new_module_pass_manager()
+    rest.add_loop_unroll_pass()
+    rest.add_instruction_combine_pass()
+    rest.add_simplify_cfg_pass()
+    rest.run(module, builder)
+
+
+# Kernels that are but calls of a register tile, and what tells of them in their LLVM text.
+_TILE = re.compile(r"^ +fma_tile\(", re.M)
+_IN_VECTORS = "!numbaflow.vectors = !{}"
 _NODE = re.compile(
     r'^!(\d+) = !\{ !"(' + re.escape(GROUP) + "|" + re.escape(LOOP) + r')([^"]*)" \}', re.M
 )

@@ -18,8 +18,10 @@ from .vectors import BYTES, vectors
 BLOCK = 8 * WORDS  # bytes of the numbers that a tile gets
 MOST_GROUPS = PART - REPEATS
 PLAIN = "0:0"  # all rows have all taps
-# Windows of three, a pixel of which lies outside of the input: at the left, at the right, at both.
+# Windows of three, a pixel of which lies outside of the input: at the left, at the right, at both;
+# and windows of five, two pixels of which do.
 EDGES = ("1:0,0:0", "0:0,0:1", "1:0,0:0,0:1")
+WIDE_EDGES = ("2:0,1:0,0:0", "0:0,0:1,0:2", "2:0,1:0,0:0,0:1,0:2")
 WIDTHS = (1, 2, 3, 4)  # how many vectors a tile may have
 # Wider tiles are chosen for short lines, whose panels are whole.
 _MASKED = 2
@@ -78,6 +80,8 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                     yield tiles(dtype, height, count, adjacent=adjacent)
                 if height > 1:
                     yield from (tiles(dtype, height, count, spans=edge) for edge in EDGES)
+                if height > 2:
+                    yield from (tiles(dtype, height, count, spans=edge) for edge in WIDE_EDGES)
                 if count <= _MASKED:
                     for adjacent in (False, True):
                         yield tiles(dtype, height, count, True, adjacent=adjacent)
