@@ -69,6 +69,7 @@ def test_there_are_few_settings() -> None:
 # What others read of the environment, which is theirs: the variables of TensorFlow, Numba, Python.
 READERS = {"engine/settings.py", "jit/isolated.py", "jit/threads.py"}
 READERS |= {"jit/runtime/warming.py", "ops/state/variable_collections.py"}
+READERS |= {"train/estimator/run_config.py", "train/estimator/training.py"}
 
 
 def test_no_variable_of_ours_is_read_outside_of_the_table() -> None:

@@ -61,7 +61,7 @@ LINES = {
     "a monitored session": "tf.train.MonitoredSession().run(x)",
     "a partial run": "tf.Session().partial_run('nothing', x)",
     "a lazy name": "tf.load_op_library('/nothing/here')",
-    "a name that is missing": "tf.estimator",
+    "a name that is missing": "tf.no_such_name",
 }
 # Of these, logs show more of our frames than the public function's.
 DEEP_IN_LOGS = {"an operator": 2, "an index": 2, "a reduction": 3, "a layer": 2, "a loss": 3}
