@@ -29,6 +29,11 @@ AT_ONCE = (
     "ops.constant_folding",
     "ops.public",
     "train.checkpoints.saver",
+    "train.contrib.slim.nets.alexnet",
+    "train.contrib.slim.nets.overfeat",
+    "train.contrib.slim.nets.resnet_v1",
+    "train.contrib.slim.nets.resnet_v2",
+    "train.contrib.slim.nets.vgg",
     "train.contrib.public",
     "train.distributed.server",
     "train.saved_model.public",
@@ -506,6 +511,36 @@ train.contrib.rnn.spatial_cells: contrib.rnn.Conv1DLSTMCell contrib.rnn.Conv2DLS
   contrib.rnn.Conv3DLSTMCell contrib.rnn.ConvLSTMCell contrib.rnn.PhasedLSTMCell
 train.contrib.rnn.wrappers: contrib.rnn.AttentionCellWrapper contrib.rnn.CompiledWrapper
   contrib.rnn.HighwayWrapper
+train.contrib.slim.data.data_decoder: contrib.slim.data_decoder.DataDecoder
+train.contrib.slim.data.data_provider: contrib.slim.data_provider.DataProvider
+train.contrib.slim.data.dataset: contrib.slim.dataset.Dataset
+train.contrib.slim.data.dataset_data_provider:
+  contrib.slim.dataset_data_provider.DatasetDataProvider
+train.contrib.slim.data.parallel_reader: contrib.slim.parallel_reader.ParallelReader
+  contrib.slim.parallel_reader.get_data_files contrib.slim.parallel_reader.parallel_read
+  contrib.slim.parallel_reader.single_pass_read
+train.contrib.slim.data.prefetch_queue: contrib.slim.prefetch_queue.prefetch_queue
+train.contrib.slim.data.tfexample_decoder: contrib.slim.tfexample_decoder.BackupHandler
+  contrib.slim.tfexample_decoder.BoundingBox contrib.slim.tfexample_decoder.Image
+  contrib.slim.tfexample_decoder.ItemHandler contrib.slim.tfexample_decoder.ItemHandlerCallback
+  contrib.slim.tfexample_decoder.LookupTensor contrib.slim.tfexample_decoder.SparseTensor
+  contrib.slim.tfexample_decoder.TFExampleDecoder contrib.slim.tfexample_decoder.Tensor
+train.contrib.slim.evaluation: contrib.slim.evaluation.checkpoints_iterator
+  contrib.slim.evaluation.evaluate_once contrib.slim.evaluation.evaluation_loop
+  contrib.slim.evaluation.wait_for_new_checkpoint
+train.contrib.slim.learning: contrib.slim.learning.add_gradients_summaries
+  contrib.slim.learning.clip_gradient_norms contrib.slim.learning.create_train_op
+  contrib.slim.learning.multiply_gradients contrib.slim.learning.train
+  contrib.slim.learning.train_step
+train.contrib.slim.model_analyzer: contrib.slim.model_analyzer.analyze_ops
+  contrib.slim.model_analyzer.analyze_vars contrib.slim.model_analyzer.tensor_description
+train.contrib.slim.queues: contrib.slim.queues.NestedQueueRunnerError
+  contrib.slim.queues.QueueRunners
+train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
+  contrib.slim.summaries.add_histogram_summary contrib.slim.summaries.add_image_summaries
+  contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
+  contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
+  contrib.slim.summaries.add_zero_fraction_summary
 train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
   contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
   contrib.training.evaluate_once contrib.training.evaluate_repeatedly

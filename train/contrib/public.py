@@ -38,3 +38,35 @@ for _module, _names in _NEST.items():
 lazy("engine.types.nest:is_sequence", "contrib.framework.nest.is_nested")
 for _name in ("set_difference", "set_intersection", "set_size", "set_union"):
     lazy(f"ops.array.sets:{_name}", f"contrib.metrics.{_name}")
+
+# Names that slim shares with layers and framework.
+_SLIM = """
+    add_arg_scope add_model_variable apply_regularization arg_scope arg_scoped_arguments
+    assert_global_step assert_or_get_global_step assign_from_checkpoint assign_from_checkpoint_fn
+    assign_from_values assign_from_values_fn avg_pool2d avg_pool3d batch_norm bias_add bow_encoder
+    conv1d conv2d conv2d_in_plane conv2d_transpose conv3d conv3d_transpose convolution convolution1d
+    convolution2d convolution2d_in_plane convolution2d_transpose convolution3d
+    convolution3d_transpose create_global_step current_arg_scope dense_to_sparse dropout elu
+    embed_sequence embedding_lookup_unique filter_variables flatten fully_connected gdn GDN
+    get_global_step get_local_variables get_model_variables get_or_create_global_step
+    get_trainable_variables get_unique_variable get_variable_full_name get_variables
+    get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
+    group_norm has_arg_scope images_to_sequence instance_norm l1_l2_regularizer l1_regularizer
+    l2_regularizer layer_norm legacy_fully_connected legacy_linear legacy_relu linear local_variable
+    max_pool2d max_pool3d maxout model_variable one_hot_encoding optimize_loss relu relu6 repeat
+    safe_embedding_lookup_sparse scale_gradient separable_conv2d separable_convolution2d
+    sequence_to_images softmax spatial_softmax stack sum_regularizer summarize_activation
+    summarize_activations summarize_biases summarize_collection summarize_tensor summarize_tensors
+    summarize_variables summarize_weights unit_norm variable VariableDeviceChooser
+    variance_scaling_initializer xavier_initializer xavier_initializer_conv2d zero_initializer
+"""
+for _name in _SLIM.split():
+    lazy(f"train.contrib.slim.names:{_name}", f"contrib.slim.{_name}")
+lazy("contrib.losses", "contrib.slim.losses")
+lazy("contrib.metrics", "contrib.slim.metrics")
+lazy("train.contrib.layers.layers", "contrib.slim.layers")
+lazy("train.contrib.layers.initializers", "contrib.slim.initializers")
+lazy("train.contrib.layers.regularizers", "contrib.slim.regularizers")
+lazy("train.contrib.framework.variables", "contrib.slim.variables")
+for _name in "alexnet overfeat resnet_utils resnet_v1 resnet_v2 vgg".split():
+    lazy(f"train.contrib.slim.nets.{_name}", f"contrib.slim.nets.{_name}")
