@@ -68,5 +68,9 @@ lazy("train.contrib.layers.layers", "contrib.slim.layers")
 lazy("train.contrib.layers.initializers", "contrib.slim.initializers")
 lazy("train.contrib.layers.regularizers", "contrib.slim.regularizers")
 lazy("train.contrib.framework.variables", "contrib.slim.variables")
-for _name in "alexnet overfeat resnet_utils resnet_v1 resnet_v2 vgg".split():
+_NETS = (
+    "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 "
+    "resnet_v2 vgg"
+)
+for _name in _NETS.split():
     lazy(f"train.contrib.slim.nets.{_name}", f"contrib.slim.nets.{_name}")

@@ -9,6 +9,7 @@ from typing import Any
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
 from ....engine.graph.tensor import Tensor
+from ....ops.nn.dropout import zero_fraction
 from ....ops.public import tf
 from ....ops.summaries.api import histogram, image, scalar
 
@@ -78,7 +79,7 @@ def add_zero_fraction_summary(
 ) -> Tensor:
     """Adds the share of zeros in a tensor; the arguments of `add_image_summary`."""
     name = _name(tensor, name, prefix, "Fraction_of_Zero_Values")
-    return add_scalar_summary(tf.nn.zero_fraction(tensor), name, print_summary=print_summary)
+    return add_scalar_summary(zero_fraction(tensor), name, print_summary=print_summary)
 
 
 @export(f"{_PREFIX}.add_histogram_summaries")
