@@ -240,7 +240,7 @@ def _step_arguments(
             if number_of_steps
             else tf.constant(False)
         )
-        arguments = {"should_stop": end}
+        arguments: dict[str, Any] = {"should_stop": end}
         for name, every in (
             ("should_log", log_every_n_steps),
             ("should_trace", trace_every_n_steps),
@@ -273,7 +273,7 @@ def train(
     save_summaries_secs: float = 600,
     summary_writer: Any = _USE_DEFAULT,
     startup_delay_steps: int = 0,
-    saver: Saver | None = None,
+    saver: Any = None,
     save_interval_secs: float = 600,
     sync_optimizer: Any = None,
     session_config: Any = None,

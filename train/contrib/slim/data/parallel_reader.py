@@ -125,7 +125,7 @@ def parallel_read(
         names = string_input_producer(
             found, num_epochs=num_epochs, shuffle=shuffle, seed=seed, name="filenames"
         )
-        common = {"capacity": capacity, "dtypes": dtypes or [tf.string, tf.string]}
+        common: dict[str, Any] = {"capacity": capacity, "dtypes": dtypes or [tf.string, tf.string]}
         common["name"] = "common_queue"
         queue: QueueBase
         if shuffle:

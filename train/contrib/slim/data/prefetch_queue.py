@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .....engine.api import export
 from .....engine.graph.graph import name_scope
@@ -38,7 +39,9 @@ def prefetch_queue(
         The queue.
     """
     names = sorted(tensors) if isinstance(tensors, dict) else None
-    listed = [tensors[n] for n in names] if isinstance(tensors, dict) and names else list(tensors)
+    listed: list[Any] = (
+        [tensors[n] for n in sorted(tensors)] if isinstance(tensors, dict) else list(tensors)
+    )
     with name_scope(name, "prefetch_queue", listed):
         queue = (PaddingFIFOQueue if dynamic_pad else FIFOQueue)(
             capacity=capacity,

@@ -135,7 +135,9 @@ def stem_scope() -> Any:
 def reduced(net: Tensor, window: list[int]) -> list[int]:
     """A window that is no larger than the picture, where its size is known."""
     sizes = net.get_shape().as_list()[1:3]
-    return window if None in sizes else [min(s, w) for s, w in zip(sizes, window, strict=True)]
+    if None in sizes:
+        return window
+    return [min(size or 0, side) for size, side in zip(sizes, window, strict=True)]
 
 
 def logits(net: Tensor, num_classes: int, scope: str, **options: Any) -> Tensor:

@@ -57,7 +57,7 @@ def bottleneck(
     with tf.variable_scope(scope, "bottleneck_v2", [inputs]) as within:
         depth_in = last_dimension(inputs.get_shape(), min_rank=4)
         preact = batch_norm(inputs, activation_fn=relu, scope="preact")
-        bare = {"normalizer_fn": None, "activation_fn": None}
+        bare: dict[str, Any] = {"normalizer_fn": None, "activation_fn": None}
         if depth == depth_in:
             shortcut = subsample(inputs, stride, "shortcut")
         else:
