@@ -12,7 +12,7 @@ from .....ops.public import tf
 from ...framework.arg_scope import Scope, arg_scope
 from ...layers.convolutions import conv2d
 from ...layers.pooling import max_pool2d
-from .plain import Outputs, classifier, network, plain_arg_scope
+from .plain import Outputs, classifier, image_size, network, plain_arg_scope
 
 
 def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Scope:
@@ -20,6 +20,7 @@ def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Scope:
     return plain_arg_scope(weight_decay, tf.constant_initializer(0.1), "VALID")
 
 
+@image_size(224)
 def alexnet_v2(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -66,6 +67,3 @@ def alexnet_v2(
             )
 
     return network(inputs, scope, build, spatial_squeeze)
-
-
-alexnet_v2.default_image_size = 224  # type: ignore[attr-defined]

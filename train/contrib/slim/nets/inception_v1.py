@@ -17,6 +17,7 @@ from ...layers.dense import fully_connected
 from ...layers.pooling import avg_pool2d
 from ...layers.shaping import dropout, softmax
 from . import inception_parts as parts
+from .plain import image_size
 
 _TABLE = """
 1a_7x7:64/2
@@ -64,6 +65,7 @@ def inception_v1_base(
             return parts.body(inputs, _TABLE, final_endpoint, int, end_points), end_points
 
 
+@image_size(224)
 def inception_v1(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -101,9 +103,6 @@ def inception_v1(
                 end_points["Logits"] = logits
                 end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
     return logits, end_points
-
-
-inception_v1.default_image_size = 224  # type: ignore[attr-defined]
 
 
 def inception_v1_arg_scope(

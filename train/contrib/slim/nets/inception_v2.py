@@ -16,6 +16,7 @@ from ...layers.other_convolutions import separable_conv2d
 from ...layers.pooling import avg_pool2d
 from ...layers.shaping import dropout, softmax
 from . import inception_parts as parts
+from .plain import image_size
 
 _TABLE = """
 MaxPool_2a_3x3/2
@@ -91,6 +92,7 @@ def inception_v2_base(
             return parts.body(net, _TABLE, final_endpoint, depth, end_points), end_points
 
 
+@image_size(224)
 def inception_v2(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -139,9 +141,6 @@ def inception_v2(
             end_points["Logits"] = logits
             end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
     return logits, end_points
-
-
-inception_v2.default_image_size = 224  # type: ignore[attr-defined]
 
 
 def inception_v2_arg_scope(

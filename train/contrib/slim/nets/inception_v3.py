@@ -17,6 +17,7 @@ from ...layers.convolutions import conv2d
 from ...layers.pooling import avg_pool2d
 from ...layers.shaping import dropout, softmax
 from . import inception_parts as parts
+from .plain import image_size
 
 _TABLE = """
 1a_3x3:32/2!
@@ -79,6 +80,7 @@ def inception_v3_base(
             return parts.body(inputs, _TABLE, final_endpoint, depth, end_points), end_points
 
 
+@image_size(299)
 def inception_v3(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -131,9 +133,6 @@ def inception_v3(
             end_points["Logits"] = logits
             end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
     return logits, end_points
-
-
-inception_v3.default_image_size = 299  # type: ignore[attr-defined]
 
 
 def _auxiliary(net: Tensor, depth: Callable[[int], int], num_classes: int) -> Tensor:

@@ -12,7 +12,7 @@ from .....ops.public import tf
 from ...framework.arg_scope import Scope, arg_scope
 from ...layers.convolutions import conv2d
 from ...layers.pooling import max_pool2d
-from .plain import Outputs, classifier, network, plain_arg_scope
+from .plain import Outputs, classifier, image_size, network, plain_arg_scope
 
 
 def overfeat_arg_scope(weight_decay: float = 0.0005) -> Scope:
@@ -20,6 +20,7 @@ def overfeat_arg_scope(weight_decay: float = 0.0005) -> Scope:
     return plain_arg_scope(weight_decay, tf.zeros_initializer(), "VALID")
 
 
+@image_size(231)
 def overfeat(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -66,6 +67,3 @@ def overfeat(
             )
 
     return network(inputs, scope, build, spatial_squeeze)
-
-
-overfeat.default_image_size = 231  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .....engine.graph.tensor import Tensor
 from .....ops.nn.activation import relu
@@ -19,7 +19,18 @@ from ...layers.utils import convert_collection_to_dict
 
 # A network's result and its end points by name.
 Outputs = tuple[Tensor, dict[str, Any]]
+F = TypeVar("F", bound=Callable[..., Any])
 _BOTH = (conv2d, fully_connected)
+
+
+def image_size(pixels: int) -> Callable[[F], F]:
+    """A decorator: notes the size of the pictures that a network was made for."""
+
+    def noted(function: F) -> F:
+        function.default_image_size = pixels  # type: ignore[attr-defined]
+        return function
+
+    return noted
 
 
 def plain_arg_scope(weight_decay: float, bias: Any, pool_padding: str | None) -> Scope:

@@ -14,7 +14,7 @@ from .....ops.public import tf
 from ...framework.arg_scope import add_arg_scope
 from ...layers.convolutions import conv2d
 from ...layers.utils import collect_named_outputs, last_dimension
-from .plain import Outputs
+from .plain import Outputs, image_size
 from .resnet_utils import (
     Block,
     Variant,
@@ -71,6 +71,7 @@ def bottleneck(
 _VARIANT = Variant("resnet_v1", bottleneck, {}, lambda net: net)
 
 
+@image_size(224)
 def resnet_v1(
     inputs: Tensor,
     blocks: Sequence[Block],
@@ -113,9 +114,6 @@ def resnet_v1(
         reuse,
         scope,
     )
-
-
-resnet_v1.default_image_size = 224  # type: ignore[attr-defined]
 
 
 def resnet_v1_block(scope: str, base_depth: int, num_units: int, stride: int) -> Block:

@@ -15,7 +15,7 @@ from ...framework.arg_scope import add_arg_scope
 from ...layers.batch_norm import batch_norm
 from ...layers.convolutions import conv2d
 from ...layers.utils import collect_named_outputs, last_dimension
-from .plain import Outputs
+from .plain import Outputs, image_size
 from .resnet_utils import (
     Block,
     Variant,
@@ -79,6 +79,7 @@ _VARIANT = Variant(
 )
 
 
+@image_size(224)
 def resnet_v2(
     inputs: Tensor,
     blocks: Sequence[Block],
@@ -121,9 +122,6 @@ def resnet_v2(
         reuse,
         scope,
     )
-
-
-resnet_v2.default_image_size = 224  # type: ignore[attr-defined]
 
 
 def resnet_v2_block(scope: str, base_depth: int, num_units: int, stride: int) -> Block:

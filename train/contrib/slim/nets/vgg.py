@@ -10,7 +10,7 @@ from typing import Any
 from .....engine.graph.tensor import Tensor
 from .....ops.public import tf
 from ...framework.arg_scope import Scope
-from .plain import Outputs, classifier, network, plain_arg_scope, stages
+from .plain import Outputs, classifier, image_size, network, plain_arg_scope, stages
 
 _DEPTHS = (64, 128, 256, 512, 512)
 
@@ -44,6 +44,7 @@ def _vgg(
     )
 
 
+@image_size(224)
 def vgg_a(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -70,6 +71,7 @@ def vgg_a(
     )
 
 
+@image_size(224)
 def vgg_16(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -84,6 +86,7 @@ def vgg_16(
     )
 
 
+@image_size(224)
 def vgg_19(
     inputs: Tensor,
     num_classes: int = 1000,
@@ -97,9 +100,6 @@ def vgg_19(
         (2, 2, 4, 4, 4), inputs, num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope
     )
 
-
-for _network in (vgg_a, vgg_16, vgg_19):
-    _network.default_image_size = 224  # type: ignore[attr-defined]
 
 vgg_d = vgg_16
 vgg_e = vgg_19
