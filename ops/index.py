@@ -244,6 +244,7 @@ ops.math.unary: abs ceil debugging.is_finite debugging.is_inf debugging.is_nan e
 ops.nn.activation: math.softplus math.softsign nn.crelu nn.elu nn.leaky_relu nn.relu nn.relu6
   nn.relu_layer nn.selu nn.softplus nn.softsign nn.swish
 ops.nn.atrous: nn.atrous_conv2d nn.convolution nn.pool nn.with_space_to_batch
+ops.nn.beam_search: contrib.seq2seq.gather_tree
 ops.nn.bias: nn.bias_add nn.xw_plus_b
 ops.nn.candidate_sampling: nn.all_candidate_sampler nn.compute_accidental_hits
   nn.fixed_unigram_candidate_sampler nn.learned_unigram_candidate_sampler
@@ -371,6 +372,10 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeForwardRnnCell
+  contrib.crf.CrfForwardRnnCell contrib.crf.crf_binary_score contrib.crf.crf_decode
+  contrib.crf.crf_log_likelihood contrib.crf.crf_log_norm contrib.crf.crf_multitag_sequence_score
+  contrib.crf.crf_sequence_score contrib.crf.crf_unary_score contrib.crf.viterbi_decode
 train.contrib.estimator: contrib.estimator.binary_classification_head
   contrib.estimator.multi_class_head contrib.estimator.regression_head
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
@@ -536,6 +541,24 @@ train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
   contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
   contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
   contrib.slim.summaries.add_zero_fraction_summary
+train.contrib.seq2seq.attention_maths: contrib.seq2seq.hardmax contrib.seq2seq.monotonic_attention
+  contrib.seq2seq.safe_cumprod
+train.contrib.seq2seq.attention_mechanisms: contrib.seq2seq.AttentionMechanism
+  contrib.seq2seq.BahdanauAttention contrib.seq2seq.BahdanauMonotonicAttention
+  contrib.seq2seq.LuongAttention contrib.seq2seq.LuongMonotonicAttention
+train.contrib.seq2seq.attention_wrapper: contrib.seq2seq.AttentionWrapper
+  contrib.seq2seq.AttentionWrapperState
+train.contrib.seq2seq.basic_decoder: contrib.seq2seq.BasicDecoder contrib.seq2seq.BasicDecoderOutput
+train.contrib.seq2seq.beam_search_decoder: contrib.seq2seq.BeamSearchDecoder
+  contrib.seq2seq.FinalBeamSearchDecoderOutput contrib.seq2seq.tile_batch
+train.contrib.seq2seq.beam_states: contrib.seq2seq.BeamSearchDecoderOutput
+  contrib.seq2seq.BeamSearchDecoderState
+train.contrib.seq2seq.decoder: contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode
+train.contrib.seq2seq.helper: contrib.seq2seq.CustomHelper contrib.seq2seq.GreedyEmbeddingHelper
+  contrib.seq2seq.Helper contrib.seq2seq.InferenceHelper contrib.seq2seq.SampleEmbeddingHelper
+  contrib.seq2seq.ScheduledEmbeddingTrainingHelper contrib.seq2seq.ScheduledOutputTrainingHelper
+  contrib.seq2seq.TrainingHelper
+train.contrib.seq2seq.loss: contrib.seq2seq.sequence_loss
 train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
   contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
   contrib.training.evaluate_once contrib.training.evaluate_repeatedly

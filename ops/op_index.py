@@ -132,6 +132,7 @@ ops.math.unary: Abs Ceil Exp Expm1 Floor Inv InvGrad IsFinite IsInf IsNan Log Lo
   ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid SigmoidGrad Sign Sqrt SqrtGrad Square
 ops.nn.activation: Elu EluGrad LeakyRelu LeakyReluGrad Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad
   Softplus SoftplusGrad Softsign SoftsignGrad
+ops.nn.beam_search: GatherTree
 ops.nn.bias: BiasAdd BiasAddGrad BiasAddV1
 ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
   LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler

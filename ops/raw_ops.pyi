@@ -2090,6 +2090,13 @@ def GatherNd(
     indices: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def GatherTree(
+    step_ids: TensorLike,
+    parent_ids: TensorLike,
+    max_sequence_lengths: TensorLike,
+    end_token: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def GatherV2(
     params: TensorLike,
     indices: TensorLike,

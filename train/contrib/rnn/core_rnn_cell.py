@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.tensor import Tensor
@@ -14,6 +14,9 @@ from ....ops.nn.embedding import embedding_lookup
 from ....ops.public import tf
 from ...rnn.cell import RNNCell, assert_like_rnncell
 from .parts import Linear, WrappedCell, linear
+
+if TYPE_CHECKING:
+    from ..structures import Structure
 
 # The names by which programs that look inside know these.
 _Linear, _linear = Linear, linear
@@ -65,7 +68,7 @@ class EmbeddingWrapper(WrappedCell):
         self._embedding_size = embedding_size
         self._initializer = initializer
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step of the cell on the rows."""
         with tf.device("/cpu:0"):
             bound = math.sqrt(3)  # of variance 1
@@ -122,7 +125,7 @@ class InputProjectionWrapper(WrappedCell):
         self._activation = activation
         self._linear: Linear | None = None
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step of the cell on the projection."""
         if self._linear is None:
             self._linear = Linear(inputs, self._num_proj, True)
@@ -172,7 +175,7 @@ class OutputProjectionWrapper(WrappedCell):
         """The size of the projection."""
         return self._output_size
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step of the cell, projected."""
         output, new_state = self._cell(inputs, state)
         if self._linear is None:

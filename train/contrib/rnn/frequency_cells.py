@@ -18,6 +18,7 @@ from .parts import SizedCell, clipped, concatenated_variable
 
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 
 def _width(inputs: Tensor) -> int:
@@ -76,7 +77,7 @@ class TimeFreqLSTMCell(SizedCell):
         self._feature_size: Any = feature_size
         self._frequency_skip = frequency_skip
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         windows = self._make_tf_features(inputs)
         units, dtype = self._num_units, inputs.dtype
@@ -160,7 +161,7 @@ class _Grid:
                     for onto in "ft"
                 )
 
-    def gate(self, way: str, gate: str, x: Any, c_freq: Any, c_time: Any) -> Any:
+    def gate(self, way: str, gate: str, x: Structure, c_freq: Structure, c_time: Structure) -> Any:
         """A gate, which sees both memories if there are peepholes."""
         if not self.peepholes:
             return tf.sigmoid(x)
@@ -276,7 +277,7 @@ class GridLSTMCell(RNNCell):
         """The type of the state; None if it is one tensor."""
         return self._state_tuple_type
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         blocks = self._make_tf_features(inputs)
@@ -285,7 +286,7 @@ class GridLSTMCell(RNNCell):
         return tf.concat(outputs, 1), new
 
     def _blocks(
-        self, blocks: list[list[Any]], state: Any, batch: Any, prefix: str, is_tuple: bool
+        self, blocks: list[list[Any]], state: Structure, batch: Any, prefix: str, is_tuple: bool
     ) -> tuple[list[Any], list[Any]]:
         """Outputs and states of all blocks, one behind the other."""
         outputs: list[Any] = []
@@ -296,7 +297,7 @@ class GridLSTMCell(RNNCell):
             states += made[1]
         return outputs, states
 
-    def _before(self, state: Any, name: str, window: int, is_tuple: bool) -> tuple[Any, Any]:
+    def _before(self, state: Structure, name: str, window: int, is_tuple: bool) -> tuple[Any, Any]:
         """The memory and the output of a window at the step before."""
         if is_tuple:
             return getattr(state, f"{name}_c"), getattr(state, f"{name}_m")
@@ -308,7 +309,7 @@ class GridLSTMCell(RNNCell):
         self,
         freq_inputs: list[Any],
         block: int,
-        state: Any,
+        state: Structure,
         batch_size: Any,
         state_prefix: str = "state",
         state_is_tuple: bool = True,
@@ -339,7 +340,9 @@ class GridLSTMCell(RNNCell):
             return i, j, None, o
         return parts
 
-    def _window(self, grid: _Grid, joined: Tensor, c_freq: Any, c_time: Any) -> tuple[Any, ...]:
+    def _window(
+        self, grid: _Grid, joined: Tensor, c_freq: Structure, c_time: Structure
+    ) -> tuple[Any, ...]:
         """The new memories of both ways, and their outputs."""
         of_freq = self._parts(grid, "f", joined)
         shared = self._share_time_frequency_weights
@@ -447,7 +450,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._name_states("BidirectionalGridLSTMStateTuple", ["fwd_", "bwd_"])
         self._output_size = 2 * num_units * self._total_blocks * 2
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         forward = self._make_tf_features(inputs)

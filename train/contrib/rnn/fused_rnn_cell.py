@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
     from ....ops.state.scope_defaults import VariableScope
+    from ..structures import Structure
 
 
 @export("contrib.rnn.FusedRNNCell")
@@ -24,8 +25,8 @@ class FusedRNNCell(metaclass=abc.ABCMeta):
     @abc.abstractmethod
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Structure,
+        initial_state: Structure = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: VariableScope | str | None = None,
@@ -62,8 +63,8 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Structure,
+        initial_state: Structure = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: VariableScope | str | None = None,
@@ -107,8 +108,8 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Structure,
+        initial_state: Structure = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: VariableScope | str | None = None,

@@ -20,6 +20,7 @@ from .parts import Linear, SizedCell, known_depth, lstm_sizes
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 
 def depth_of(inputs_shape: Any) -> Any:
@@ -111,7 +112,7 @@ class NASCell(LayerRNNCell):
             )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         memory, output = state
         from_state = tf.matmul(output, self.recurrent_kernel)
@@ -176,7 +177,7 @@ class UGRNNCell(SizedCell):
         self._activation = activation or tf.tanh
         self._linear: Linear | None = None
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         with tf.variable_scope(tf.get_variable_scope(), initializer=self._initializer):
@@ -230,7 +231,7 @@ class IntersectionRNNCell(SizedCell):
         self._projection: Linear | None = None
         self._linear: Linear | None = None
 
-    def _projected(self, inputs: Any) -> Any:
+    def _projected(self, inputs: Structure) -> Any:
         if known_depth(inputs) == self._num_units:
             return inputs
         if not self._num_input_proj:
@@ -243,7 +244,7 @@ class IntersectionRNNCell(SizedCell):
                 self._projection = Linear(inputs, self._num_units, True)
             return self._projection(inputs)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         size = self._num_units
@@ -298,7 +299,7 @@ class SRUCell(UnitsCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         matrix = tf.matmul(inputs, self._kernel)
         x_bar, f, r, x_tx = tf.split(value=matrix, num_or_size_splits=4, axis=1)
@@ -361,7 +362,7 @@ class MinimalRNNCell(_NamedCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         sizes = [known_depth(inputs), 2 * self.units]
         of_inputs, of_gate = tf.split(value=self.kernel, num_or_size_splits=sizes, axis=0)
@@ -392,7 +393,7 @@ class CFNCell(_NamedCell):
         )
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         known_depth(inputs)
         sizes = [2 * self.units, self.units]

@@ -17,6 +17,7 @@ from .gated_cells import UnitsCell, depth_of
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 
 class _IndependentCell(UnitsCell):
@@ -76,7 +77,7 @@ class IndRNNCell(_IndependentCell):
         self._bias = self._bias_variable(BIAS_NAME, units)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         gate = tf.matmul(inputs, self._kernel_w) + state * self._kernel_u
         output = self._activation(bias_add(gate, self._bias))
@@ -128,7 +129,7 @@ class IndyGRUCell(_IndependentCell):
         self._candidate_bias = self._bias_variable(f"candidate/{BIAS_NAME}", units)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         gates = tf.matmul(inputs, self._gate_kernel_w) + (
             tf.tile(state, [1, 2]) * self._gate_kernel_u
@@ -191,7 +192,7 @@ class IndyLSTMCell(_IndependentCell):
         self._bias = self._bias_variable(BIAS_NAME, 4 * units)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         one = tf.constant(1, dtype=dtypes.int32)
         c, h = state

@@ -28,6 +28,7 @@ from .parts import (
 
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 _Activation = Callable[..., Any] | None
 
@@ -105,7 +106,7 @@ class CoupledInputForgetGateLSTMCell(SizedCell):
         """Normalised, if the cell normalises."""
         return normalised(x, scope, self._norm_gain, self._norm_shift) if self._layer_norm else x
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         units = self._num_units
         h_size = units if self._num_proj is None else self._num_proj
@@ -210,7 +211,7 @@ class LayerNormBasicLSTMCell(SizedCell):
             return product
         return bias_add(product, tf.get_variable("bias", [size], dtype=dtype))
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         c, h = state
         args = tf.concat([inputs, h], 1)
@@ -316,7 +317,7 @@ class LayerNormLSTMCell(_Peephole):
             biases = bias_variable(output_size, dtype, None, scope)
         return result if self._layer_norm else bias_add(result, biases)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         c_prev, m_prev = state
         known_depth(inputs)
@@ -393,7 +394,7 @@ class WeightNormLSTMCell(_Peephole):
             biases = bias_variable(output_size, dtype, None, scope)
         return bias_add(result, biases)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         c, h = state
         known_depth(inputs)
@@ -471,7 +472,7 @@ class GLSTMCell(SizedCell):
             name=f"GLSTM_group{group}_input_generation",
         )
 
-    def _group(self, group: int, inputs: Any, m_prev: Tensor, size: int) -> Any:
+    def _group(self, group: int, inputs: Structure, m_prev: Tensor, size: int) -> Any:
         """The four gates of a group."""
         batch = dimension_value(inputs.shape[0]) or tf.shape(inputs)[0]
         with tf.variable_scope(f"group{group}"):
@@ -485,7 +486,7 @@ class GLSTMCell(SizedCell):
                 made = self._linears[group] = Linear(joined, 4 * self._group_shape[1], False)
             return tf.split(made(joined), 4, 1)
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         c_prev, m_prev = state
         depth, groups = dimension_value(inputs.shape[1]), self._number_of_groups

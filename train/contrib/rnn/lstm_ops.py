@@ -19,6 +19,7 @@ from ...rnn.cells import LSTMStateTuple
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 # What the ops take for "no bound".
 _NO_CLIP = -1
@@ -96,7 +97,7 @@ class LSTMBlockCell(LayerRNNCell):
         _variables(self, depth, self._num_units, self._use_peephole)
         self.built = True
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
@@ -144,8 +145,8 @@ class LSTMBlockWrapper(base.Layer, metaclass=abc.ABCMeta):
 
     def call(  # type: ignore[override]
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Structure,
+        initial_state: Structure = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
     ) -> Any:

@@ -19,6 +19,7 @@ from ...rnn.cell import LayerRNNCell, assert_like_rnncell
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 NTMControllerState = namedtuple(
     "NTMControllerState", ("controller_state", "read_vector_list", "w_list", "M", "time")
@@ -132,7 +133,7 @@ class NTMCell(LayerRNNCell):
     def _row(self, name: str, size: int) -> Any:
         return self.add_variable(name, shape=[1, size], initializer=tf.glorot_uniform_initializer())
 
-    def call(self, x: Any, prev_state: Any) -> Any:  # type: ignore[override]
+    def call(self, x: Structure, prev_state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         batch = dimension_value(x.shape[0]) or tf.shape(x)[0]
         is_first = tf.equal(prev_state.time, 0)
@@ -173,7 +174,7 @@ class NTMCell(LayerRNNCell):
         time = prev_state.time + 1
         return output, NTMControllerState(controller_state, vectors, weights, memory, time)
 
-    def _written(self, memory: Any, weights: list[Any], changes: list[Any]) -> Any:
+    def _written(self, memory: Structure, weights: list[Any], changes: list[Any]) -> Any:
         """The memory after each head erased and added."""
         for i, weight in enumerate(weights):
             w = tf.expand_dims(weight, axis=2)
@@ -183,7 +184,7 @@ class NTMCell(LayerRNNCell):
             memory = memory * kept + tf.matmul(w, add)
         return memory
 
-    def _addressed(self, head: Any, memory: Any, before: Any) -> Any:
+    def _addressed(self, head: Any, memory: Structure, before: Any) -> Any:
         """The weights of the rows that a head looks at: by content, then moved and sharpened."""
         dim, moves = self.memory_vector_dim, 2 * self.shift_range + 1
         key = tf.tanh(head[:, 0:dim])
@@ -198,7 +199,7 @@ class NTMCell(LayerRNNCell):
         sharp = tf.pow(moved, tf.expand_dims(gamma, axis=1))
         return sharp / tf.reduce_sum(sharp, axis=1, keepdims=True)
 
-    def _similar(self, key: Any, strength: Any, memory: Any) -> Any:
+    def _similar(self, key: Any, strength: Any, memory: Structure) -> Any:
         """A softmax of the rows' similarity to the key."""
         key = tf.expand_dims(key, axis=2)
         product = tf.matmul(memory, key)

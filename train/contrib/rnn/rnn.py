@@ -14,6 +14,7 @@ from ...rnn.static import static_bidirectional_rnn
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
     from ....ops.state.scope_defaults import VariableScope
+    from ..structures import Structure
 
 # What makes one layer: (its number, forward cell, backward cell, inputs, states) -> (inputs of the
 # next one, forward state, backward state).
@@ -39,7 +40,7 @@ def _check_states(states: object, short: str, number: int) -> None:
 
 
 def _stacked(
-    cells: tuple[Any, Any], inputs: Any, states: tuple[Any, Any], scope: Any, layer: _Layer
+    cells: tuple[Any, Any], inputs: Structure, states: tuple[Any, Any], scope: Any, layer: _Layer
 ) -> Any:
     _check_cells(*cells)
     number = len(cells[0])

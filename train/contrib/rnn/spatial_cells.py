@@ -17,6 +17,7 @@ from .parts import Linear, SizedCell
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
     from ....engine.graph.tensor import Tensor
+    from ..structures import Structure
 
 
 def _conv(
@@ -93,7 +94,7 @@ class ConvLSTMCell(SizedCell):
         self._forget_bias = forget_bias
         self._skip_connection = skip_connection
 
-    def call(self, inputs: Tensor, state: Any, scope: object = None) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure, scope: object = None) -> Any:  # type: ignore[override]
         """One step."""
         cell, hidden = state
         gates = _conv(
@@ -205,11 +206,11 @@ class PhasedLSTMCell(SizedCell):
         self._period_init_max = period_init_max
         self._linears: dict[str, Linear] = {}
 
-    def _mod(self, x: Any, y: Any) -> Any:
+    def _mod(self, x: Structure, y: Any) -> Any:
         """x modulo y, with the slope 1."""
         return tf.stop_gradient(tf.mod(x, y) - x) + x
 
-    def _get_cycle_ratio(self, time: Any, phase: Any, period: Any) -> Any:
+    def _get_cycle_ratio(self, time: Structure, phase: Any, period: Any) -> Any:
         """Where in its period each unit is, from 0 to 1."""
         phase, period = tf.cast(phase, dtype=time.dtype), tf.cast(period, dtype=time.dtype)
         ratio = self._mod(time - phase, period) / period
@@ -242,7 +243,7 @@ class PhasedLSTMCell(SizedCell):
         k = tf.where(ratio < ratio_on, down, closed)
         return tf.where(ratio < 0.5 * ratio_on, up, k)
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Structure, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         c_prev, h_prev = state
         time, x = inputs

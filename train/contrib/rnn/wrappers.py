@@ -18,6 +18,7 @@ from .parts import Linear, WrappedCell
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
     from ....ops.state.scope_defaults import VariableScope
+    from ..structures import Structure
 
 
 @export("contrib.rnn.AttentionCellWrapper")
@@ -97,7 +98,7 @@ class AttentionCellWrapper(RNNCell):
             self._linears[what] = Linear(args, size, True)
         return self._linears[what](args)
 
-    def _split(self, state: Any) -> Any:
+    def _split(self, state: Structure) -> Any:
         """The three parts of a state."""
         if self._state_is_tuple:
             return state
@@ -105,7 +106,7 @@ class AttentionCellWrapper(RNNCell):
         starts = 0, sizes[0], sizes[0] + sizes[1]
         return tuple(tf.slice(state, [0, at], [-1, size]) for at, size in zip(starts, sizes))
 
-    def call(self, inputs: Tensor, state: Any) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, state: Structure) -> Any:  # type: ignore[override]
         """One step."""
         state, attended, window = self._split(state)
         window = tf.reshape(window, [-1, self._attn_length, self._attn_size])
@@ -180,7 +181,7 @@ class HighwayWrapper(WrappedCell):
         return inp * carry + out * transform
 
     def __call__(  # type: ignore[override]
-        self, inputs: Any, state: Any, scope: VariableScope | str | None = None
+        self, inputs: Structure, state: Structure, scope: VariableScope | str | None = None
     ) -> Any:
         """One step: (output, new state)."""
         outputs, new_state = self._cell(inputs, state, scope=scope)
@@ -212,7 +213,7 @@ class CompiledWrapper(WrappedCell):
         self._compile_stateful = compile_stateful
 
     def __call__(  # type: ignore[override]
-        self, inputs: Any, state: Any, scope: VariableScope | str | None = None
+        self, inputs: Structure, state: Structure, scope: VariableScope | str | None = None
     ) -> Any:
         """One step: (output, new state)."""
         return self._cell(inputs, state, scope=scope)
