@@ -511,6 +511,24 @@ train.contrib.rnn.spatial_cells: contrib.rnn.Conv1DLSTMCell contrib.rnn.Conv2DLS
   contrib.rnn.Conv3DLSTMCell contrib.rnn.ConvLSTMCell contrib.rnn.PhasedLSTMCell
 train.contrib.rnn.wrappers: contrib.rnn.AttentionCellWrapper contrib.rnn.CompiledWrapper
   contrib.rnn.HighwayWrapper
+train.contrib.seq2seq.attention_maths: contrib.seq2seq.hardmax contrib.seq2seq.monotonic_attention
+  contrib.seq2seq.safe_cumprod
+train.contrib.seq2seq.attention_mechanisms: contrib.seq2seq.AttentionMechanism
+  contrib.seq2seq.BahdanauAttention contrib.seq2seq.BahdanauMonotonicAttention
+  contrib.seq2seq.LuongAttention contrib.seq2seq.LuongMonotonicAttention
+train.contrib.seq2seq.attention_wrapper: contrib.seq2seq.AttentionWrapper
+  contrib.seq2seq.AttentionWrapperState
+train.contrib.seq2seq.basic_decoder: contrib.seq2seq.BasicDecoder contrib.seq2seq.BasicDecoderOutput
+train.contrib.seq2seq.beam_search_decoder: contrib.seq2seq.BeamSearchDecoder
+  contrib.seq2seq.FinalBeamSearchDecoderOutput contrib.seq2seq.tile_batch
+train.contrib.seq2seq.beam_states: contrib.seq2seq.BeamSearchDecoderOutput
+  contrib.seq2seq.BeamSearchDecoderState
+train.contrib.seq2seq.decoder: contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode
+train.contrib.seq2seq.helper: contrib.seq2seq.CustomHelper contrib.seq2seq.GreedyEmbeddingHelper
+  contrib.seq2seq.Helper contrib.seq2seq.InferenceHelper contrib.seq2seq.SampleEmbeddingHelper
+  contrib.seq2seq.ScheduledEmbeddingTrainingHelper contrib.seq2seq.ScheduledOutputTrainingHelper
+  contrib.seq2seq.TrainingHelper
+train.contrib.seq2seq.loss: contrib.seq2seq.sequence_loss
 train.contrib.slim.data.data_decoder: contrib.slim.data_decoder.DataDecoder
 train.contrib.slim.data.data_provider: contrib.slim.data_provider.DataProvider
 train.contrib.slim.data.dataset: contrib.slim.dataset.Dataset
@@ -541,24 +559,6 @@ train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
   contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
   contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
   contrib.slim.summaries.add_zero_fraction_summary
-train.contrib.seq2seq.attention_maths: contrib.seq2seq.hardmax contrib.seq2seq.monotonic_attention
-  contrib.seq2seq.safe_cumprod
-train.contrib.seq2seq.attention_mechanisms: contrib.seq2seq.AttentionMechanism
-  contrib.seq2seq.BahdanauAttention contrib.seq2seq.BahdanauMonotonicAttention
-  contrib.seq2seq.LuongAttention contrib.seq2seq.LuongMonotonicAttention
-train.contrib.seq2seq.attention_wrapper: contrib.seq2seq.AttentionWrapper
-  contrib.seq2seq.AttentionWrapperState
-train.contrib.seq2seq.basic_decoder: contrib.seq2seq.BasicDecoder contrib.seq2seq.BasicDecoderOutput
-train.contrib.seq2seq.beam_search_decoder: contrib.seq2seq.BeamSearchDecoder
-  contrib.seq2seq.FinalBeamSearchDecoderOutput contrib.seq2seq.tile_batch
-train.contrib.seq2seq.beam_states: contrib.seq2seq.BeamSearchDecoderOutput
-  contrib.seq2seq.BeamSearchDecoderState
-train.contrib.seq2seq.decoder: contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode
-train.contrib.seq2seq.helper: contrib.seq2seq.CustomHelper contrib.seq2seq.GreedyEmbeddingHelper
-  contrib.seq2seq.Helper contrib.seq2seq.InferenceHelper contrib.seq2seq.SampleEmbeddingHelper
-  contrib.seq2seq.ScheduledEmbeddingTrainingHelper contrib.seq2seq.ScheduledOutputTrainingHelper
-  contrib.seq2seq.TrainingHelper
-train.contrib.seq2seq.loss: contrib.seq2seq.sequence_loss
 train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
   contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
   contrib.training.evaluate_once contrib.training.evaluate_repeatedly
