@@ -62,6 +62,12 @@ def conv2d(
     if int(x.shape[3]) != w.shape[2]:
         return NotImplemented
     both = axes(x.shape[1:3], w.shape[:2], strides, padding, dilations, data_format)
+    if all(map(_is_whole, both)):
+        (n, h, width, c), f = x.shape, w.shape[3]
+        # A matrix product; the images of the batch become the pixels of one, which share filters.
+        x, w = b.reshape(x, (1, 1, n, h * width * c)), b.reshape(w, (1, 1, h * width * c, f))
+        out = _convolve(b, x, w, (_ONE, Axis(n, 1, 1, 1, 0, n)), bias, relu)
+        return b.reshape(out, (n, f, 1, 1) if data_format == "NCHW" else (n, 1, 1, f))
     out = _convolve(b, x, w, both, bias, relu)
     return b.transpose(out, (0, 3, 1, 2)) if data_format == "NCHW" else out
 
@@ -112,6 +118,10 @@ def conv2d_filter_gradient(
     both = axes(x.shape[1:3], kernel, strides, padding, dilations, data_format)
     b.require_shape(dy, (x.shape[0], both[0].out, both[1].out, filter_shape[3]))
     sizes = [int(n) for n in filter_shape]
+    if all(map(_is_whole, both)):
+        n, rows, f = x.shape[0], sizes[0] * sizes[1] * sizes[2], sizes[3]
+        pixels, scores = b.reshape(x, (n, rows)), b.reshape(dy, (n, f))
+        return b.reshape(matmul(b, pixels, scores, True, False), sizes)
     if conv_filter_product.is_worthwhile(sizes, both):
         return conv_filter_product.gradient(b, x, sizes, dy, both)
     return conv_filter.gradient(b, x, sizes, dy, both)
@@ -119,6 +129,16 @@ def conv2d_filter_gradient(
 
 def _static(shape: Sequence[AnySize]) -> bool:
     return all(isinstance(size, int) and size > 0 for size in shape)
+
+
+# The axis of images whose pixels have become channels.
+_ONE = Axis(1, 1, 1, 1, 0, 1)
+
+
+def _is_whole(axis: Axis) -> bool:
+    """One window covers the axis, all of it and nothing else."""
+    covers = isinstance(axis.size, int) and axis.size == axis.window > 1
+    return bool(covers and axis.dilation == 1 and axis.before == 0 and axis.out == 1)
 
 
 def _is_product(both: Sequence[Axis]) -> bool:
@@ -145,8 +165,17 @@ def _convolve_back(
     b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: tuple[Axis, Axis]
 ) -> Any:
     kh, kw, c, f = w.shape
+    n, h, width, _ = shape
+    if _is_whole(both[1]):
+        # Of the windows' places along a line all but one are padding.  The pixels of a line lie
+        # beside each other as channels do: as one pixel with all their channels there is one place.
+        tall = both[0]
+        if _is_whole(tall):
+            kh, kw, h, tall = 1, kh * kw, 1, _ONE
+        folded = b.reshape(w, (kh, 1, kw * c, f))
+        flat = _convolve_back(b, (n, h, 1, kw * c), folded, dy, (tall, _ONE))
+        return b.reshape(flat, tuple(shape))
     if _is_product(both):
-        n, h, width, _ = shape
         flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)
         return b.reshape(flat, (n, h, width, c))
 
