@@ -35,7 +35,7 @@ WHEEL := build/wheel
 # What decides on the library's machine code; when it changes, it is compiled anew.
 LIBRARY := $(wildcard jit/*.py jit/kernel/*.py jit/library/*.py jit/codegen/*.py jit/runtime/*.py)
 TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
-         -p numbaflow.restore -p numbaflow.train
+         -p numbaflow.train
 
 ifeq ($(TF),1)
 TF_STAMP := $(TF_VENV)/.stamp

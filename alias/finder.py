@@ -25,7 +25,7 @@ ROOT = "tensorflow"
 _PACKAGE = __package__.rpartition(".")[0]
 _MISSING = object()
 # Folders of this package that are no namespaces of TensorFlow's.
-_PRIVATE = frozenset({"engine", "jit", "ops", "restore"})
+_PRIVATE = frozenset({"engine", "jit", "ops"})
 # Packages that hold nothing but modules of messages.
 _PACKAGES = frozenset(
     "core core.example core.framework core.lib core.lib.core core.profiler core.protobuf core.util "

@@ -25,7 +25,7 @@ _LINES = 5
 
 def check(paths: list[Path] = PATHS, as_json: bool = JSON) -> None:
     """Say what programs need of TensorFlow and of old libraries, without running them."""
-    from ..restore import reading
+    from ..alias.restore import reading
 
     programs = [reading.read(str(file), file.read_bytes()) for file in _files(paths)]
     if as_json:
@@ -58,7 +58,7 @@ def _lines(lines: list[int]) -> str:
 
 
 def _show(program: Any) -> None:
-    from ..restore.reading import shown
+    from ..alias.restore.reading import shown
 
     if program.error:
         say(f"{program.file}: cannot be read as Python 3: {program.error}")
@@ -95,7 +95,7 @@ def _summary(programs: list[Any]) -> str:
 
 
 def _shown(name: str) -> str:
-    from ..restore.reading import shown
+    from ..alias.restore.reading import shown
 
     return shown(name)
 

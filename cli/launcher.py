@@ -64,14 +64,14 @@ def execute(
 
     install()
     if before_1:
-        from ..restore import before_1 as old_names
+        from ..alias.restore import before_1 as old_names
 
         old_names.install(__package__.partition(".")[0])
     if strict:
         module, code = _program(arguments, _as_it_is)
         exec(code, module.__dict__)
         return
-    from ..restore import hook, rewriting, use
+    from ..alias.restore import hook, rewriting, use
 
     use.REPORT.wanted = report
     hook.install(_folder(arguments))
@@ -98,7 +98,7 @@ def _folder(arguments: list[str]) -> str:
 
 def _options(arguments: list[str]) -> tuple[set[str], list[str]]:
     """The launcher's own options, and what comes behind them."""
-    from ..restore.table import OLD_VERSIONS
+    from ..alias.restore.table import OLD_VERSIONS
 
     found, rest = set(), list(arguments)
     while rest and rest[0] in ("--strict", "--report", "--api"):
@@ -218,7 +218,7 @@ def _report(error: BaseException) -> NoReturn:
 
 def _without_launcher(trace: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of this file and of what restores old names."""
-    own = (__file__, os.path.join(os.path.dirname(os.path.dirname(__file__)), "restore"))
+    own = (__file__, os.path.join(os.path.dirname(os.path.dirname(__file__)), "alias", "restore"))
     frames = []
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(own):
@@ -231,7 +231,7 @@ def _without_launcher(trace: TracebackType | None) -> TracebackType | None:
 
 def _hint(error: BaseException) -> str:
     """A line on how to convert a program of Python 2, if this is one."""
-    from ..restore.python_2 import file_of
+    from ..alias.restore.python_2 import file_of
 
     file = file_of(error)
     if not file:

@@ -45,7 +45,7 @@ def settings_table() -> str:
 
 def restored_table() -> str:
     """What `numbaflow run` restores, as a table in Markdown."""
-    from numbaflow.restore import table
+    from numbaflow.alias.restore import table
 
     rows = ["| where | what | gone since | by |", "|---|---|---|---|"]
     names: dict[tuple[str, str], list[str]] = {}
@@ -68,7 +68,7 @@ def restored_table() -> str:
 
 def names_before_1_table() -> str:
     """What `numbaflow run --api 0.12` knows, as a table in Markdown."""
-    from numbaflow.restore import before_1
+    from numbaflow.alias.restore import before_1
 
     olds = [(f"tf.{old}", f"`tf.{new}`") for old, new in before_1.RENAMED.items()]
     modules = [(f"tensorflow.{m}", f"`tf.{n}`") for m, n in before_1.MODULES.items()]

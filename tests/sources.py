@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # Statements without others inside, which most are.
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return, ast.Raise, ast.ImportFrom, ast.Import)
-FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "restore", "train")
+FOLDERS = ("alias", "cli", "engine", "io", "jit", "ops", "train")
 
 
 @cache

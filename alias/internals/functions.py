@@ -11,8 +11,8 @@ from inspect import *  # noqa: F403 - tf_inspect has all of it
 from types import ModuleType
 from typing import Any
 
-from ...restore.old_inspect import ArgSpec as ArgSpec
 from ..helpers import remove_undocumented as remove_undocumented
+from ..restore.old_inspect import ArgSpec as ArgSpec
 
 
 def IS_IN_GRAPH_MODE() -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.restore import reading
+from numbaflow.alias.restore import reading
 
 OLD = b"""
 import numpy as np, tensorflow as tf

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from numbaflow.restore import calls, hook, rewriting, table
+from numbaflow.alias.restore import calls, hook, rewriting, table
 
 pytestmark = pytest.mark.process
 

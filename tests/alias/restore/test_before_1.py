@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from numbaflow.alias import finder
-from numbaflow.restore import before_1
+from numbaflow.alias.restore import before_1
 
 pytestmark = pytest.mark.process
 

@@ -140,7 +140,7 @@ def _summary(op_type: str, **settings: str) -> Callable[..., Any]:
     """A function that makes the node of a summary with a tag as it is written."""
 
     def make(_: Any, tag: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-        from ..ops.public import raw, tf
+        from ...ops.public import raw, tf
 
         collections = kwargs.pop("collections", None)
         name = kwargs.pop("name", None) or op_type
@@ -247,7 +247,7 @@ class _Module(ModuleType):
     @classmethod
     def make(cls, path: str, find: Callable[[], Any]) -> None:
         """Puts one where `import` finds it, with the packages above."""
-        from ..alias import finder
+        from .. import finder
 
         parent, _, leaf = path.rpartition(".")
         if parent.count(".") and parent not in sys.modules and parent.startswith("tensorflow.mod"):

@@ -247,5 +247,5 @@ PYTHON_2_NAMES = frozenset(
     "xrange raw_input unicode basestring long unichr reduce file execfile cmp buffer".split()
 )
 
-# What `--api` takes: versions whose names have the same table, restore/before_1.py.
+# What `--api` takes: versions whose names have the same table, alias/restore/before_1.py.
 OLD_VERSIONS = ("0.12", "0.11", "0.10", "0.9", "0.8")

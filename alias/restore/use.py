@@ -7,7 +7,8 @@ import sys
 from collections import Counter
 from types import FrameType
 
-_PACKAGE = __file__.rpartition("/")[0].rpartition("/")[0]
+# The folder of the whole package.
+_PACKAGE = __file__.rsplit("/", 3)[0]
 
 # (what, since) -> how often it was asked for, by line of the program.
 USES: dict[tuple[str, str], Counter[str]] = {}

@@ -108,8 +108,8 @@ def shown(path: str) -> str:
 
 def missing_because(path: str) -> str:
     """Why a name of TensorFlow is not here; nothing if it is."""
-    from ..alias import finder
-    from ..engine.interface import missing
+    from ...engine.interface import missing
+    from .. import finder
     from . import before_1
 
     thing: object = finder.resolve(_ROOT)
