@@ -17,6 +17,8 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What differs between two runs, two versions of Python or of NumPy, or by the names of modules.
 CLEANINGS = (
+    # What a misspelt name may have meant is said here only.
+    (r"; did you mean .*$", ""),
     (r"<([\w.]+\.)?(\w+) object at 0x[0-9a-f]+>", r"<\2 object>"),
     (r"<(bound method|function) ([\w.<>]+) ?(of .*)?(at 0x[0-9a-f]+)?>", r"<\1 \2>"),
     (r"<class '[\w.]+\.(\w+)'>", r"<class '\1'>"),
