@@ -171,8 +171,11 @@ class _View(ModuleType):
             value = next(
                 (v for v in (_lookup(h, name) for h in self._homes) if v is not _MISSING), value
             )
-        if value is _MISSING and name.isidentifier() and not name.startswith("__"):
-            value = self.__below(name)
+        # A namespace may have fewer names than the internal module of that name.
+        is_namespace = isinstance(value, ModuleType) and not isinstance(value, _View)
+        if (value is _MISSING or is_namespace) and name.isidentifier() and name[:2] != "__":
+            below = self.__below(name)
+            value = value if below is _MISSING else below
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
         vars(self)[name] = value

@@ -32,6 +32,22 @@ def _by_module() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 ROWS = _by_module()
+# Module that was given names -> what it had itself, and what else it looked names up by.
+_OWN: dict[str, tuple[frozenset[str], Any]] = {}
+
+
+def has_itself(module: ModuleType, name: str) -> bool:
+    """Whether a module has a name without what was restored in this process."""
+    if module.__name__ not in _OWN:
+        return hasattr(module, name)
+    names, others = _OWN[module.__name__]
+    if name in names or others is None:
+        return name in names
+    try:
+        others(name)
+    except AttributeError:
+        return False
+    return True
 
 
 def install(program: str) -> None:
@@ -64,6 +80,7 @@ def patch(module: ModuleType) -> None:
 
 def _look_up_rows(module: ModuleType, rows: dict[str, tuple[str, str]]) -> None:
     others = module.__dict__.get("__getattr__")
+    _OWN[module.__name__] = frozenset(module.__dict__), others
 
     def look_up(name: str) -> Any:
         row = rows.get(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from .hook import ROWS
+from .hook import ROWS, has_itself
 from .rewriting import aliases, full_name
 from .table import CLASSES, METHODS
 
@@ -164,4 +164,4 @@ def _has(module: str, name: str) -> bool:
         found = importlib.import_module(module)
     except ImportError:
         return False
-    return not name or hasattr(found, name)
+    return not name or has_itself(found, name)

@@ -77,7 +77,7 @@ def tile_batch(t: Structure, multiplier: int, name: str | None = None) -> Any:
         ValueError: a rank is unknown, or 0.
 
     Example:
-        >>> print(tf.Session().run(tf.contrib.seq2seq.tile_batch([1, 2], 3)))
+        >>> print(tf.Session().run(tf.contrib.seq2seq.tile_batch(tf.constant([1, 2]), 3)))
         [1 1 1 2 2 2]
     """
     flat = nest.flatten(t)
