@@ -22,7 +22,8 @@ def run(name: str, *arguments: str, advice: str = "") -> str:
     command = [sys.executable, "-m", "numbaflow", "run", str(EXAMPLES / name), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    lines = done.stderr.splitlines()
+    # On a slow or busy machine reading pictures takes long enough to be told of.
+    lines = [line for line in done.stderr.splitlines() if "ops that are not compiled" not in line]
     assert all(advice and advice in line for line in lines), done.stderr
     return done.stdout
 
