@@ -408,6 +408,15 @@ train.contrib.framework.variables: contrib.framework.VariableDeviceChooser
   contrib.framework.get_variables_to_restore contrib.framework.global_variable
   contrib.framework.local_variable contrib.framework.model_variable contrib.framework.variable
 train.contrib.layers.batch_norm: contrib.layers.batch_norm
+train.contrib.layers.columns.crossed: contrib.layers.crossed_column
+train.contrib.layers.columns.embedding: contrib.layers.embedding_column
+  contrib.layers.one_hot_column contrib.layers.scattered_embedding_column
+  contrib.layers.shared_embedding_columns
+train.contrib.layers.columns.real_valued: contrib.layers.bucketized_column
+  contrib.layers.real_valued_column
+train.contrib.layers.columns.sparse: contrib.layers.sparse_column_with_hash_bucket
+  contrib.layers.sparse_column_with_integerized_feature contrib.layers.sparse_column_with_keys
+  contrib.layers.sparse_column_with_vocabulary_file contrib.layers.weighted_sparse_column
 train.contrib.layers.convolutions: contrib.layers.conv1d contrib.layers.conv2d
   contrib.layers.conv2d_in_plane contrib.layers.conv3d contrib.layers.convolution
   contrib.layers.convolution1d contrib.layers.convolution2d contrib.layers.convolution2d_in_plane
@@ -418,6 +427,15 @@ train.contrib.layers.dense: contrib.layers.bias_add contrib.layers.elu
 train.contrib.layers.embedding_ops: contrib.layers.embedding_lookup_unique
   contrib.layers.safe_embedding_lookup_sparse
 train.contrib.layers.encoders: contrib.layers.bow_encoder contrib.layers.embed_sequence
+train.contrib.layers.feature_column: contrib.layers.create_feature_spec_for_parsing
+  contrib.layers.make_place_holder_tensors_for_base_features
+train.contrib.layers.feature_column_ops: contrib.layers.check_feature_columns
+  contrib.layers.infer_real_valued_columns contrib.layers.input_from_feature_columns
+  contrib.layers.joint_weighted_sum_from_feature_columns
+  contrib.layers.parse_feature_columns_from_examples
+  contrib.layers.parse_feature_columns_from_sequence_examples
+  contrib.layers.sequence_input_from_feature_columns contrib.layers.transform_features
+  contrib.layers.weighted_sum_from_feature_columns
 train.contrib.layers.gdn: contrib.layers.GDN contrib.layers.gdn
 train.contrib.layers.initializers: contrib.layers.variance_scaling_initializer
   contrib.layers.xavier_initializer contrib.layers.xavier_initializer_conv2d
@@ -434,11 +452,14 @@ train.contrib.layers.pooling: contrib.layers.avg_pool2d contrib.layers.avg_pool3
 train.contrib.layers.regularizers: contrib.layers.apply_regularization
   contrib.layers.l1_l2_regularizer contrib.layers.l1_regularizer contrib.layers.l2_regularizer
   contrib.layers.sum_regularizer
+train.contrib.layers.rev_block_lib: contrib.layers.RevBlock contrib.layers.recompute_grad
+  contrib.layers.rev_block
 train.contrib.layers.shaping: contrib.layers.dense_to_sparse contrib.layers.dropout
   contrib.layers.flatten contrib.layers.images_to_sequence contrib.layers.maxout
   contrib.layers.one_hot_encoding contrib.layers.repeat contrib.layers.scale_gradient
   contrib.layers.sequence_to_images contrib.layers.softmax contrib.layers.spatial_softmax
   contrib.layers.stack contrib.layers.unit_norm
+train.contrib.layers.sparse_feature_cross_op: contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
   contrib.layers.summaries.summarize_activations contrib.layers.summaries.summarize_biases
   contrib.layers.summaries.summarize_collection contrib.layers.summaries.summarize_tensor
@@ -448,6 +469,8 @@ train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
   contrib.layers.summarize_collection contrib.layers.summarize_tensor
   contrib.layers.summarize_tensors contrib.layers.summarize_variables
   contrib.layers.summarize_weights
+train.contrib.layers.target_column: contrib.layers.multi_class_target
+  contrib.layers.regression_target
 train.contrib.losses.loss_ops: contrib.losses.absolute_difference contrib.losses.add_loss
   contrib.losses.compute_weighted_loss contrib.losses.cosine_distance contrib.losses.get_losses
   contrib.losses.get_regularization_losses contrib.losses.get_total_loss contrib.losses.hinge_loss

@@ -192,7 +192,7 @@ ops.random.random_ops: Multinomial RandomShuffle RandomStandardNormal RandomUnif
   TruncatedNormal
 ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseTensorDenseAdd
-ops.sparse.cross: SparseCross
+ops.sparse.cross: SparseCross SparseFeatureCross SparseFeatureCrossV2
 ops.sparse.dense: SparseTensorDenseMatMul SparseToDense
 ops.sparse.layout: SparseConcat SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit
 ops.sparse.math: SparseAdd SparseAddGrad SparseReduceMax SparseReduceMaxSparse SparseReduceSum

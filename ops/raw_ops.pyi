@@ -5388,6 +5388,39 @@ def SparseDenseCwiseMul(
     dense: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _SparseFeatureCross(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseFeatureCross(
+    indices: Sequence[TensorLike] | Tensor,
+    values: Sequence[TensorLike] | Tensor,
+    shapes: Sequence[TensorLike] | Tensor,
+    dense: Sequence[TensorLike] | Tensor,
+    hashed_output: bool,
+    num_buckets: int,
+    out_type: DTypeLike,
+    internal_type: DTypeLike,
+    name: str | None = ...,
+) -> _SparseFeatureCross: ...
+class _SparseFeatureCrossV2(NamedTuple):
+    output_indices: Tensor
+    output_values: Tensor
+    output_shape: Tensor
+
+def SparseFeatureCrossV2(
+    indices: Sequence[TensorLike] | Tensor,
+    values: Sequence[TensorLike] | Tensor,
+    shapes: Sequence[TensorLike] | Tensor,
+    dense: Sequence[TensorLike] | Tensor,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_type: DTypeLike,
+    internal_type: DTypeLike,
+    name: str | None = ...,
+) -> _SparseFeatureCrossV2: ...
 class _SparseFillEmptyRows(NamedTuple):
     output_indices: Tensor
     output_values: Tensor

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Crosses of sparse and dense columns: SparseCross, of which crossed feature columns are made."""
+"""Crosses of sparse and dense columns, of which crossed feature columns are made: SparseCross, and
+SparseFeatureCross, which `tf.contrib.layers` had before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +24,17 @@ from ..public import raw, tf
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
-_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+DEFAULT_HASH_KEY = 0xDECAFCAFFE
 # MurmurHash2's multiplier, which FingerprintCat64 mixes with.
 _MIX = np.uint64(0xC6A4A7935BD1E995)
 _SHIFT = np.uint64(47)
+_OLD_STEP = np.uint64(0x9E3779B97F4A7800)
 _LARGEST = np.uint64(2**63 - 1)
 _SEPARATOR = b"_X_"
 # More crosses than this do not fit an array's sizes, let alone memory.
 _MOST = 2**31 - 1
+
+_Combine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass
@@ -54,6 +60,13 @@ def fingerprint_cat(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     result = ((first ^ _MIX) ^ mixed) * _MIX
     result = (result ^ (result >> _SHIFT)) * _MIX
     return result ^ (result >> _SHIFT)
+
+
+def _hash_combine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """What SparseFeatureCross makes of two hashes, arrays of uint64."""
+    # The shift to the right is that of signed numbers.
+    halved = (first.view(np.int64) >> 4).view(np.uint64)
+    return first ^ (second + _OLD_STEP + (first << np.uint64(10)) + halved)
 
 
 def _sparse_column(indices: np.ndarray, values: np.ndarray, batch: int) -> _Column:
@@ -139,11 +152,15 @@ def _choices(columns: Sequence[_Column], rows: np.ndarray, turn: np.ndarray) -> 
 
 
 def _hashed(
-    c: KernelContext, columns: Sequence[_Column], taken: Sequence[np.ndarray], count: int
+    columns: Sequence[_Column],
+    taken: Sequence[np.ndarray],
+    combine: _Combine,
+    first: np.ndarray,
+    buckets: int,
 ) -> np.ndarray:
     from farmhash import Fingerprint64
 
-    result = np.full(count, np.uint64(c.attr("hash_key") & (2**64 - 1)))
+    result = first
     for column, places in zip(columns, taken):
         values = column.values
         if values.dtype == object:
@@ -151,8 +168,7 @@ def _hashed(
             features = np.fromiter(prints, np.uint64, len(values))
         else:
             features = values.astype(np.uint64)
-        result = fingerprint_cat(result, features[places])
-    buckets = c.attr("num_buckets")
+        result = combine(result, features[places])
     return (result % (np.uint64(buckets) if buckets > 0 else _LARGEST)).astype(np.int64)
 
 
@@ -167,6 +183,7 @@ def _joined(columns: Sequence[_Column], taken: Sequence[np.ndarray], count: int)
 
 
 def _cross(
+    combine: _Combine,
     c: KernelContext,
     indices: Sequence[np.ndarray],
     values: Sequence[np.ndarray],
@@ -192,7 +209,9 @@ def _cross(
     if c.attr("out_type") == dtypes.string:
         crossed = _joined(columns, taken, total)
     else:
-        crossed = _hashed(c, columns, taken, total)
+        key = DEFAULT_HASH_KEY if combine is _hash_combine else c.attr("hash_key")
+        first = np.full(total, np.uint64(key & (2**64 - 1)))
+        crossed = _hashed(columns, taken, combine, first, c.attr("num_buckets"))
     most = int(counts.max()) if batch else 0
     return np.stack([rows, turn], 1).astype(np.int64), crossed, np.array([batch, most], np.int64)
 
@@ -200,32 +219,54 @@ def _cross(
 _PLACES = [np.array([[0, 0], [1, 0], [1, 1]]), np.array([[0, 1], [1, 0]])]
 _TEXTS = [np.array([b"a", b"b", b"c"], object), np.array([b"", b"d"], object)]
 _SIZES = [np.array([2, 2]), np.array([2, 2])]
-_HASHED = {"hashed_output": True, "hash_key": _DEFAULT_HASH_KEY, "out_type": dtypes.int64}
-define(
-    "SparseCross",
-    "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types -> "
-    "output_indices: int64, output_values: out_type, output_shape: int64",
-    "N: int >= 0; hashed_output: bool; num_buckets: int >= 0; hash_key: int; "
-    "sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0; "
-    "out_type: {int64, string}; internal_type: {int64, string}",
-    shape=lambda c: [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])],
-    kernel=_cross,
-    gradient=NoGradient("crosses are texts or their hashes"),
-    dynamic_shape=True,
-    doc="All combinations of the features of each row, one of every column.",
-    test={
-        "values": [
-            [_PLACES, _TEXTS, _SIZES, [np.array([[5, 6], [7, 8]])]],
-            [_PLACES, [np.array([1, 2, 3]), np.array([4, 5])], _SIZES, []],
-        ],
-        "attrs": [{**_HASHED, "num_buckets": 100, "internal_type": dtypes.int64}],
-    },
-)
+_HASHED = {"hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
 
 
-def _crossed(
-    inputs: list[Any], hashed: bool, num_buckets: int, hash_key: int | None, name: str | None
+def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
+    define(
+        name,
+        f"indices: N * int64, values: sparse_types, shapes: N * int64, {dense}: dense_types -> "
+        "output_indices: int64, output_values: out_type, output_shape: int64",
+        f"N: int >= 0; hashed_output: bool; num_buckets: int >= 0;{' hash_key: int;' * key} "
+        "sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0; "
+        "out_type: {int64, string}; internal_type: {int64, string}",
+        shape=lambda c: [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])],
+        kernel=functools.partial(_cross, combine),
+        gradient=NoGradient("crosses are texts or their hashes"),
+        dynamic_shape=True,
+        doc="All combinations of the features of each row, one of every column.",
+        test={
+            "values": [
+                [_PLACES, _TEXTS, _SIZES, [np.array([[5, 6], [7, 8]])]],
+                [_PLACES, [np.array([1, 2, 3]), np.array([4, 5])], _SIZES, []],
+            ],
+            "attrs": [
+                {**_HASHED, "num_buckets": 100, **({"hash_key": DEFAULT_HASH_KEY} if key else {})}
+            ],
+        },
+    )
+
+
+_define("SparseCross", "dense_inputs", True, fingerprint_cat)
+_define("SparseFeatureCross", "dense", False, _hash_combine)
+_define("SparseFeatureCrossV2", "dense", True, fingerprint_cat)
+
+
+def cross_with(
+    op: Callable[..., Any], inputs: list[Any], hashed: bool, num_buckets: int, **options: Any
 ) -> SparseTensor:
+    """What an op makes of tensors, sparse and dense ones, that it is to cross.
+
+    Args:
+        op: makes the node.
+        inputs: a list of tensors.
+        hashed: whether hashes are given in the place of texts.
+        num_buckets: what hashes are taken modulo, if not 0.
+        **options: more attributes, and the name.
+
+    Raises:
+        TypeError: inputs is no list of tensors.
+    """
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     if not all(isinstance(i, (SparseTensor, Tensor)) for i in inputs):
@@ -237,20 +278,18 @@ def _crossed(
     def converted(value: Any) -> Any:
         return value if value.dtype == dtypes.string else tf.cast(value, dtypes.int64)
 
-    return SparseTensor(
-        *raw.SparseCross(
-            [i.indices for i in sparse],
-            [converted(i.values) for i in sparse],
-            [i.dense_shape for i in sparse],
-            [converted(i) for i in dense],
-            hashed_output=hashed,
-            num_buckets=num_buckets,
-            hash_key=hash_key or _DEFAULT_HASH_KEY,
-            out_type=dtypes.int64 if hashed else dtypes.string,
-            internal_type=dtypes.string if texts else dtypes.int64,
-            name=name,
-        )
+    parts = op(
+        [i.indices for i in sparse],
+        [converted(i.values) for i in sparse],
+        [i.dense_shape for i in sparse],
+        [converted(i) for i in dense],
+        hashed_output=hashed,
+        num_buckets=num_buckets,
+        out_type=dtypes.int64 if hashed else dtypes.string,
+        internal_type=dtypes.string if texts else dtypes.int64,
+        **options,
     )
+    return SparseTensor(*parts)
 
 
 @export("sparse.cross")
@@ -272,7 +311,7 @@ def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
         >>> tf.Session().run(crosses.values)
         array([b'a_X_7', b'b_X_7'], dtype=object)
     """
-    return _crossed(inputs, False, 0, None, name)
+    return cross_with(raw.SparseCross, inputs, False, 0, hash_key=DEFAULT_HASH_KEY, name=name)
 
 
 @export("sparse.cross_hashed")
@@ -301,4 +340,5 @@ def sparse_cross_hashed(
         >>> tf.Session().run(tf.sparse.cross_hashed(columns, num_buckets=10).values).shape
         (2,)
     """
-    return _crossed(inputs, True, num_buckets, hash_key, name)
+    key = hash_key or DEFAULT_HASH_KEY
+    return cross_with(raw.SparseCross, inputs, True, num_buckets, hash_key=key, name=name)

@@ -39,6 +39,8 @@ lazy("engine.types.nest:is_sequence", "contrib.framework.nest.is_nested")
 for _name in ("set_difference", "set_intersection", "set_size", "set_union"):
     lazy(f"ops.array.sets:{_name}", f"contrib.metrics.{_name}")
 
+lazy("train.contrib.layers.feature_column", "contrib.layers.feature_column")
+
 # Names that slim shares with layers and framework.
 _SLIM = """
     add_arg_scope add_model_variable apply_regularization arg_scope arg_scoped_arguments
@@ -59,15 +61,42 @@ _SLIM = """
     summarize_activations summarize_biases summarize_collection summarize_tensor summarize_tensors
     summarize_variables summarize_weights unit_norm variable VariableDeviceChooser
     variance_scaling_initializer xavier_initializer xavier_initializer_conv2d zero_initializer
+    OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES RevBlock SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+    bucketized_column check_feature_columns create_feature_spec_for_parsing crossed_column
+    deprecated deprecated_arg_values embedding_column infer_real_valued_columns
+    input_from_feature_columns joint_weighted_sum_from_feature_columns
+    make_place_holder_tensors_for_base_features multi_class_target one_hot_column
+    parse_feature_columns_from_examples parse_feature_columns_from_sequence_examples
+    real_valued_column recompute_grad regression_target rev_block scattered_embedding_column
+    sequence_input_from_feature_columns shared_embedding_columns sparse_column_with_hash_bucket
+    sparse_column_with_integerized_feature sparse_column_with_keys
+    sparse_column_with_vocabulary_file transform_features weighted_sparse_column
+    weighted_sum_from_feature_columns
+    DataFrameColumn InputLayer ProblemType adaptive_clipping_fn arg_scope_func_key binary_svm_target
+    bucketize embedding_lookup_sparse_with_distributed_aggregation experimental
+    get_default_binary_metrics_for_eval pool scattered_embedding_lookup
+    scattered_embedding_lookup_sparse sparse_feature_cross
 """
 for _name in _SLIM.split():
     lazy(f"train.contrib.slim.names:{_name}", f"contrib.slim.{_name}")
 lazy("contrib.losses", "contrib.slim.losses")
 lazy("contrib.metrics", "contrib.slim.metrics")
-lazy("train.contrib.layers.layers", "contrib.slim.layers")
-lazy("train.contrib.layers.initializers", "contrib.slim.initializers")
-lazy("train.contrib.layers.regularizers", "contrib.slim.regularizers")
+# Modules that slim has as names; those of layers by their own.
+_SLIM_MODULES = """
+    bucketization_op embedding_ops encoders feature_column feature_column_ops initializers layers
+    normalization optimizers regularizers rev_block_lib sparse_feature_cross_op target_column utils
+"""
+for _name in _SLIM_MODULES.split():
+    lazy(f"train.contrib.layers.{_name}", f"contrib.slim.{_name}")
+lazy("train.contrib.layers.feature_column", "contrib.slim.fc")
+lazy("train.contrib.layers.sparse_ops", "contrib.slim.contrib_sparse_ops")
+lazy("train.contrib.framework.variables", "contrib.slim.contrib_variables")
 lazy("train.contrib.framework.variables", "contrib.slim.variables")
+lazy("train.contrib.framework.checkpoint_utils", "contrib.slim.checkpoint_utils")
+lazy("train.contrib.losses.loss_ops", "contrib.slim.loss_ops")
+lazy("contrib.metrics", "contrib.slim.metric_ops")
+lazy("contrib.framework", "contrib.slim.contrib_framework")
+lazy("contrib.lookup", "contrib.slim.lookup")
 _NETS = (
     "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 "
     "resnet_v2 vgg"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking up embeddings: of sparse ids with gaps, and of ids that occur often."""
+"""Looking up embeddings: of sparse ids with gaps, of ids that occur often, and by hashes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.tensor import SparseTensor
-from ....engine.interface import log
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
 from ....ops.nn.embedding import embedding_lookup, embedding_lookup_sparse
 from ....ops.public import tf
-from ....ops.state.variable_partitions import PartitionedVariable
+from .scattered_embeddings import (
+    _sampled_scattered_embedding_lookup,
+    _sampled_scattered_embedding_lookup_sparse,
+    combiner_or_mean,
+    parts_of,
+    scattered_embedding_lookup,
+    scattered_embedding_lookup_sparse,
+)
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
 
-
-def _parts(params: Any) -> list[Any]:
-    if isinstance(params, PartitionedVariable):
-        return list(params)
-    return params if isinstance(params, list) else [params]
-
-
-def _combiner(combiner: str | None) -> str:
-    if combiner is None:
-        log.warning(
-            'The default value of combiner will change from "mean" to "sqrtn" after 2016/11/01.'
-        )
-        return "mean"
-    return combiner
+__all__ = [
+    "_sampled_scattered_embedding_lookup",
+    "_sampled_scattered_embedding_lookup_sparse",
+    "embedding_lookup_sparse_with_distributed_aggregation",
+    "embedding_lookup_unique",
+    "safe_embedding_lookup_sparse",
+    "scattered_embedding_lookup",
+    "scattered_embedding_lookup_sparse",
+]
 
 
 @export("contrib.layers.safe_embedding_lookup_sparse")
@@ -69,10 +70,10 @@ def safe_embedding_lookup_sparse(
         >>> print(tf.Session().run(look_up(table, ids, combiner="sum")).tolist())
         [[6.0], [0.0]]
     """
-    combiner = _combiner(combiner)
+    combiner = combiner_or_mean(combiner)
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    parts = _parts(embedding_weights)
+    parts = parts_of(embedding_weights)
     if not parts:
         raise ValueError(f"Missing embedding_weights {parts}.")
     dtype = None if sparse_weights is None else sparse_weights.dtype
@@ -149,3 +150,21 @@ def embedding_lookup_unique(
         result = tf.reshape(tf.gather(found, places), tf.concat([shape, tf.shape(found)[1:]], 0))
         result.set_shape(ids.shape.concatenate(found.shape[1:]))
         return result
+
+
+def embedding_lookup_sparse_with_distributed_aggregation(
+    params: Any,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: float | None = None,
+) -> Any:
+    """`tf.nn.embedding_lookup_sparse`: all parts of the embeddings are on one machine.
+
+    Args: as `tf.nn.embedding_lookup_sparse`.
+    """
+    return embedding_lookup_sparse(
+        params, sp_ids, sp_weights, partition_strategy, name, combiner_or_mean(combiner), max_norm
+    )
