@@ -314,8 +314,8 @@ def recompute_grad(
     Example:
         >>> double = tf.contrib.layers.recompute_grad(lambda x: 2 * x)
         >>> x = tf.constant(3.0)
-        >>> print(tf.Session().run(tf.gradients(double(x), x)))
-        [2.0]
+        >>> print(tf.Session().run(tf.gradients(double(x), x)[0]))
+        2.0
     """
     closed_over = inspect.getclosurevars(fn).nonlocals if inspect.isfunction(fn) else {}
     for name, value in closed_over.items():
