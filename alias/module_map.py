@@ -322,6 +322,30 @@ HOMES["ops"].update(
     for name in names.split()
 )
 HOMES["ops"]["distributions.distributions"] = "tf.distributions"
+HOMES["ops"].update(
+    (f"linalg.{name}", f".ops.linalg.operators.{home} tf.linalg")
+    for home, names in {
+        "operator": "linear_operator",
+        "algebra": "linear_operator_algebra",
+        "broadcasting": "linear_operator_util",
+        "addition": "linear_operator_addition",
+        "rules": (
+            "adjoint_registrations cholesky_registrations inverse_registrations "
+            "matmul_registrations registrations_util solve_registrations"
+        ),
+        "diagonal": (
+            "linear_operator_diag linear_operator_full_matrix linear_operator_lower_triangular"
+        ),
+        "identity": "linear_operator_identity linear_operator_zeros",
+        "circulant": "linear_operator_circulant linear_operator_toeplitz",
+        "low_rank": "linear_operator_householder linear_operator_low_rank_update",
+        "composed": (
+            "linear_operator_block_diag linear_operator_composition linear_operator_kronecker"
+        ),
+        "derived": "linear_operator_adjoint linear_operator_inversion",
+    }.items()
+    for name in names.split()
+)
 HOMES["training"]["saving.saveable_object"] = ".train.checkpoints.saveable"
 HOMES["training"]["saving.saveable_object_util"] = ".train.checkpoints.saveable"
 HOMES["training"]["saving.functional_saver"] = ".train.objects.object_saver"

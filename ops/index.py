@@ -185,6 +185,17 @@ ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv
 ops.linalg.exponential: linalg.expm
 ops.linalg.functions: linalg.logm linalg.lu linalg.sqrtm matrix_square_root
 ops.linalg.norm: eye linalg.eye linalg.norm linalg.normalize norm
+ops.linalg.operators.circulant: linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D
+  linalg.LinearOperatorCirculant3D linalg.LinearOperatorToeplitz
+ops.linalg.operators.composed: linalg.LinearOperatorBlockDiag linalg.LinearOperatorComposition
+  linalg.LinearOperatorKronecker
+ops.linalg.operators.derived: linalg.LinearOperatorAdjoint linalg.LinearOperatorInversion
+ops.linalg.operators.diagonal: linalg.LinearOperatorDiag linalg.LinearOperatorFullMatrix
+  linalg.LinearOperatorLowerTriangular
+ops.linalg.operators.identity: linalg.LinearOperatorIdentity linalg.LinearOperatorScaledIdentity
+  linalg.LinearOperatorZeros
+ops.linalg.operators.low_rank: linalg.LinearOperatorHouseholder linalg.LinearOperatorLowRankUpdate
+ops.linalg.operators.operator: linalg.LinearOperator
 ops.linalg.products: linalg.matmul linalg.matvec linalg.trace matmul sparse_matmul trace
 ops.linalg.solve: cholesky cholesky_solve linalg.adjoint linalg.cholesky linalg.cholesky_solve
   linalg.det linalg.inv linalg.logdet linalg.lstsq linalg.slogdet linalg.solve

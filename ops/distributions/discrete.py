@@ -54,6 +54,7 @@ class _WithProbabilities(Distribution):
 class Bernoulli(_WithProbabilities):
     """The Bernoulli distribution: 1 with a probability, else 0."""
 
+    _draws_numbers = True
     _shaped: tuple[str, ...] = ("logits",)
 
     def __init__(
@@ -125,6 +126,8 @@ def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None)
 @without_private_bases
 class Categorical(_WithProbabilities):
     """The categorical distribution: the number of one of several classes."""
+
+    _draws_numbers = True
 
     def __init__(
         self,

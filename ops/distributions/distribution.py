@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape, broadcast_static
+from ...engine.types.shape import TensorShape, as_shape, broadcast_static, unknown_shape
 from ..control import with_dependencies
 from ..public import tf
 
@@ -146,28 +147,31 @@ class Distribution:
 
     # Shapes
 
+    # Whether one draw of one distribution is a number; else the class states what it is.
+    _draws_numbers = False
+
     @property
     def _like(self) -> Sequence[Tensor]:
-        """Tensors that broadcast to the shape of the batch."""
-        raise NotImplementedError("batch_shape is not implemented")
+        """Tensors that broadcast to the shape of the batch, if the class states it by them."""
+        return ()
 
     def _batch_shape_tensor(self) -> Tensor:
-        first, *others = (tf.shape(x) for x in self._like)
-        for other in others:
-            first = tf.broadcast_dynamic_shape(first, other)
-        return first
+        if not self._like:
+            raise self._not_stated("batch_shape_tensor")
+        return functools.reduce(tf.broadcast_dynamic_shape, [tf.shape(x) for x in self._like])
 
     def _batch_shape(self) -> TensorShape:
-        shape = TensorShape([])
-        for x in self._like:
-            shape = as_shape(broadcast_static(shape, x.shape))
-        return shape
+        if not self._like:
+            return TensorShape(None)
+        return functools.reduce(broadcast_static, [x.shape for x in self._like])
 
     def _event_shape_tensor(self) -> Tensor:
+        if not self._draws_numbers:
+            raise self._not_stated("event_shape_tensor")
         return tf.constant([], dtype=dtypes.int32)
 
     def _event_shape(self) -> TensorShape:
-        return TensorShape([])
+        return TensorShape([] if self._draws_numbers else None)
 
     @property
     def batch_shape(self) -> TensorShape:
@@ -211,21 +215,51 @@ class Distribution:
         self, sample_shape: TensorLike = (), seed: int | None = None, name: str = "sample"
     ) -> Tensor:
         """Draws, of shape `sample_shape` followed by the batch's and the event's."""
+        return self._call_sample_n(sample_shape, seed, name)
+
+    def _call_sample_n(
+        self, sample_shape: TensorLike, seed: int | None, name: str, **kwargs: Any
+    ) -> Tensor:
         with self._name_scope(name, [sample_shape]):
             shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            shape, count = _as_vector(shape)
+            shape, count = self._expand_sample_shape_to_vector(shape, "sample_shape")
             # Subclasses draw a plain number of samples, whatever the shape asked for.
-            drawn = self._sample_n(count, seed)
-            whole = tf.concat([shape, tf.shape(drawn)[1:]], 0)
-            drawn = tf.reshape(drawn, whole)
-            self._set_static_shape(drawn, shape)
-            return drawn
+            drawn = self._sample_n(count, seed, **kwargs)
+            drawn = tf.reshape(drawn, tf.concat([shape, tf.shape(drawn)[1:]], 0))
+            return self._transformed_samples(drawn, shape, **kwargs)
 
-    def _set_static_shape(self, drawn: Tensor, sample_shape: Tensor) -> None:
+    def _transformed_samples(self, drawn: Tensor, shape: Tensor, **kwargs: Any) -> Tensor:
+        """Samples in their shape, as `sample` gives them."""
+        return self._set_sample_static_shape(drawn, shape)
+
+    def _expand_sample_shape_to_vector(self, x: Tensor, name: str) -> tuple[Tensor, Any]:
+        """A shape given as a vector or as a number, as a vector; and how many elements it has."""
+        known = constant_value(x)
+        count = tf.reduce_prod(x) if known is None else np.prod(known, dtype=np.int32)
+        rank = x.shape.ndims
+        if rank is not None and rank > 1:
+            raise ValueError("Input is neither scalar nor vector.")
+        if rank == 1:
+            return x, count
+        if rank == 0 and known is not None:
+            return convert_to_tensor(np.array([known], np.int32), name=name), count
+        return tf.reshape(x, [-1]), count
+
+    def _set_sample_static_shape(self, x: Tensor, sample_shape: Tensor) -> Tensor:
+        """Tells the samples what is known of sample_shape + batch_shape + event_shape."""
         known = constant_value(sample_shape)
-        if known is not None:
-            front = TensorShape(known.tolist())
-            drawn.set_shape(front.concatenate(self.batch_shape).concatenate(self.event_shape))
+        front = TensorShape(None if known is None else known.tolist())
+        parts = [front, self.batch_shape, self.event_shape]
+        ranks = [part.ndims for part in parts]
+        if ranks.count(None) > 1 or (None in ranks and x.shape.ndims is None):
+            if x.shape.ndims is not None:
+                _merge_ends(x, front, self.event_shape)
+            return x
+        if None in ranks:
+            rest = (x.shape.ndims or 0) - sum(rank for rank in ranks if rank is not None)
+            parts[ranks.index(None)] = unknown_shape(rest)
+        x.set_shape(parts[0].concatenate(parts[1]).concatenate(parts[2]))
+        return x
 
     # Densities and moments
 
@@ -274,40 +308,44 @@ class Distribution:
     def _mode(self) -> Tensor:
         raise self._not_stated("mode")
 
-    def _of(self, value: TensorLike, name: str, *ways: Callable[[Tensor], Tensor]) -> Tensor:
+    def _call(self, what: str, value: TensorLike, name: str, **kwargs: Any) -> Tensor:
+        """What `_log_prob` and the like say of a value, or what follows from another of them."""
         with self._name_scope(name, [value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
-            return _first_stated(lambda way: way(value), ways)
+            ways = [lambda: getattr(self, f"_{what}")(value, **kwargs)]
+            if what in _FOLLOWING:
+                ways.append(lambda: _FOLLOWING[what](self, value, kwargs))
+            return _first_stated(ways)
 
     def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The logarithm of the density (or probability) of a value."""
-        return self._of(value, name, self._log_prob, lambda x: tf.log(self._prob(x)))
+        return self._call("log_prob", value, name)
 
     def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
         """The density (or probability) of a value."""
-        return self._of(value, name, self._prob, lambda x: tf.exp(self._log_prob(x)))
+        return self._call("prob", value, name)
 
     def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
         """The logarithm of the probability of draws up to a value."""
-        return self._of(value, name, self._log_cdf, lambda x: tf.log(self._cdf(x)))
+        return self._call("log_cdf", value, name)
 
     def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
         """The probability of draws up to a value."""
-        return self._of(value, name, self._cdf, lambda x: tf.exp(self._log_cdf(x)))
+        return self._call("cdf", value, name)
 
     def log_survival_function(
         self, value: TensorLike, name: str = "log_survival_function"
     ) -> Tensor:
         """The logarithm of the probability of draws above a value."""
-        return self._of(value, name, self._log_survival_function, lambda x: tf.log1p(-self.cdf(x)))
+        return self._call("log_survival_function", value, name)
 
     def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
         """The probability of draws above a value."""
-        return self._of(value, name, self._survival_function, lambda x: 1.0 - self.cdf(x))
+        return self._call("survival_function", value, name)
 
     def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
         """What draws exceed with a probability of 1 - `value`."""
-        return self._of(value, name, self._quantile)
+        return self._call("quantile", value, name)
 
     def entropy(self, name: str = "entropy") -> Tensor:
         """Shannon's entropy, in nats."""
@@ -321,15 +359,13 @@ class Distribution:
 
     def variance(self, name: str = "variance") -> Tensor:
         """The variance of each component."""
-        ways = (self._variance, lambda: tf.square(self._stddev()))
         with self._name_scope(name):
-            return _first_stated(lambda way: way(), ways)
+            return _first_stated((self._variance, lambda: tf.square(self._stddev())))
 
     def stddev(self, name: str = "stddev") -> Tensor:
         """The standard deviation of each component."""
-        ways = (self._stddev, lambda: tf.sqrt(self._variance()))
         with self._name_scope(name):
-            return _first_stated(lambda way: way(), ways)
+            return _first_stated((self._stddev, lambda: tf.sqrt(self._variance())))
 
     def covariance(self, name: str = "covariance") -> Tensor:
         """The covariance matrix of the components of a draw."""
@@ -343,21 +379,49 @@ class Distribution:
 
     # Divergences
 
-    def cross_entropy(self, other: object, name: str = "cross_entropy") -> Tensor:
-        """The cross entropy of this distribution and another one."""
+    def _cross_entropy(self, other: object) -> Tensor:
         from . import divergence
 
+        return divergence.cross_entropy(self, other, allow_nan_stats=self.allow_nan_stats)
+
+    def cross_entropy(self, other: object, name: str = "cross_entropy") -> Tensor:
+        """The cross entropy of this distribution and another one."""
         with self._name_scope(name):
-            return divergence.cross_entropy(self, other, allow_nan_stats=self.allow_nan_stats)
+            return self._cross_entropy(other)
+
+    def _kl_divergence(self, other: object) -> Tensor:
+        from . import divergence
+
+        return divergence.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def kl_divergence(self, other: object, name: str = "kl_divergence") -> Tensor:
         """The Kullback-Leibler divergence of this distribution from another one."""
-        from . import divergence
-
         with self._name_scope(name):
-            return divergence.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
+            return self._kl_divergence(other)
 
     # Helpers of subclasses
+
+    def _complete(
+        self,
+        given: dict[str, Any],
+        parents: Sequence[Any],
+        name: str | None,
+        dtype: DTypeLike,
+        reparameterized: bool = False,
+    ) -> None:
+        """The base's constructor, with what the constructor of a subclass was given."""
+        Distribution.__init__(
+            self,
+            dtype=dtype,
+            reparameterization_type=(
+                FULLY_REPARAMETERIZED if reparameterized else NOT_REPARAMETERIZED
+            ),
+            validate_args=given["validate_args"],
+            allow_nan_stats=given["allow_nan_stats"],
+            parameters=given,
+            graph_parents=parents,
+            name=name,
+        )
 
     def _where_defined(self, value: Tensor, *bounds: tuple[Tensor, str]) -> Tensor:
         """A statistic that exists where all bounds are above 1: else NaN, or an error."""
@@ -397,28 +461,41 @@ class Distribution:
         )
 
 
-def _first_stated(call: Callable[[Any], Tensor], ways: Sequence[Callable[..., Tensor]]) -> Tensor:
+def _first_stated(ways: Sequence[Callable[[], Tensor]]) -> Tensor:
     """The result of the first way that is stated; the error of the first if none is."""
     missing: list[NotImplementedError] = []
     for way in ways:
         try:
-            return call(way)
+            return way()
         except NotImplementedError as error:
             missing.append(error)
     raise missing[0]
 
 
+# What follows from something else, where a class does not state it.
+_FOLLOWING: dict[str, Callable[[Any, Tensor, dict[str, Any]], Tensor]] = {
+    "log_prob": lambda self, x, kwargs: tf.log(self._prob(x, **kwargs)),
+    "prob": lambda self, x, kwargs: tf.exp(self._log_prob(x, **kwargs)),
+    "log_cdf": lambda self, x, kwargs: tf.log(self._cdf(x, **kwargs)),
+    "cdf": lambda self, x, kwargs: tf.exp(self._log_cdf(x, **kwargs)),
+    "log_survival_function": lambda self, x, kwargs: tf.log1p(-self.cdf(x, **kwargs)),
+    "survival_function": lambda self, x, kwargs: 1.0 - self.cdf(x, **kwargs),
+}
+
+
+def _merge_ends(x: Tensor, front: TensorShape, back: TensorShape) -> None:
+    """Tells a tensor the sizes of its first and of its last dimensions, as far as known."""
+    rank = x.shape.ndims or 0
+    if front.ndims is not None:
+        x.set_shape(front.concatenate(unknown_shape(rank - front.ndims)))
+    if back.ndims is not None:
+        x.set_shape(unknown_shape(rank - back.ndims).concatenate(back))
+
+
 def _is_scalar(shape: TensorShape, dynamic: Callable[[], Tensor], name: str) -> Tensor:
     if shape.ndims is not None:
         return convert_to_tensor(shape.ndims == 0, name=name)
-    return tf.equal(tf.size(dynamic()), 0, name=name)
-
-
-def _as_vector(shape: Tensor) -> tuple[Tensor, Any]:
-    """A shape given as a vector or as a number, as a vector; and how many elements it has."""
-    known = constant_value(shape)
-    count = tf.reduce_prod(shape) if known is None else np.prod(known, dtype=np.int32)
-    rank = shape.shape.ndims
-    if rank is not None and rank > 1:
-        raise ValueError("Input is neither scalar nor vector.")
-    return (shape if rank == 1 else tf.reshape(shape, [-1])), count
+    found = dynamic()
+    if found.shape.ndims is not None and found.shape.as_list()[0] is not None:
+        return convert_to_tensor(found.shape.as_list() == [0], name=name)
+    return tf.equal(tf.shape(found)[0], 0, name=name)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class _Located(Distribution):
     """A distribution with a place and a scale."""
 
+    _draws_numbers = True
     _loc: Tensor
     _scale: Tensor
     _shaped: tuple[str, ...] = ("loc", "scale")
@@ -338,6 +339,7 @@ class StudentT(_Located):
 class Uniform(Distribution):
     """The uniform distribution from `low` up to, and without, `high`."""
 
+    _draws_numbers = True
     _shaped: tuple[str, ...] = ("low", "high")
 
     def __init__(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class Gamma(Distribution):
     """The gamma distribution of a shape (`concentration`) and an inverse scale (`rate`)."""
 
+    _draws_numbers = True
     _shaped: tuple[str, ...] = ("concentration", "rate")
 
     def __init__(
@@ -156,6 +157,7 @@ class Exponential(Gamma):
 class Beta(Distribution):
     """The beta distribution of `concentration1` successes and `concentration0` failures."""
 
+    _draws_numbers = True
     _shaped: tuple[str, ...] = ("concentration1", "concentration0")
 
     def __init__(
