@@ -376,7 +376,6 @@ HOMES["ops"].update(
 OTHERS = {
     "examples.tutorials.mnist.input_data": ".io.mnist",
     "examples.tutorials.mnist.mnist": ".train.mnist",
-    "contrib.learn.python.learn.datasets.base": ".io.csv_datasets",
     "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
     "contrib.framework.python.ops.audio_ops": "raw",
@@ -549,12 +548,10 @@ _INTERNALS = {
         "ops.parallel_for.gradients platform.self_check platform.build_info user_ops.user_ops"
     ),
     "products": (
-        "tpu.tpu_function debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks "
+        "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks "
         "debug.wrappers.dumping_wrapper debug.wrappers.grpc_wrapper debug.lib.debug_utils "
         "debug.lib.debug_data profiler.model_analyzer profiler.option_builder "
-        "distribute.distribution_strategy_context distribute.distribute_lib "
-        "distribute.reduce_util distribute.values training.distribute "
-        "training.distribution_strategy_context autograph autograph.impl.api"
+        "distribute.values autograph autograph.impl.api"
     ),
 }
 OTHERS.update(
@@ -562,6 +559,28 @@ OTHERS.update(
     for home, modules in _INTERNALS.items()
     for module in modules.split()
 )
+_STRATEGIES = ".train.distributed.strategy .train.distributed.strategy_context tf.distribute"
+OTHERS.update(
+    {
+        "python.tpu.tpu_function": ".train.contrib.tpu.tpu_function",
+        "python.distribute": "tf.distribute",
+        "python.distribute.reduce_util": ".train.distributed.strategy_context",
+        "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
+        "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
+        "contrib.learn.python.learn.learn_io": "tf.contrib.learn.io",
+        "python.training.distribute": _STRATEGIES,
+        "python.training.distribution_strategy_context": _STRATEGIES,
+    }
+)
+for _module in (
+    "distribute_lib distribution_strategy_context mirrored_strategy one_device_strategy "
+    "strategy_input device_util"
+).split():
+    OTHERS[f"python.distribute.{_module}"] = _STRATEGIES
+for _module in "tpu tpu_optimizer training_loop bfloat16".split():
+    OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
+for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
+    OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.eager.backprop"] += " .alias.internals.eager"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"

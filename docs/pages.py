@@ -85,10 +85,7 @@ def names_before_1_table() -> str:
 # Namespaces below tf.contrib -> why what they lack is not here.
 _WHY = {
     **dict.fromkeys(("keras", "lite"), "a product of its own"),
-    **dict.fromkeys(
-        ("bigtable", "cloud", "cluster_resolver", "rpc", "tpu"),
-        "needs hardware or services that are not reached from here",
-    ),
+    **dict.fromkeys(("bigtable", "cloud", "rpc"), "needs services that are not reached from here"),
     **dict.fromkeys(("cudnn_rnn", "nccl", "tensorrt"), "made for other processors"),
 }
 
@@ -98,23 +95,33 @@ def contributions_table() -> str:
     import numbaflow  # noqa: F401  publishes the names
     from numbaflow.engine import api
     from numbaflow.engine.interface.missing import known_names
+    from numbaflow.train.contrib.unavailable import TABLE as unavailable_names
 
     names_here = {*api.NAMES, *api.LAZY, *api.LATER}
     here = {*names_here, *(name.rpartition(".")[0] for name in names_here)}
+    why_not = {
+        name: f"raises an error, as it needs {needs}"
+        for needs, names in unavailable_names.items()
+        for name in names.split()
+    }
     known = known_names()
-    found: dict[str, tuple[list[str], list[str]]] = {}
+    # Namespace -> why names do not work, or "" -> the names.
+    found: dict[str, dict[str, list[str]]] = {}
     for module, names in sorted(known.items()):
         if not module.startswith("contrib."):
             continue
         _, space, *inside = module.split(".")
         for name in names:
-            if f"{module}.{name}" not in known:
-                lists = found.setdefault(space, ([], []))
-                lists[f"{module}.{name}" not in here].append(".".join([*inside, name]))
+            path = f"{module}.{name}"
+            if path not in known:
+                why = why_not.get(path, "" if path in here else _WHY.get(space, "not yet"))
+                lists = found.setdefault(space, {"": []})
+                lists.setdefault(why, []).append(".".join([*inside, name]))
     rows = ["| namespace | works | does not |", "|---|---|---|"]
-    for space, (works, lacks) in found.items():
-        total = len(works) + len(lacks)
-        missing = f"{_WHY.get(space, 'not yet')}: {_shown(lacks)}" if lacks else ""
+    for space, lists in found.items():
+        works = lists.pop("")
+        total = len(works) + sum(map(len, lists.values()))
+        missing = "; ".join(f"{why}: {_shown(names)}" for why, names in lists.items())
         rows.append(f"| `{space}` | {len(works)} of {total}: {_shown(works)} | {missing} |")
     return "\n".join(rows) + "\n"
 

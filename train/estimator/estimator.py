@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 from ...engine.api import export
@@ -16,6 +17,7 @@ from ...engine.types import nest
 from ...ops.public import tf
 from ..checkpoints.checkpoint_management import latest_checkpoint
 from ..checkpoints.checkpoint_utils import list_variables, load_variable
+from ..distributed.strategy_input import InputContext
 from ..objects.warm_starting_util import warm_start
 from ..sessions.basic_session_run_hooks import StopAtStepHook
 from ..sessions.evaluation import (
@@ -93,7 +95,12 @@ class Estimator:
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = settings.warm_start_settings(warm_start_from)
 
+    # Whether a class of this package may, as TPUEstimator does.
+    _OVERRIDES_MEMBERS = False
+
     def _assert_members_are_not_overridden(self) -> None:
+        if vars(type(self)).get("_OVERRIDES_MEMBERS"):
+            return
         own = {name for name in dir(Estimator) if not name.startswith("__")}
         common = own & set(vars(type(self))) - _MAY_OVERRIDE
         overridden = [m for m in common if getattr(Estimator, m) != getattr(type(self), m)]
@@ -196,17 +203,30 @@ class Estimator:
         return self
 
     def _train_model(self, input_fn: Callable[..., Any], hooks: list[Any], listeners: Any) -> Any:
-        with tf.Graph().as_default() as graph, graph.device(self._device_fn):
+        strategy = self._train_distribution
+        with ExitStack() as stack:
+            graph = stack.enter_context(tf.Graph().as_default())
+            stack.enter_context(graph.device(self._device_fn))
+            if strategy:
+                stack.enter_context(strategy.scope())
             tf.set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             _get_or_create_global_step_read(graph)
             features, labels, input_hooks = self._input(input_fn, ModeKeys.TRAIN)
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            spec = self._replicated(strategy, features, labels, ModeKeys.TRAIN)
             return steps.train_with_spec(
                 *(spec, [*input_hooks, *hooks], listeners),
                 config=self._config,
                 warm_start_from=self._warm_start_settings,
             )
+
+    def _replicated(self, strategy: Any, features: Any, labels: Any, mode: str) -> Any:
+        """What the model function gives, in the replica of a strategy if there is one."""
+        if not strategy:
+            return self._call_model_fn(features, labels, mode, self.config)
+        return strategy.extended.call_for_each_replica(
+            self._call_model_fn, args=(features, labels, mode, self.config)
+        )
 
     def evaluate(
         self,
@@ -241,7 +261,8 @@ class Estimator:
                     "evaluate.",
                     self._model_dir,
                 )
-        with tf.Graph().as_default():
+        strategy = self._eval_distribution
+        with tf.Graph().as_default(), strategy.scope() if strategy else nullcontext():
             built = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, *built, self.eval_dir(name))
 
@@ -262,7 +283,7 @@ class Estimator:
         tf.set_random_seed(self._config.tf_random_seed)
         self._create_and_assert_global_step(tf.get_default_graph())
         features, labels, input_hooks = self._input(input_fn, ModeKeys.EVAL)
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self._config)
+        spec = self._replicated(self._eval_distribution, features, labels, ModeKeys.EVAL)
         for name in (LOSS_METRIC_KEY, GraphKeys.GLOBAL_STEP):
             if name in spec.eval_metric_ops:
                 raise ValueError(
@@ -457,7 +478,8 @@ class Estimator:
         return parse_input_fn_result(self._call_input_fn(input_fn, mode))
 
     def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
-        taken = called_with(input_fn, mode=mode, params=self.params, config=self.config)
+        offered = dict(mode=mode, params=self.params, config=self.config)
+        taken = called_with(input_fn, **offered, input_context=InputContext())
         with tf.device("/cpu:0"):
             return input_fn(**taken)
 

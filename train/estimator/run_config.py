@@ -101,8 +101,8 @@ class RunConfig:
         keep_checkpoint_max: how many checkpoints are kept; None or 0 keeps all.
         keep_checkpoint_every_n_hours: how often one is kept for good.
         log_step_count_steps: how many steps lie between lines about the loss and the speed.
-        train_distribute, eval_distribute, experimental_distribute: strategies; there are none
-            here, and one that is used is refused.
+        train_distribute, eval_distribute: strategies of tf.distribute, of one replica.
+        experimental_distribute: a DistributeConfig instead of them.
         device_fn: a function from ops to devices.
         protocol: of servers.
         experimental_max_worker_delay_secs: how long workers wait at most before they start.
@@ -143,10 +143,24 @@ class RunConfig:
             log.info("TF_CONFIG environment variable: %s", environment)
         given["model_dir"] = _model_dir(environment, path_text(model_dir))
         RunConfig._replace(self, _REPLACEABLE, **given)
+        self._take_strategies()
         self._init_from_environment(environment)
         if not self._session_config and self._cluster_spec:
             RunConfig._replace(
                 self, _REPLACEABLE, session_config=self._distributed_session_config()
+            )
+
+    def _take_strategies(self) -> None:
+        given = self._experimental_distribute
+        if not given:
+            return
+        for name in ("train_distribute", "eval_distribute"):
+            if getattr(self, name) is not None and getattr(given, name, None) is not None:
+                raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+            vars(self)[f"_{name}"] = getattr(self, name) or getattr(given, name, None)
+        if getattr(given, "remote_cluster", None):
+            raise NotImplementedError(
+                "experimental_distribute.remote_cluster: numbaflow's clusters are in TF_CONFIG"
             )
 
     def _distributed_session_config(self) -> Any:

@@ -15,6 +15,7 @@ from ...io import files
 from ...io.checkpoint_reader import new_checkpoint_reader
 from ..checkpoints.checkpoint_management import latest_checkpoint
 from ..distributed.device_setter import STANDARD_PS_OPS, replica_device_setter
+from ..distributed.strategy import Strategy
 from ..objects.warm_starting_util import VocabInfo
 from ..saved_model.folder import get_variables_path
 from ..sessions.hooks_writing import CheckpointSaverListener
@@ -95,7 +96,7 @@ def with_folder_and_session(config: Any, model_dir: Any) -> RunConfig:
         log.info("Using default config.")
     if not isinstance(config, RunConfig):
         raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
-    _refuse_strategies(config)
+    _check_strategies(config)
     if config.session_config is None:
         config = RunConfig.replace(config, session_config=get_default_session_config())
     model_dir = path_text(model_dir)
@@ -110,13 +111,12 @@ def with_folder_and_session(config: Any, model_dir: Any) -> RunConfig:
     return RunConfig.replace(config, model_dir=model_dir) if model_dir else config
 
 
-def _refuse_strategies(config: RunConfig) -> None:
-    for name in ("_train_distribute", "_eval_distribute", "_experimental_distribute"):
+def _check_strategies(config: RunConfig) -> None:
+    for name in ("_train_distribute", "_eval_distribute"):
         strategy = getattr(config, name)
-        if strategy is not None:
+        if strategy is not None and not isinstance(strategy, Strategy):
             raise ValueError(
-                f"RunConfig.{name[1:]} is {strategy!r}, but numbaflow has no distribution "
-                "strategies; without one the Estimator runs on this machine"
+                f"RunConfig.{name[1:]} is {strategy!r}, which is no strategy of tf.distribute"
             )
 
 

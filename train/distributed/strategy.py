@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.distribute` on one machine: strategies of one replica.
+
+Programs for strategies run as they are: a scope makes resource variables, functions of replicas are
+called once, and what would be added up over replicas stays as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...engine.api import export
+from ...engine.types import nest
+from ...ops.data.dataset import DatasetV2
+from ...ops.data.dataset_v1 import DatasetV1
+from ...ops.public import tf
+from . import strategy_context as modes
+from .strategy_context import ReduceOp
+from .strategy_input import InputContext, InputIterator, MultiStepContext
+from .strategy_input import input_of as _input_of
+
+_SEVERAL = "numbaflow computes on this machine's processor alone, as one replica"
+
+
+@export("distribute.ReplicaContext", "contrib.distribute.ReplicaContext")
+class ReplicaContext:
+    """The replica that code belongs to.
+
+    Args:
+        strategy: the strategy.
+        replica_id_in_sync_group: the replica's number.
+    """
+
+    def __init__(self, strategy: Strategy, replica_id_in_sync_group: Any) -> None:
+        self._strategy, self._number = strategy, replica_id_in_sync_group
+
+    def __enter__(self) -> None:
+        modes.enter(modes.Mode(self._strategy, self))
+
+    def __exit__(self, *unused: object) -> None:
+        modes.leave()
+
+    def merge_call(
+        self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """What a function gives outside of replicas, called with the strategy first."""
+        modes.require_replica_context(self)
+        return modes.called_by_strategy(self._strategy, merge_fn, args, kwargs or {})
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """1."""
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """The replica's number."""
+        modes.require_replica_context(self)
+        return self._number
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy."""
+        return self._strategy
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The replica's devices."""
+        modes.require_replica_context(self)
+        return self._strategy.extended.worker_devices
+
+    def all_reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+        """The sum or mean over replicas: the value."""
+        _checked(reduce_op)
+        return nest.map_structure(tf.identity, value)
+
+
+def _checked(reduce_op: Any) -> ReduceOp:
+    """A reduction, by its name or as it is."""
+    return reduce_op if isinstance(reduce_op, ReduceOp) else ReduceOp(str(reduce_op).upper())
+
+
+@export("contrib.distribute.UpdateContext")
+class UpdateContext:
+    """Within it, variables are updated on a device."""
+
+    current: str | None = None
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._before, UpdateContext.current = UpdateContext.current, self._device
+
+    def __exit__(self, *unused: object) -> None:
+        UpdateContext.current = self._before
+
+
+@export("distribute.StrategyExtended")
+class StrategyExtended:
+    """What libraries ask of a strategy, of one device.
+
+    Args:
+        container_strategy: the strategy.
+        device: the device's name.
+    """
+
+    experimental_require_static_shapes = False
+    experimental_should_init = True
+    experimental_between_graph = False
+    should_checkpoint = True
+    should_save_summary = True
+
+    def __init__(self, container_strategy: Strategy, device: str = "/device:CPU:0") -> None:
+        self._strategy, self._device = container_strategy, device
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Within it the strategy holds, and variables are resource variables."""
+        if modes.has_strategy():
+            if modes.get_strategy() is not self._strategy:
+                raise RuntimeError(
+                    f"Mixing different tf.distribute.Strategy objects: {modes.get_strategy()} is "
+                    f"not {self._strategy}"
+                )
+            if not modes.in_cross_replica_context():
+                raise RuntimeError(
+                    "Method requires being in cross-replica context, use "
+                    "get_replica_context().merge_call()"
+                )
+            yield self._strategy
+            return
+
+        def creator(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+            return next_creator(**{**kwargs, "use_resource": True})
+
+        modes.enter(modes.Mode(self._strategy, None))
+        try:
+            with tf.variable_creator_scope(creator):
+                yield self._strategy
+        finally:
+            modes.leave()
+
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """What a function gives in the replica."""
+        with ReplicaContext(self._strategy, 0):
+            return fn(*args, **(kwargs or {}))
+
+    def reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
+        """The sum or mean over replicas: the value."""
+        _checked(reduce_op)
+        return value
+
+    def batch_reduce_to(self, reduce_op: ReduceOp, value_destination_pairs: Any) -> list[Any]:
+        """The sums or means over replicas: the values."""
+        return [self.reduce_to(reduce_op, *pair) for pair in value_destination_pairs]
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """What a function of a variable gives."""
+        return self.update_non_slot(var, fn, (var, *args), kwargs, group)
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """What a function of variables beside others gives."""
+        with UpdateContext(self._device):
+            result = fn(*args, **(kwargs or {}))
+        return result if group else nest.map_structure(lambda value: (value,), result)
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """The tensor on devices, of which there is one."""
+        return tensor
+
+    def read_var(self, v: Any) -> Any:
+        """A variable's value."""
+        return tf.identity(v)
+
+    def value_container(self, value: Any) -> Any:
+        """The variable that a replica's variable is part of: itself."""
+        return value
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+        """A scope in which variables are where another is."""
+        return tf.colocate_with(colocate_with_variable)
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether a variable may be used with this strategy: all may."""
+        return True
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The device."""
+        return (self._device,)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The device."""
+        return (self._device,)
+
+    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
+        """The device."""
+        return (self._device,)
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> DatasetV2:
+        """A dataset of arrays."""
+        made: DatasetV2 = DatasetV1.from_tensor_slices(numpy_input)
+        return made
+
+    def experimental_run_steps_on_iterator(
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: int = 1,
+        initial_loop_values: Any = None,
+    ) -> MultiStepContext:
+        """A loop of steps, each with the next element.
+
+        Args:
+            fn: a function of a MultiStepContext and an element, which gives an op.
+            iterator: gives the elements.
+            iterations: how many steps.
+            initial_loop_values: what the outputs are before the first step.
+
+        Returns:
+            The MultiStepContext, with `run_op` and the last step's outputs.
+        """
+        context = MultiStepContext()
+        given = nest.flatten(initial_loop_values or {})
+
+        def body(i: Any, *unused: Any) -> Any:
+            result = fn(context, iterator.get_next())
+            outputs = nest.flatten(context.last_step_outputs)
+            with tf.control_dependencies([result]):
+                return [i + 1, *map(tf.identity, outputs)]
+
+        found = tf.while_loop(
+            lambda i, *unused: i < iterations,
+            body,
+            [tf.constant(0), *given],
+            parallel_iterations=1,
+            back_prop=False,
+            return_same_structure=True,
+            name="",
+        )
+        context.run_op = tf.group(*found)
+        context.take_outputs(nest.pack_sequence_as(context.last_step_outputs, found[1:]))
+        return context
+
+
+@export("distribute.Strategy", "contrib.distribute.DistributionStrategy")
+class Strategy:
+    """How a program is spread; here it is one replica.
+
+    Args:
+        extended: what libraries ask of it.
+    """
+
+    def __init__(self, extended: StrategyExtended) -> None:
+        self._extended = extended
+
+    @property
+    def extended(self) -> StrategyExtended:
+        """What libraries ask of it."""
+        return self._extended
+
+    def scope(self) -> Any:
+        """Within it the strategy holds, and variables are resource variables."""
+        return self._extended.scope()
+
+    def make_dataset_iterator(self, dataset: DatasetV2) -> InputIterator:
+        """An iterator of a dataset, with `initialize` and `get_next`."""
+        return InputIterator(dataset)
+
+    def make_input_fn_iterator(
+        self, input_fn: Callable[[InputContext], Any], replication_mode: Any = None
+    ) -> InputIterator:
+        """An iterator of what a function of an InputContext gives: a dataset, or a function."""
+        return InputIterator(_input_of(input_fn))
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> DatasetV2:
+        """A dataset of arrays."""
+        return self._extended.experimental_make_numpy_dataset(numpy_input, session)
+
+    def experimental_distribute_dataset(self, dataset: DatasetV2) -> DatasetV2:
+        """The dataset: one replica takes all of it."""
+        return dataset
+
+    def experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any]
+    ) -> Any:
+        """The dataset that a function of an InputContext gives."""
+        return dataset_fn(InputContext())
+
+    def experimental_run_v2(
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """What a function gives in the replica.
+
+        Args:
+            fn: the function.
+            args, kwargs: its arguments.
+
+        Returns:
+            What it gives.
+
+        Example:
+            >>> strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+            >>> with strategy.scope():
+            ...     total = strategy.experimental_run_v2(lambda x: x + 1, args=(2,))
+            >>> strategy.experimental_local_results(total)
+            (3,)
+        """
+        with self.scope():
+            return self._extended.call_for_each_replica(fn, args, kwargs)
+
+    def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
+        """What a function of the next element gives in the replica."""
+        args = () if input_iterator is None else (input_iterator.get_next(),)
+        return self.experimental_run_v2(fn, args)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
+        """The sum or mean over replicas, and over an axis.
+
+        Args:
+            reduce_op: a ReduceOp, or its name.
+            value: what the replica gave.
+            axis: None for none.
+
+        Returns:
+            The value, reduced over the axis.
+        """
+        reduce_op = _checked(reduce_op)
+        if axis is None:
+            return value
+        function = tf.reduce_sum if reduce_op == ReduceOp.SUM else tf.reduce_mean
+        return nest.map_structure(lambda v: function(v, axis=axis), value)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The values of this machine's replicas: one."""
+        return (value,)
+
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """The values of this machine's replicas: one."""
+        return self.experimental_local_results(value)
+
+    def group(self, value: Any, name: str | None = None) -> Any:
+        """An op that runs what replicas gave."""
+        return tf.group(value, name=name)
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """1."""
+        return 1
+
+    def configure(self, *unused: Any, **also_unused: Any) -> None:
+        """Does nothing: there are no workers."""
+
+    def update_config_proto(self, config_proto: Any) -> Any:
+        """A copy of a ConfigProto."""
+        return copy.deepcopy(config_proto)
+
+    def __deepcopy__(self, memo: object) -> Strategy:
+        # Settings that hold a strategy are copied; it is the same strategy.
+        return self
+
+    def __copy__(self) -> Strategy:
+        raise RuntimeError("Must only deepcopy DistributionStrategy.")
+
+
+class DefaultStrategy(Strategy):
+    """The strategy outside of all scopes, which changes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(StrategyExtended(self, ""))
+
+    def experimental_run_v2(
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+    ) -> Any:
+        """What a function gives."""
+        return self._extended.call_for_each_replica(fn, args, kwargs)
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[Strategy]:
+        """Changes nothing.
+
+        Raises:
+            RuntimeError: within another strategy's scope.
+        """
+        if modes.has_strategy():
+            raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
+        modes.enter(modes.Mode(self, None))
+        try:
+            yield self
+        finally:
+            modes.leave()
+
+
+@export("distribute.OneDeviceStrategy", "contrib.distribute.OneDeviceStrategy")
+class OneDeviceStrategy(Strategy):
+    """One replica on a device.
+
+    Args:
+        device: its name; whatever it is, this machine's processor computes.
+    """
+
+    def __init__(self, device: str) -> None:
+        super().__init__(StrategyExtended(self, device))
+
+
+def _only(devices: Sequence[str] | None) -> str:
+    if devices is None:
+        return "/device:CPU:0"
+    if not devices:
+        raise ValueError("Must specify at least one device.")
+    if len(devices) > 1:
+        raise NotImplementedError(
+            f"a strategy of {len(devices)} devices ({', '.join(map(str, devices))}): {_SEVERAL}"
+        )
+    return devices[0]
+
+
+@export("distribute.MirroredStrategy")
+class MirroredStrategy(Strategy):
+    """Replicas that keep the same variables; here it is one.
+
+    Args:
+        devices: one device; this machine's processor if None.
+        cross_device_ops: how values of several would be added up.
+
+    Raises:
+        NotImplementedError: there are more devices.
+    """
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+        super().__init__(StrategyExtended(self, _only(devices)))
+
+
+@export("contrib.distribute.MirroredStrategy")
+class ContribMirroredStrategy(Strategy):
+    """Replicas that keep the same variables; here it is one.
+
+    Args:
+        devices: one device; this machine's processor if None.
+        num_gpus, num_gpus_per_worker: 0 or 1, instead of devices.
+        cross_device_ops, cross_tower_ops: how values of several would be added up.
+        auto_shard_dataset: whether machines take parts of datasets.
+
+    Raises:
+        ValueError: numbers are given twice.
+        NotImplementedError: there are more devices.
+    """
+
+    def __init__(
+        self,
+        devices: Sequence[str] | None = None,
+        num_gpus: int | None = None,
+        num_gpus_per_worker: int | None = None,
+        cross_device_ops: Any = None,
+        auto_shard_dataset: bool = False,
+        cross_tower_ops: Any = None,
+    ) -> None:
+        if num_gpus is not None and num_gpus_per_worker is not None:
+            raise ValueError("You cannot specify both `num_gpus` and `num_gpus_per_worker`.")
+        count = num_gpus_per_worker if num_gpus is None else num_gpus
+        if devices is not None and count is not None:
+            raise ValueError("Must only specify one of `devices` and `num_gpus_per_worker`.")
+        if count is not None and count > 1:
+            devices = [f"/device:GPU:{i}" for i in range(count)]
+        super().__init__(StrategyExtended(self, _only(devices)))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Input of strategies, and what their steps give."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+from ...engine.api import export
+from ...ops.data.dataset import DatasetV2
+
+
+@export("distribute.InputReplicationMode")
+class InputReplicationMode(enum.Enum):
+    """Where input functions are called."""
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+@export("distribute.InputContext")
+class InputContext:
+    """What an input function may ask: which part of the input is its.
+
+    Args:
+        num_input_pipelines: how many parts there are.
+        input_pipeline_id: which one it is.
+        num_replicas_in_sync: how many replicas there are.
+    """
+
+    def __init__(
+        self,
+        num_input_pipelines: int = 1,
+        input_pipeline_id: int = 0,
+        num_replicas_in_sync: int = 1,
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """A replica's share of a batch; ValueError if it does not divide."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"The `global_batch_size` {global_batch_size!r} is not divisible by "
+                f"`num_replicas_in_sync` {self.num_replicas_in_sync!r} "
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+def input_of(input_fn: Callable[[InputContext], Any]) -> Any:
+    """What an input function gives."""
+    found = input_fn(InputContext())
+    if not isinstance(found, DatasetV2) and not callable(found):
+        raise ValueError("input_fn must return a tf.data.Dataset or a callable.")
+    return found
+
+
+class InputIterator:
+    """An iterator of a dataset, or of what a function gives with each call."""
+
+    def __init__(self, source: Any) -> None:
+        self._next: Callable[[], Any] = source
+        self._start: list[Any] = []
+        if isinstance(source, DatasetV2):
+            dataset: Any = source
+            iterator = dataset._make_initializable_iterator(None)
+            self._start, self._next = [iterator.initializer], iterator.get_next
+
+    def initialize(self) -> list[Any]:
+        """The ops that start it."""
+        return self._start
+
+    @property
+    def initializer(self) -> list[Any]:
+        """The ops that start it."""
+        return self._start
+
+    def get_next(self) -> Any:
+        """The next element."""
+        return self._next()
+
+
+class MultiStepContext:
+    """What steps of a loop give beside their ops: outputs of the last one."""
+
+    def __init__(self) -> None:
+        self._last_step_outputs: dict[str, Any] = {}
+        self._non_tensor_outputs: dict[str, Any] = {}
+        self.run_op: Any = None
+
+    @property
+    def last_step_outputs(self) -> dict[str, Any]:
+        """The outputs by name."""
+        return self._last_step_outputs
+
+    def take_outputs(self, outputs: dict[str, Any]) -> None:
+        """Puts the loop's outputs in the place of the step's."""
+        self._last_step_outputs = outputs
+
+    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
+        """Says what an output is; with one replica no reduction changes it."""
+        self._last_step_outputs[name] = output
+
+    @property
+    def non_tensor_outputs(self) -> dict[str, Any]:
+        """Outputs that are no tensors, by name."""
+        return self._non_tensor_outputs
+
+    def set_non_tensor_output(self, name: str, output: Any) -> None:
+        """Says what such an output is."""
+        self._non_tensor_outputs[name] = output
