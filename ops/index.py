@@ -387,6 +387,9 @@ train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeFor
   contrib.crf.CrfForwardRnnCell contrib.crf.crf_binary_score contrib.crf.crf_decode
   contrib.crf.crf_log_likelihood contrib.crf.crf_log_norm contrib.crf.crf_multitag_sequence_score
   contrib.crf.crf_sequence_score contrib.crf.crf_unary_score contrib.crf.viterbi_decode
+train.contrib.distribute: contrib.distribute.DistributeConfig contrib.distribute.Monitor
+  contrib.distribute.StandardInputStep contrib.distribute.StandardSingleLossStep
+  contrib.distribute.Step contrib.distribute.run_standard_tensorflow_server
 train.contrib.estimator: contrib.estimator.binary_classification_head
   contrib.estimator.multi_class_head contrib.estimator.regression_head
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
@@ -482,6 +485,33 @@ train.contrib.layers.summaries: contrib.layers.summaries.summarize_activation
   contrib.layers.summarize_weights
 train.contrib.layers.target_column: contrib.layers.multi_class_target
   contrib.layers.regression_target
+train.contrib.learn.datasets.base: contrib.learn.datasets.base.Dataset
+  contrib.learn.datasets.base.Datasets contrib.learn.datasets.base.load_boston
+  contrib.learn.datasets.base.load_iris contrib.learn.datasets.base.maybe_download
+  contrib.learn.datasets.base.retry contrib.learn.datasets.base.shrink_csv
+  contrib.learn.datasets.load_boston contrib.learn.datasets.load_iris
+train.contrib.learn.datasets.load: contrib.learn.datasets.DATASETS contrib.learn.datasets.SYNTHETIC
+  contrib.learn.datasets.load_dataset contrib.learn.datasets.make_dataset
+train.contrib.learn.datasets.synthetic: contrib.learn.datasets.synthetic.circles
+  contrib.learn.datasets.synthetic.spirals
+train.contrib.learn.datasets.text_datasets: contrib.learn.datasets.text_datasets.load_dbpedia
+train.contrib.learn.learn_io.data_feeder: contrib.learn.io.DataFeeder
+  contrib.learn.io.StreamingDataFeeder contrib.learn.io.setup_predict_data_feeder
+  contrib.learn.io.setup_processor_data_feeder contrib.learn.io.setup_train_data_feeder
+train.contrib.learn.learn_io.frames: contrib.learn.extract_dask_data
+  contrib.learn.extract_dask_labels contrib.learn.extract_pandas_data
+  contrib.learn.extract_pandas_labels contrib.learn.extract_pandas_matrix contrib.learn.io.HAS_DASK
+  contrib.learn.io.HAS_PANDAS contrib.learn.io.extract_dask_data
+  contrib.learn.io.extract_dask_labels contrib.learn.io.extract_pandas_data
+  contrib.learn.io.extract_pandas_labels contrib.learn.io.extract_pandas_matrix
+train.contrib.learn.learn_io.numpy_io: contrib.learn.io.numpy_input_fn
+train.contrib.learn.learn_io.pandas_io: contrib.learn.io.pandas_input_fn
+train.contrib.learn.preprocessing.categorical: contrib.learn.preprocessing.CategoricalProcessor
+train.contrib.learn.preprocessing.categorical_vocabulary:
+  contrib.learn.preprocessing.CategoricalVocabulary
+train.contrib.learn.preprocessing.text: contrib.learn.preprocessing.ByteProcessor
+  contrib.learn.preprocessing.TOKENIZER_RE contrib.learn.preprocessing.VocabularyProcessor
+  contrib.learn.preprocessing.tokenizer
 train.contrib.losses.loss_ops: contrib.losses.absolute_difference contrib.losses.add_loss
   contrib.losses.compute_weighted_loss contrib.losses.cosine_distance contrib.losses.get_losses
   contrib.losses.get_regularization_losses contrib.losses.get_total_loss contrib.losses.hinge_loss
@@ -593,6 +623,16 @@ train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
   contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
   contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
   contrib.slim.summaries.add_zero_fraction_summary
+train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
+train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
+  contrib.tpu.outside_compilation tpu.core tpu.cross_replica_sum tpu.outside_compilation
+train.contrib.tpu.tpu_config: contrib.tpu.InputPipelineConfig contrib.tpu.RunConfig
+  contrib.tpu.TPUConfig estimator.tpu.InputPipelineConfig estimator.tpu.RunConfig
+  estimator.tpu.TPUConfig
+train.contrib.tpu.tpu_estimator: contrib.tpu.TPUEstimator contrib.tpu.TPUEstimatorSpec
+  contrib.tpu.export_estimator_savedmodel estimator.tpu.TPUEstimator estimator.tpu.TPUEstimatorSpec
+train.contrib.tpu.tpu_optimizer: contrib.tpu.CrossShardOptimizer tpu.CrossShardOptimizer
+train.contrib.tpu.training_loop: contrib.tpu.repeat contrib.tpu.while_loop
 train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
   contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
   contrib.training.evaluate_once contrib.training.evaluate_repeatedly
@@ -600,8 +640,51 @@ train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
+train.contrib.unavailable: contrib.cluster_resolver.GCEClusterResolver
+  contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
+  contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.MultiWorkerAllReduce
+  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
+  contrib.distribute.initialize_tpu_system contrib.tpu.AsyncCheckpointSaverHook
+  contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
+  contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
+  contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple
+  contrib.tpu.infeed_enqueue contrib.tpu.infeed_enqueue_tuple contrib.tpu.initialize_system
+  contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue contrib.tpu.outfeed_dequeue_tuple
+  contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
+  contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
+  distribute.cluster_resolver.GCEClusterResolver
+  distribute.cluster_resolver.KubernetesClusterResolver
+  distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.CentralStorageStrategy
+  distribute.experimental.MultiWorkerMirroredStrategy
+  distribute.experimental.ParameterServerStrategy distribute.experimental.TPUStrategy
+  tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
+  tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.distributed.cluster: train.ClusterSpec
+train.distributed.cluster_resolver: contrib.cluster_resolver.ClusterResolver
+  contrib.cluster_resolver.SimpleClusterResolver contrib.cluster_resolver.TFConfigClusterResolver
+  contrib.cluster_resolver.TPUClusterResolver contrib.cluster_resolver.UnionClusterResolver
+  distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver
+  distribute.cluster_resolver.TFConfigClusterResolver distribute.cluster_resolver.TPUClusterResolver
+  distribute.cluster_resolver.UnionResolver
+train.distributed.cross_device_ops: contrib.distribute.AllReduceCrossDeviceOps
+  contrib.distribute.CrossDeviceOps distribute.CrossDeviceOps distribute.HierarchicalCopyAllReduce
+  distribute.NcclAllReduce distribute.ReductionToOneDevice
+  distribute.experimental.CollectiveCommunication
 train.distributed.server: distribute.Server train.Server
+train.distributed.strategy: contrib.distribute.DistributionStrategy
+  contrib.distribute.MirroredStrategy contrib.distribute.OneDeviceStrategy
+  contrib.distribute.ReplicaContext contrib.distribute.UpdateContext distribute.MirroredStrategy
+  distribute.OneDeviceStrategy distribute.ReplicaContext distribute.Strategy
+  distribute.StrategyExtended
+train.distributed.strategy_context: contrib.distribute.get_cross_replica_context
+  contrib.distribute.get_distribution_strategy contrib.distribute.get_loss_reduction
+  contrib.distribute.get_replica_context contrib.distribute.get_strategy
+  contrib.distribute.has_distribution_strategy contrib.distribute.has_strategy
+  contrib.distribute.in_cross_replica_context contrib.distribute.require_replica_context
+  distribute.ReduceOp distribute.experimental_set_strategy distribute.get_loss_reduction
+  distribute.get_replica_context distribute.get_strategy distribute.has_strategy
+  distribute.in_cross_replica_context
+train.distributed.strategy_input: distribute.InputContext distribute.InputReplicationMode
 train.estimator.baseline: estimator.BaselineClassifier estimator.BaselineEstimator
   estimator.BaselineRegressor
 train.estimator.combined: estimator.DNNLinearCombinedClassifier estimator.DNNLinearCombinedEstimator

@@ -214,13 +214,13 @@ class DataFeeder:
             *shapes, n_classes, batch_size
         )
         self._input_dtype = _each(lambda v: _checked_dtype(v.dtype), self._x)
-        self._output_dtype: Any = (
+        self._output_dtype: Any
+        self._output_dtype = (
             np.float32 if y is None else _each(lambda v: _checked_dtype(v.dtype), self._y)
         )
         if by_key:
-            self._output_dtype.update(
-                {key: np.float32 for key in n_classes or () if key in self._output_dtype}
-            )
+            one_hot = {key: np.float32 for key in n_classes or () if key in y}
+            self._output_dtype = {**self._output_dtype, **one_hot}
         self._shuffle = shuffle
         self.random_state = np.random.RandomState(42) if random_state is None else random_state
         self.indices = self._order()
