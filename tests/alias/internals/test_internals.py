@@ -120,10 +120,11 @@ def test_questions_have_answers() -> None:
     assert device.device_type == "CPU" and device.name == "/device:CPU:0"
     assert products.has_inf_or_nan(None, np.array([1.0, np.nan]))
     assert not products.has_inf_or_nan(None, np.array([1, 2]))
-    assert products.get_tpu_context().number_of_shards is None
-    with products.tpu_shard_context(8):
-        assert products.get_tpu_context().number_of_shards == 8
-    assert products.get_replica_context().merge_call(lambda _, x: x, (3,)) == 3
+    tpus, strategies = view("python.tpu.tpu_function"), view("python.distribute.distribute_lib")
+    assert tpus.get_tpu_context().number_of_shards is None
+    with tpus.tpu_shard_context(8):
+        assert tpus.get_tpu_context().number_of_shards == 8
+    assert strategies.get_replica_context().merge_call(lambda _, x: x, (3,)) == 3
     one, other = [1], [1]
     known = framework.ObjectIdentitySet([one])
     assert one in known and other not in known

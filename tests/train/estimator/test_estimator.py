@@ -150,7 +150,7 @@ def test_run_config_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
                 lambda features: None,
                 config=tf.estimator.RunConfig(train_distribute=object()),
             ),
-            "has no distribution strategies",
+            "no strategy of tf.distribute",
         ),
     ],
 )
