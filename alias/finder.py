@@ -19,7 +19,8 @@ from typing import Any
 
 from ..engine.interface.missing import NOT_YET, is_known, module_error
 from .contributions import contribution_homes
-from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS, RENAMED
+from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
+from .renamed import RENAMED
 
 ROOT = "tensorflow"
 _PACKAGE = __package__.rpartition(".")[0]
@@ -222,11 +223,12 @@ class _View(ModuleType):
 
 
 def _target(text: str) -> Any:
-    """The object that a row of RENAMED names."""
+    """The object, or the module, that a row of RENAMED names."""
     if not text.startswith("."):
         return _public(text)
-    module, _, name = text.partition(":")
-    return getattr(importlib.import_module(module, _PACKAGE), name, _MISSING)
+    path, _, name = text.partition(":")
+    module = importlib.import_module(path, _PACKAGE)
+    return getattr(module, name, _MISSING) if name else module
 
 
 def _lookup(home: str, name: str) -> Any:

@@ -57,7 +57,15 @@ HOMES = {
     "ops": {
         "gradient_checker_v2": ".ops.checks.gradient_checker_v2",
         "linalg.linalg_impl": "tf.linalg",
-        "signal.fft_ops": "tf.signal .ops.math.fourier",
+        "signal.dct_ops": "tf.signal .ops.signal.dct",
+        "signal.fft_ops": "tf.signal .ops.math.fourier_real",
+        "signal.mel_ops": "tf.signal .ops.signal.mel",
+        "signal.mfcc_ops": "tf.signal",
+        "signal.reconstruction_ops": "tf.signal",
+        "signal.shape_ops": "tf.signal .ops.signal.frames",
+        "signal.spectral_ops": "tf.signal .ops.signal.stft",
+        "signal.util_ops": ".ops.signal.frames",
+        "signal.window_ops": "tf.signal",
         "unconnected_gradients": "tf",
         "array_grad": "",
         "array_ops": (
@@ -378,7 +386,10 @@ OTHERS = {
     "examples.tutorials.mnist.mnist": ".train.mnist",
     "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
+    "contrib.factorization.python.ops.gen_factorization_ops": "raw",
     "contrib.framework.python.ops.audio_ops": "raw",
+    "contrib.image.ops.gen_image_ops": "raw",
+    "contrib.resampler.ops.gen_resampler_ops": "raw",
     "python.compat.compat": ".alias.helpers",
     "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
     "python.keras.engine.input_spec": ".train.layers.input_spec",
@@ -405,134 +416,6 @@ PROGRAMS["python.tools.saved_model_cli"] = ".train.saved_model.command:main()"
 
 # Modules that add op types: importing them imports their first home.
 AT_ONCE = frozenset({"python.framework.test_ops"})
-
-# Room of columns -> names that 1.x has below an underscore, and that mean the same here.
-_COLUMN_NAMES = {
-    "numeric": "BucketizedColumn NumericColumn bucketized_column numeric_column",
-    "categorical": (
-        "HashedCategoricalColumn IdentityCategoricalColumn VocabularyFileCategoricalColumn "
-        "VocabularyListCategoricalColumn WeightedCategoricalColumn "
-        "categorical_column_with_hash_bucket categorical_column_with_identity "
-        "categorical_column_with_vocabulary_file categorical_column_with_vocabulary_list "
-        "weighted_categorical_column"
-    ),
-    "crossed": "CrossedColumn crossed_column",
-    "embedding": "EmbeddingColumn embedding_column",
-    "indicator": "IndicatorColumn indicator_column",
-}
-
-# Module -> {name there: public name or ".module:attribute"}, where the names differ.
-RENAMED = {
-    "feature_column.feature_column": {
-        **{
-            f"_{name}": f".train.feature_column.{room}:{name}"
-            for room, names in _COLUMN_NAMES.items()
-            for name in names.split()
-        },
-        "_internal_input_layer": ".train.feature_column.input_layer:internal_input_layer",
-        "_transform_features": ".train.feature_column.input_layer:transform_features",
-        "_SequenceCategoricalColumn": (
-            ".train.feature_column.sequence_feature_column:SequenceCategoricalColumn"
-        ),
-    },
-    "feature_column.feature_column_v2": {
-        "_check_shape": ".train.feature_column.checks:checked_shape",
-        "_transform_features_v2": ".train.feature_column.input_layer:transform_features_v2",
-    },
-    "feature_column.serialization": {
-        "_column_name_with_class_name": (
-            ".train.feature_column.serialization:column_name_with_class_name"
-        ),
-    },
-    "feature_column.sequence_feature_column": {
-        "_assert_all_equal_and_return": (
-            ".train.feature_column.sequence_feature_column:assert_all_equal_and_return"
-        ),
-    },
-    "framework.constant_op": {"constant_v1": "constant"},
-    "framework.device": {"DeviceSpecV1": "DeviceSpec"},
-    "framework.function": {
-        "_DefinedFunction": ".ops.flow.function_library:DefinedFunction",
-        "_FuncGraph": ".ops.flow.function_graph:FuncGraph",
-        "_OverloadedFunction": ".ops.flow.function_library:OverloadedFunction",
-        "_from_definition": ".ops.flow.function_library:from_definition",
-    },
-    "framework.tensor_shape": {"TensorShapeV1": "TensorShape"},
-    "framework.tensor_util": {
-        "TensorShapeProtoToList": ".io.tensor_proto:tensor_shape_proto_to_list",
-        "ShapeEquals": ".io.tensor_proto:shape_equals",
-    },
-    "framework.versions": {
-        "__version__": ".io.versions:VERSION",
-        "__git_version__": ".io.versions:GIT_VERSION",
-        "__compiler_version__": ".io.versions:COMPILER_VERSION",
-    },
-    "ops.init_ops": {
-        "Constant": "constant_initializer",
-        "GlorotNormal": "glorot_normal_initializer",
-        "GlorotUniform": "glorot_uniform_initializer",
-        "Identity": "initializers.identity",
-        "Ones": "ones_initializer",
-        "Orthogonal": "orthogonal_initializer",
-        "RandomNormal": "random_normal_initializer",
-        "RandomUniform": "random_uniform_initializer",
-        "TruncatedNormal": "truncated_normal_initializer",
-        "UniformUnitScaling": "uniform_unit_scaling_initializer",
-        "VarianceScaling": "variance_scaling_initializer",
-        "Zeros": "zeros_initializer",
-    },
-    "ops.list_ops": {"_build_element_shape": ".ops.flow.tensor_list:shape_argument"},
-    "ops.math_ops": {
-        "mul": "multiply",
-        "neg": "negative",
-        "sub": "subtract",
-        "_bucketize": ".ops.math.range:bucketize",
-    },
-    "ops.parsing_ops": {"decode_raw": ".ops.strings.decoding:decode_raw"},
-    "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
-    "ops.variables": {
-        "Variable": ".alias.helpers:Variable",
-        "VariableV1": "Variable",
-        "RefVariable": "Variable",
-        "_try_guard_against_uninitialized_dependencies": ".ops.state.variable_guards:guarded",
-        "VariableAggregationV2": "VariableAggregation",
-        "_all_saveable_objects": ".train.checkpoints.meta_graph:all_saveable_objects",
-    },
-    "ops.variable_scope": {
-        "variable": "Variable",
-        "_VariableStore": ".ops.state.variable_store:VariableStore",
-        "_DEFAULT_USE_RESOURCE": ".ops.state.variable_store:default_use_resource",
-    },
-    "summary.writer.writer": {"_PLUGINS_DIR": ".train.summaries.plugin_asset:FOLDER"},
-    "ops.nn_ops": {
-        "softmax_v2": "nn.softmax",
-        "log_softmax_v2": "nn.log_softmax",
-        "conv2d_transpose_v2": "nn.conv2d_transpose",
-        "conv3d_transpose_v2": "nn.conv3d_transpose",
-    },
-    "ops.nn_impl": {"moments_v2": "nn.moments", "l2_normalize_v2": "nn.l2_normalize"},
-    "framework.ops": {
-        "name_scope_v1": "name_scope",
-        "TensorLike": "Tensor",
-        "_get_graph_from_inputs": ".engine.graph.scope_functions:get_graph_from_inputs",
-    },
-    "ops.metrics_impl": {
-        "metric_variable": ".ops.metrics.state:metric_variable",
-        "_remove_squeezable_dimensions": ".ops.sparse.arithmetic:remove_squeezable_dimensions",
-    },
-    "ops.rnn": {
-        "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",
-        "_concat": ".train.rnn.cell:concat",
-        "_transpose_batch_time": ".train.rnn.step:transpose_batch_time",
-    },
-    "ops.rnn_cell_impl": {
-        "_WEIGHTS_VARIABLE_NAME": ".train.rnn.cell:WEIGHTS_NAME",
-        "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
-        "_concat": ".train.rnn.cell:concat",
-        "_zero_state_tensors": ".train.rnn.cell:zero_state_tensors",
-    },
-    "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
-}
 
 # Internals that libraries of the time import, with homes in alias/internals/.
 _INTERNALS = {

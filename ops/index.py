@@ -170,6 +170,8 @@ ops.image.edges: image.image_gradients image.sobel_edges image.total_variation
 ops.image.flip: image.flip_left_right image.flip_up_down image.random_flip_left_right
   image.random_flip_up_down image.rot90 image.transpose image.transpose_image
 ops.image.glimpse: image.extract_glimpse
+ops.image.projective: contrib.image.flat_transforms_to_matrices
+  contrib.image.matrices_to_flat_transforms
 ops.image.proposals: image.generate_bounding_box_proposals
 ops.image.quality: image.psnr image.ssim image.ssim_multiscale
 ops.image.resize: image.resize_bilinear image.resize_nearest_neighbor
@@ -219,8 +221,11 @@ ops.math.compare: equal greater greater_equal less less_equal logical_and logica
 ops.math.complex: angle complex conj dtypes.complex imag math.angle math.conj math.imag math.real
   real
 ops.math.fourier: fft fft2d fft3d ifft ifft2d ifft3d signal.fft signal.fft2d signal.fft3d
-  signal.ifft signal.ifft2d signal.ifft3d signal.irfft signal.rfft spectral.fft spectral.fft2d
-  spectral.fft3d spectral.ifft spectral.ifft2d spectral.ifft3d spectral.irfft spectral.rfft
+  signal.fftshift signal.ifft signal.ifft2d signal.ifft3d signal.ifftshift spectral.fft
+  spectral.fft2d spectral.fft3d spectral.ifft spectral.ifft2d spectral.ifft3d
+ops.math.fourier_real: signal.irfft signal.irfft2d signal.irfft3d signal.rfft signal.rfft2d
+  signal.rfft3d spectral.irfft spectral.irfft2d spectral.irfft3d spectral.rfft spectral.rfft2d
+  spectral.rfft3d
 ops.math.histogram: histogram_fixed_width histogram_fixed_width_bins
 ops.math.operators: div div_no_nan divide floordiv math.divide math.divide_no_nan math.floordiv
   math.multiply_no_nan math.scalar_mul math.truediv scalar_mul truediv
@@ -314,6 +319,16 @@ ops.random.distributions_stateless: random.gamma random.poisson random.stateless
 ops.random.random_ops: image.random_crop multinomial random.categorical random.multinomial
   random.normal random.shuffle random.truncated_normal random.uniform random_crop random_normal
   random_shuffle random_uniform truncated_normal
+ops.signal.dct: signal.dct signal.idct spectral.dct spectral.idct
+ops.signal.frames: contrib.signal.frame contrib.signal.overlap_and_add signal.frame
+  signal.overlap_and_add
+ops.signal.mel: contrib.signal.linear_to_mel_weight_matrix
+  contrib.signal.mfccs_from_log_mel_spectrograms signal.linear_to_mel_weight_matrix
+  signal.mfccs_from_log_mel_spectrograms
+ops.signal.stft: contrib.signal.inverse_stft contrib.signal.inverse_stft_window_fn
+  contrib.signal.stft signal.inverse_stft signal.inverse_stft_window_fn signal.stft
+ops.signal.windows: contrib.signal.hamming_window contrib.signal.hann_window signal.hamming_window
+  signal.hann_window
 ops.sparse.arithmetic: confusion_matrix math.confusion_matrix
 ops.sparse.cross: sparse.cross sparse.cross_hashed
 ops.sparse.dense: sparse.eye sparse.from_dense sparse.matmul sparse.merge sparse.sparse_dense_matmul
@@ -421,6 +436,15 @@ train.contrib.framework.variables: contrib.framework.VariableDeviceChooser
   contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
   contrib.framework.get_variables_to_restore contrib.framework.global_variable
   contrib.framework.local_variable contrib.framework.model_variable contrib.framework.variable
+train.contrib.image.dense_image_warp: contrib.image.dense_image_warp
+train.contrib.image.image_ops: contrib.image.angles_to_projective_transforms
+  contrib.image.bipartite_match contrib.image.compose_transforms contrib.image.connected_components
+  contrib.image.rotate contrib.image.transform contrib.image.translate
+  contrib.image.translations_to_projective_transforms
+train.contrib.image.interpolate_spline: contrib.image.interpolate_spline
+train.contrib.image.single_image_random_dot_stereograms:
+  contrib.image.single_image_random_dot_stereograms
+train.contrib.image.sparse_image_warp: contrib.image.sparse_image_warp
 train.contrib.layers.batch_norm: contrib.layers.batch_norm
 train.contrib.layers.columns.crossed: contrib.layers.crossed_column
 train.contrib.layers.columns.embedding: contrib.layers.embedding_column
@@ -554,6 +578,8 @@ train.contrib.metrics.streaming: contrib.metrics.streaming_accuracy contrib.metr
   contrib.metrics.streaming_sparse_precision_at_k contrib.metrics.streaming_sparse_recall_at_k
   contrib.metrics.streaming_specificity_at_sensitivity contrib.metrics.streaming_true_negatives
   contrib.metrics.streaming_true_positives
+train.contrib.periodic_resample: contrib.periodic_resample.periodic_resample
+train.contrib.resampler: contrib.resampler.resampler
 train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
   contrib.rnn.OutputProjectionWrapper
 train.contrib.rnn.frequency_cells: contrib.rnn.BidirectionalGridLSTMCell contrib.rnn.GridLSTMCell
@@ -623,6 +649,7 @@ train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
   contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
   contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
   contrib.slim.summaries.add_zero_fraction_summary
+train.contrib.sparsemax: contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss
 train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
 train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
   contrib.tpu.outside_compilation tpu.core tpu.cross_replica_sum tpu.outside_compilation

@@ -18,6 +18,7 @@ ops.array.matrix_diag: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart Ma
 ops.array.matrix_diag_v2: MatrixDiagPartV2 MatrixDiagV2 MatrixSetDiagV2
 ops.array.pad: MirrorPad MirrorPadGrad Pad PadV2 Tile
 ops.array.patches: ExtractImagePatches
+ops.array.periodic: PeriodicResample PeriodicResampleOpGrad
 ops.array.scatter: OneHot ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub
   TensorScatterUpdate Where
 ops.array.sets: DenseToDenseSetOperation DenseToSparseSetOperation SetSize
@@ -87,13 +88,18 @@ ops.image.color: AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
 ops.image.distort: SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
 ops.image.draw: DrawBoundingBoxes DrawBoundingBoxesV2
 ops.image.glimpse: ExtractGlimpse
+ops.image.matching: BipartiteMatch ImageConnectedComponents
+ops.image.projective: ImageProjectiveTransform ImageProjectiveTransformV2
 ops.image.proposals: GenerateBoundingBoxProposals
+ops.image.resampler: Resampler ResamplerGrad
 ops.image.resize: ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad
 ops.image.resize_nodes: ResizeArea ResizeBicubic ResizeBicubicGrad ScaleAndTranslate
   ScaleAndTranslateGrad
+ops.image.stereograms: SingleImageRandomDotStereograms
 ops.image.suppress_classes: CombinedNonMaxSuppression
 ops.image.suppress_nodes: NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
   NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+ops.image.yiq: AdjustHsvInYiq
 ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
 ops.linalg.einsum: Einsum
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
@@ -114,7 +120,8 @@ ops.math.clip: ClipByValue
 ops.math.compare: ApproximateEqual Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalNot
   LogicalOr NotEqual Select SelectV2
 ops.math.complex: Angle Complex ComplexAbs Conj Imag Real
-ops.math.fourier: FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT RFFT
+ops.math.fourier: FFT FFT2D FFT3D IFFT IFFT2D IFFT3D
+ops.math.fourier_real: IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
 ops.math.histogram: HistogramFixedWidth
 ops.math.range: Bucketize LinSpace Range
 ops.math.reduce: All Any ArgMax ArgMin EuclideanNorm Max Mean Min Prod Sum

@@ -81,6 +81,13 @@ def AdjustContrastv2(
     contrast_factor: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def AdjustHsvInYiq(
+    images: TensorLike,
+    delta_h: TensorLike,
+    scale_s: TensorLike,
+    scale_v: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def AdjustHue(
     images: TensorLike,
     delta: TensorLike,
@@ -620,6 +627,16 @@ def Bincount(
     weights: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _BipartiteMatch(NamedTuple):
+    row_to_col_match_indices: Tensor
+    col_to_row_match_indices: Tensor
+
+def BipartiteMatch(
+    distance_mat: TensorLike,
+    num_valid_rows: TensorLike,
+    top_k: int | None = ...,
+    name: str | None = ...,
+) -> _BipartiteMatch: ...
 def Bitcast(
     input: TensorLike,
     type: DTypeLike,
@@ -2240,6 +2257,16 @@ def IRFFT(
     fft_length: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def IRFFT2D(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IRFFT3D(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def Identity(
     input: TensorLike,
     name: str | None = ...,
@@ -2291,6 +2318,23 @@ def IgnoreErrorsDataset(
 def Imag(
     input: TensorLike,
     Tout: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ImageConnectedComponents(
+    image: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ImageProjectiveTransform(
+    images: TensorLike,
+    transforms: TensorLike,
+    interpolation: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def ImageProjectiveTransformV2(
+    images: TensorLike,
+    transforms: TensorLike,
+    output_shape: TensorLike,
+    interpolation: bytes | str,
     name: str | None = ...,
 ) -> Tensor: ...
 def ImageSummary(
@@ -3628,6 +3672,17 @@ def PartitionedCall(
     executor_type: bytes | str | None = ...,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def PeriodicResample(
+    values: TensorLike,
+    shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def PeriodicResampleOpGrad(
+    grad: TensorLike,
+    original_shape: ShapeLike,
+    desired_shape: ShapeLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def Placeholder(
     dtype: DTypeLike,
     shape: ShapeLike = ...,
@@ -3826,6 +3881,16 @@ def QueueSizeV2(
     name: str | None = ...,
 ) -> Tensor: ...
 def RFFT(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RFFT2D(
+    input: TensorLike,
+    fft_length: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def RFFT3D(
     input: TensorLike,
     fft_length: TensorLike,
     name: str | None = ...,
@@ -4149,6 +4214,21 @@ def RepeatDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def Resampler(
+    data: TensorLike,
+    warp: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _ResamplerGrad(NamedTuple):
+    grad_data: Tensor
+    grad_warp: Tensor
+
+def ResamplerGrad(
+    data: TensorLike,
+    warp: TensorLike,
+    grad_output: TensorLike,
+    name: str | None = ...,
+) -> _ResamplerGrad: ...
 def Reshape(
     tensor: TensorLike,
     shape: TensorLike,
@@ -5075,6 +5155,22 @@ def Sign(
 ) -> Tensor: ...
 def Sin(
     x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SingleImageRandomDotStereograms(
+    depth_values: TensorLike,
+    hidden_surface_removal: bool | None = ...,
+    convergence_dots_size: int | None = ...,
+    dots_per_inch: int | None = ...,
+    eye_separation: float | None = ...,
+    mu: float | None = ...,
+    normalize: bool | None = ...,
+    normalize_max: float | None = ...,
+    normalize_min: float | None = ...,
+    border_level: float | None = ...,
+    number_colors: int | None = ...,
+    output_image_shape: ShapeLike = ...,
+    output_data_window: ShapeLike = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def Sinh(

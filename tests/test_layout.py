@@ -217,6 +217,7 @@ FAMILIES: dict[str, set[str]] = {
     "parsing": {"array", "sparse", "strings"},
     "queues": {"state", "strings"},
     "random": set(),
+    "signal": {"math"},
     "sparse": {"array", "math", "state"},
     "state": {"array", "random"},
     "strings": {"sparse"},

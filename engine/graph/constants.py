@@ -198,10 +198,9 @@ def _python_value(tensor: Tensor, partial: bool = False) -> Any:
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     """The shape that a tensor spells, as far as TensorFlow's Python knows it."""
-    shape = tensor.shape.with_rank_at_most(1)
-    if shape.rank == 0:
+    if tensor.shape.rank == 0:
         return evaluate_shape(tensor)
-    shape = shape.with_rank(1)
+    shape = tensor.shape.with_rank(1)
     if shape.sizes == (0,):
         return as_shape([])
     return evaluate_shape(tensor, _python_value)
