@@ -11,7 +11,7 @@ import types
 import pytest
 
 from numbaflow.alias.finder import _MISSING, _internal_names, _public, _target
-from numbaflow.alias.module_map import RENAMED
+from numbaflow.alias.renamed import RENAMED
 
 pytestmark = pytest.mark.process
 
