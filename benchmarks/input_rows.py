@@ -93,16 +93,25 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
     rows, records, pictures = count // 20, count // 50, count // 1000
     table = os.path.join(folder, f"table-{rows}.csv")
     examples = os.path.join(folder, f"examples-{records}")
+    wide = os.path.join(folder, f"wide-examples-{records}")
     photos = os.path.join(folder, f"photographs-{pictures}")
     _made(table, lambda: _table(rows))
-    if not (os.path.exists(examples) and os.path.exists(photos)):
+    if not (os.path.exists(examples) and os.path.exists(wide) and os.path.exists(photos)):
         _write_examples(tf, examples, records)
+        _write_wide_examples(tf, wide, records)
         _write_photos(tf, photos, pictures)
     kinds = [tf.float32] * 10 + [tf.int32] * 5 + [tf.string] * 5
     features = {
         "x": tf.FixedLenFeature([8], tf.float32),
         "y": tf.FixedLenFeature([], tf.int64),
         "name": tf.FixedLenFeature([], tf.string),
+    }
+
+    many = {
+        **{f"real{i}": tf.FixedLenFeature([], tf.float32) for i in range(10)},
+        **{f"whole{i}": tf.FixedLenFeature([], tf.int64) for i in range(5)},
+        **{f"name{i}": tf.FixedLenFeature([], tf.string) for i in range(3)},
+        **{f"some{i}": tf.VarLenFeature(tf.int64) for i in range(2)},
     }
 
     def photograph(file: Any) -> Any:
@@ -129,6 +138,12 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
                 tf.data.TFRecordDataset(examples)
                 .batch(128)
                 .map(lambda r: tf.parse_example(r, features))
+            ),
+        ),
+        "records of 20 features, batch, parsed": (
+            0.8,
+            lambda: (
+                tf.data.TFRecordDataset(wide).batch(256).map(lambda r: tf.parse_example(r, many))
             ),
         ),
         "JPEG files, cut, flipped, batch": (
@@ -172,6 +187,28 @@ def _write_examples(tf: Any, path: str, count: int) -> None:
                 "y": train.Feature(int64_list=train.Int64List(value=[i])),
                 "name": train.Feature(bytes_list=name),
             }
+            example = train.Example(features=train.Features(feature=features))
+            writer.write(example.SerializeToString())
+
+
+def _write_wide_examples(tf: Any, path: str, count: int) -> None:
+    random = np.random.default_rng(4)
+    train = tf.train
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for _ in range(count):
+            reals, wholes = random.random(10), random.integers(0, 10**6, 5).tolist()
+            features = {
+                f"real{i}": train.Feature(float_list=train.FloatList(value=[x]))
+                for i, x in enumerate(reals)
+            }
+            for i, x in enumerate(wholes):
+                features[f"whole{i}"] = train.Feature(int64_list=train.Int64List(value=[x]))
+            for i, x in enumerate(random.integers(0, _WORDS, 3)):
+                name = train.BytesList(value=[b"word%d" % x])
+                features[f"name{i}"] = train.Feature(bytes_list=name)
+            for i in range(2):
+                some = random.integers(0, 1000, random.integers(0, 5)).tolist()
+                features[f"some{i}"] = train.Feature(int64_list=train.Int64List(value=some))
             example = train.Example(features=train.Features(feature=features))
             writer.write(example.SerializeToString())
 

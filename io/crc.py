@@ -55,6 +55,18 @@ def masked(data: bytes) -> int:
 
 
 @cache
+def tables() -> np.ndarray:
+    """For each byte and for none to seven zeros behind it what it adds to a checksum, as int64."""
+    crc = np.arange(256, dtype=np.int64)
+    for _ in range(8):
+        crc = np.where(crc & 1, (crc >> 1) ^ _POLYNOMIAL, crc >> 1)
+    found = [crc]
+    for _ in range(7):
+        found.append(crc[found[-1] & 255] ^ (found[-1] >> 8))
+    return np.concatenate(found)
+
+
+@cache
 def _native() -> Any:
     """The library's own function, which lets other threads run; None where it is hidden."""
     if google_crc32c.implementation != "c":

@@ -12,7 +12,9 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
-from ..engine import errors
+import numpy as np
+
+from ..engine import errors, settings
 from ..engine.compat import as_str_any
 from . import crc
 from .files import open_binary, read_at_most
@@ -23,6 +25,9 @@ _FOOTER = struct.Struct("<I")
 # The size of TensorFlow's buffers (core/lib/io/zlib_compression_options.h).
 _CHUNK = 256 * 1024
 _LARGEST = 1 << 63
+# More records than these are found by a kernel, unless they are longer: checksums of longer ones
+# are the library's.
+_FEW, _SHORT = 64, 4096
 
 
 def framed(record: bytes) -> tuple[bytes, bytes, bytes]:
@@ -340,8 +345,26 @@ class RecordReader:
         found = [first]
         if count > 1:
             size = min(count * (len(first) + _HEADER.size + _FOOTER.size), _CHUNK)
-            found += self._whole_records(bytes(self._source.ahead(size)), count - 1)
+            data = bytes(self._source.ahead(size))
+            is_quick = count > _FEW and len(first) <= _SHORT and settings.get("jit") != "never"
+            whole = self._short_records if is_quick else self._whole_records
+            found += whole(data, count - 1)
         return found
+
+    def _short_records(self, data: bytes, count: int) -> list[bytes]:
+        """The same as `_whole_records` up to a longer one, by a kernel."""
+        from ..jit.library.records import records
+        from ..jit.runtime.calling import call
+
+        count = min(count, len(data) // (_HEADER.size + _FOOTER.size))
+        ends, found = np.empty(2 * count, np.int64), np.zeros(2, np.int64)
+        arrays = [np.frombuffer(data or b"\0", np.uint8), crc.tables(), ends, found]
+        call(records(), arrays, [len(data), count, _SHORT], 1)
+        number, place = found.tolist()
+        self._source.pass_over(place)
+        self.offset += place
+        places = ends[: 2 * number].tolist()
+        return [data[start:stop] for start, stop in zip(places[::2], places[1::2])]
 
     def _whole_records(self, data: bytes, count: int) -> list[bytes]:
         """The first records of some bytes, as long as they are whole."""

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, settings
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import shape_text
 from ..sparse.common import indices_of
 from ..strings.files import text_array
-from .example_wire import Column, Unusual, Wire
+from .example_wire import Column, Unusual, read_columns
 
 # The kind of a feature -> the type of its values.
 _TYPES = {
@@ -132,9 +132,13 @@ class _Batch:
 
     def _read_at_once(self) -> dict[str, Column] | None:
         """The values of each feature; None where they are unusual, or not as asked."""
+        if settings.get("jit") == "never":
+            return None
+        wanted = [(one.key.encode(), one.dtype) for one in self.asked]
         try:
-            wire = Wire(self.serialized)
-            found = {one.key: wire.column(one.key.encode(), one.dtype) for one in self.asked}
+            found = dict(
+                zip((one.key for one in self.asked), read_columns(self.serialized, wanted))
+            )
         except Unusual:
             return None
         is_right = (_suits(one, found[one.key]) for one in self.asked if isinstance(one, Dense))

@@ -301,6 +301,35 @@ def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatc
     recorder.asked |= asked
 
 
+@pytest.mark.cpu
+def test_records_and_features(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What reads records and messages is called outside of plans."""
+    asked = set()
+
+    def note(wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
+        asked.update(kernel for kernel, _ in wanted if isinstance(kernel, LibraryKernel))
+        return COMPILE(wanted)
+
+    monkeypatch.setattr(compiler, "compile_kernels", note)
+    example = tf.train.Example()
+    example.features.feature["a"].int64_list.value.append(5)
+    with tf.python_io.TFRecordWriter(str(tmp_path / "records")) as writer:
+        for _ in range(200):
+            writer.write(example.SerializeToString())
+    features = {"a": tf.FixedLenFeature([], tf.int64)}
+    records = tf.data.TFRecordDataset(str(tmp_path / "records")).batch(100)
+    parsed = records.map(lambda batch: tf.parse_example(batch, features))
+    batch = parsed.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            assert session.run(batch)["a"].tolist() == [5] * 100
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(batch)
+    recorder.asked |= asked
+
+
 def test_what_is_open_is_open(recorder: Recorder, request: pytest.FixtureRequest) -> None:
     """Whoever closes a family takes it from the list; behind all other tests of this file."""
     if request.config.getoption("markexpr") or request.config.getoption("keyword"):

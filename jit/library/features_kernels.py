@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels that read features of many messages; see jit/library/features.py."""
+
+from __future__ import annotations
+
+from .plain_vocabulary import Arguments, Scalar, copy, helper, pointer
+
+# Kinds of values: their tags are 10, 18 and 26.
+TEXTS, FLOATS, INTEGERS = 0, 1, 2
+FIRST, SECOND = 10, 18  # tags of fields 1 and 2 that have a length
+
+
+@helper
+def varint(text: Scalar, at: int, stop: int) -> tuple[int, int]:
+    """The number at a place and the place behind it; -1 where it does not end, or is too long."""
+    value, shift, behind = 0, 0, -1
+    while behind < 0 and at < stop and shift < 70:
+        byte = text[at]
+        value = value | ((byte & 127) << shift)
+        at += 1
+        shift += 7
+        if byte < 128:
+            behind = at
+    return value, behind
+
+
+@helper
+def contents(text: Scalar, at: int, stop: int, tag: int) -> tuple[int, int]:
+    """Where the contents of a field begin and end; -1 where there is no such field."""
+    start, end = -1, -1
+    if at >= 0 and at < stop:
+        if text[at] == tag:
+            length, behind = varint(text, at + 1, stop)
+            if behind >= 0 and length >= 0 and length <= stop - behind:
+                start, end = behind, behind + length
+    return start, end
+
+
+@helper
+def is_key(text: Scalar, at: int, width: int, keys: Scalar, bounds: Scalar, k: int) -> bool:
+    """Whether the bytes at a place are the key of that number."""
+    same = width == bounds[k + 1] - bounds[k]
+    i = 0
+    while same and i < width:
+        same = text[at + i] == keys[bounds[k] + i]
+        i += 1
+    return same
+
+
+@helper
+def number_of(
+    text: Scalar, at: int, width: int, keys: Scalar, bounds: Scalar, count: int, guess: int
+) -> int:
+    """The number of a key, -1 if it is not asked for; `guess` is looked at first."""
+    if guess >= 0 and is_key(text, at, width, keys, bounds, guess):
+        return guess
+    found, k = -1, 0
+    while found < 0 and k < count:
+        if is_key(text, at, width, keys, bounds, k):
+            found = k
+        k += 1
+    return found
+
+
+@helper
+def counted(text: Scalar, start: int, end: int, kind: int) -> tuple[int, int]:
+    """Where the values of a list begin and how many there are; -1 of them where it is unusual."""
+    count = 0
+    if start < end:
+        if kind == TEXTS:
+            at = start
+            while count >= 0 and at < end:
+                _, at = contents(text, at, end, FIRST)
+                count = count + 1 if at >= 0 else -1
+        else:
+            start, stop = contents(text, start, end, FIRST)
+            if start < 0 or stop != end:
+                count = -1
+            elif kind == FLOATS:
+                count = (end - start) // 4 if (end - start) % 4 == 0 else -1
+            else:
+                for i in range(start, end):
+                    count += 1 if text[i] < 128 else 0
+                if start < end and text[end - 1] >= 128:
+                    count = -1
+    return start, count
+
+
+def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: text, bounds of messages, keys, bounds of keys, kinds, guesses, found, problem; the
+    number of keys and of guesses.
+
+    found: for each message and key where values begin and end, and how many there are; it comes
+    with -1 everywhere.
+    """
+    text, bounds, keys = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    widths, kinds, guesses = pointer(args[3]), pointer(args[4]), pointer(args[5])
+    found, problem = pointer(args[6]), pointer(args[7])
+    count, room = args[8], args[9]
+    bad = 0
+    for r in range(r0, r1):
+        if bounds[r] < bounds[r + 1]:
+            at, stop = contents(text, bounds[r], bounds[r + 1], FIRST)
+            if at < 0 or stop != bounds[r + 1]:
+                bad = 1
+            position = 0
+            while bad == 0 and at < stop:
+                inside, end = contents(text, at, stop, FIRST)
+                key, behind = contents(text, inside, end, FIRST)
+                value, last = contents(text, behind, end, SECOND)
+                if key < 0 or value < 0 or last != end:
+                    bad = 1
+                else:
+                    place = min(position, room - 1)
+                    guess = guesses[place]
+                    k = number_of(text, key, behind - key, keys, widths, count, guess)
+                    guesses[place] = k
+                    if k >= 0 and value < end:
+                        item = (r * count + k) * 3
+                        start, finish = contents(text, value, end, FIRST + 8 * kinds[k])
+                        first, number = counted(text, start, finish, kinds[k])
+                        # Another kind, more behind it, an unusual list, or the key a second time.
+                        if start < 0 or finish != end or number < 0 or found[item] >= 0:
+                            bad = 1
+                        found[item], found[item + 1], found[item + 2] = first, finish, number
+                at = end
+                position += 1
+    if bad != 0:
+        problem[0] = 1
+
+
+def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: text, kinds, found, places, floats as bytes, integers, texts, problem; the number of
+    messages and of keys.  Rows are keys.
+
+    places: where the values of each key go in the array of its kind; of texts there are both ends.
+    """
+    text, kinds, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    places, integers, texts = pointer(args[3]), pointer(args[5]), pointer(args[6])
+    messages, count = args[8], args[9]
+    bad = 0
+    for k in range(r0, r1):
+        kind, place = kinds[k], places[k]
+        for r in range(messages):
+            item = (r * count + k) * 3
+            at, end, number = found[item], found[item + 1], found[item + 2]
+            if at >= 0 and kind == FLOATS:
+                copy(args[4] + 4 * place, args[0] + at, 4 * number)
+                place += number
+            elif at >= 0:
+                for _ in range(number):
+                    if kind == INTEGERS:
+                        value, at = varint(text, at, end)
+                        integers[place] = value
+                        if at < 0:
+                            bad, at = 1, end
+                    else:
+                        first, at = contents(text, at, end, FIRST)
+                        texts[2 * place], texts[2 * place + 1] = first, at
+                    place += 1
+    if bad != 0:
+        pointer(args[7])[0] = 1
