@@ -536,6 +536,15 @@ train.contrib.learn.preprocessing.categorical_vocabulary:
 train.contrib.learn.preprocessing.text: contrib.learn.preprocessing.ByteProcessor
   contrib.learn.preprocessing.TOKENIZER_RE contrib.learn.preprocessing.VocabularyProcessor
   contrib.learn.preprocessing.tokenizer
+train.contrib.legacy_seq2seq.losses: contrib.legacy_seq2seq.model_with_buckets
+  contrib.legacy_seq2seq.sequence_loss contrib.legacy_seq2seq.sequence_loss_by_example
+train.contrib.legacy_seq2seq.models: contrib.legacy_seq2seq.basic_rnn_seq2seq
+  contrib.legacy_seq2seq.embedding_attention_seq2seq contrib.legacy_seq2seq.embedding_rnn_seq2seq
+  contrib.legacy_seq2seq.embedding_tied_rnn_seq2seq contrib.legacy_seq2seq.one2many_rnn_seq2seq
+  contrib.legacy_seq2seq.tied_rnn_seq2seq
+train.contrib.legacy_seq2seq.seq2seq: contrib.legacy_seq2seq.attention_decoder
+  contrib.legacy_seq2seq.embedding_attention_decoder contrib.legacy_seq2seq.embedding_rnn_decoder
+  contrib.legacy_seq2seq.rnn_decoder
 train.contrib.losses.loss_ops: contrib.losses.absolute_difference contrib.losses.add_loss
   contrib.losses.compute_weighted_loss contrib.losses.cosine_distance contrib.losses.get_losses
   contrib.losses.get_regularization_losses contrib.losses.get_total_loss contrib.losses.hinge_loss
@@ -578,6 +587,27 @@ train.contrib.metrics.streaming: contrib.metrics.streaming_accuracy contrib.metr
   contrib.metrics.streaming_sparse_precision_at_k contrib.metrics.streaming_sparse_recall_at_k
   contrib.metrics.streaming_specificity_at_sensitivity contrib.metrics.streaming_true_negatives
   contrib.metrics.streaming_true_positives
+train.contrib.opt.adam_variants: contrib.opt.AdaMaxOptimizer contrib.opt.NadamOptimizer
+  contrib.opt.RegAdagradOptimizer
+train.contrib.opt.agn_optimizer: contrib.opt.AGNCustomGetter contrib.opt.AGNOptimizer
+train.contrib.opt.elastic_average_optimizer: contrib.opt.ElasticAverageCustomGetter
+  contrib.opt.ElasticAverageOptimizer
+train.contrib.opt.external_optimizer: contrib.opt.ExternalOptimizerInterface
+  contrib.opt.ScipyOptimizerInterface
+train.contrib.opt.lars_optimizer: contrib.opt.LARSOptimizer
+train.contrib.opt.lazy_adam_optimizer: contrib.opt.AdamGSOptimizer contrib.opt.LazyAdamGSOptimizer
+  contrib.opt.LazyAdamOptimizer
+train.contrib.opt.model_average_optimizer: contrib.opt.ModelAverageCustomGetter
+  contrib.opt.ModelAverageOptimizer
+train.contrib.opt.moving_average_optimizer: contrib.opt.MovingAverageOptimizer
+train.contrib.opt.shampoo: contrib.opt.ShampooOptimizer
+train.contrib.opt.sign_optimizers: contrib.opt.AddSignOptimizer contrib.opt.PowerSignOptimizer
+train.contrib.opt.weight_decay_optimizers: contrib.opt.AdamWOptimizer
+  contrib.opt.DecoupledWeightDecayExtension contrib.opt.MomentumWOptimizer
+  contrib.opt.extend_with_decoupled_weight_decay
+train.contrib.opt.wrappers: contrib.opt.DropStaleGradientOptimizer
+  contrib.opt.MultitaskOptimizerWrapper contrib.opt.VariableClippingOptimizer
+  contrib.opt.clip_gradients_by_global_norm
 train.contrib.periodic_resample: contrib.periodic_resample.periodic_resample
 train.contrib.resampler: contrib.resampler.resampler
 train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
