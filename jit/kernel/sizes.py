@@ -50,6 +50,8 @@ class Scope:
         self.fixed: dict[str, int] = {}
         # Texts of minima and maxima that are one or more, whatever the symbols are.
         self.at_least_one: set[str] = set()
+        # Texts of minima and maxima of measured sizes that are zero or more.
+        self.at_least_zero: set[str] = set()
         # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
         # for them: when they are known it is too late for another plan.
         self.measured: list[str] = []
@@ -350,6 +352,8 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     difference = a - b
     # (Not a comparison, which would write a guard: both answers can be put into the text.)
     sign = _sign(difference)
+    if sign is None and _is_not_negative(difference):
+        sign = 1
     if sign is not None:
         smaller, larger = (b, a) if sign >= 0 else (a, b)
         return smaller if name == "min" else larger
@@ -357,6 +361,8 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     text = f"{name}({_text(a)}, {_text(b)})"
     if (any if name == "max" else all)(map(_is_at_least_one, (a, b))):
         scope.at_least_one.add(f"({text})")
+    elif scope.is_measured(text) and all(map(_is_not_negative, (a, b))):
+        scope.at_least_zero.add(f"({text})")
     return _opaque(scope, text, pick(hint(a), hint(b)))
 
 
@@ -476,17 +482,24 @@ def _sign(value: AnySize) -> int | None:
     return None
 
 
+def _is_not_negative(size: AnySize) -> bool:
+    """Is a size zero or more by form?  Never writes a guard; False may mean "not known"."""
+    least = _least(size, 1) if isinstance(size, Size) else size
+    return least is not None and least >= 0
+
+
 def _least(value: Size, sign: int) -> int | None:
     """What a size (of sign -1: its negative) is at least by form; None where that is unknown."""
     constant = value.terms.get((), 0)
     rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
     # Symbols are at least SMALLEST_SYMBOL, so terms of one sign have a least sum; atoms in brackets
-    # (quotients, minima) may be anything, even zero.
-    if any(c * sign < 0 for _, c in rest) or any("(" in a for atoms, _ in rest for a in atoms):
+    # (quotients, minima) may be anything, unless they are known not to be negative.
+    from_zero = {*value.scope.measured, *value.scope.at_least_zero}
+    atoms_of_all = {a for atoms, _ in rest for a in atoms}
+    if any(c * sign < 0 for _, c in rest) or any("(" in a for a in atoms_of_all - from_zero):
         return None
-    measured = value.scope.measured
     sums = (
-        0 if any(a in measured for a in atoms) else c * sign * SMALLEST_SYMBOL ** len(atoms)
+        0 if any(a in from_zero for a in atoms) else c * sign * SMALLEST_SYMBOL ** len(atoms)
         for atoms, c in rest
     )
     return constant * sign + sum(sums)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors, stopping
 from ..trace.loop_recovery import Frame, Unstructured, structured
+from ..trace.partition import is_free
 from ..trace.pieces import Alone, Guard, Join, Piece, Side, Stretch, Turns, cut, inside
 from ..trace.tracer import Evaluate, makes_handles
 
@@ -49,8 +50,11 @@ class Piecewise:
         operations: Sequence[Any],
         given: Sequence[Any],
         cells: Mapping[Any, Any],
+        constants: Collection[Any] = (),
     ) -> None:
         """given: the tensors that it is to compute; cells: variables and resources by tensor.
+
+        constants: operations elsewhere that take nothing, whose results it takes.
 
         Unstructured where operations have no form that is known.
         """
@@ -59,6 +63,7 @@ class Piecewise:
         makers = [op for op in operations if makes_handles(op)]
         self.cells = {**cells, **{t: c for op in makers for t, c in _made(evaluate, op)}}
         self.operations = [op for op in operations if not makes_handles(op)]
+        self.constants = {*constants, *(op for op in self.operations if is_free(op))}
         items = structured(self.operations)
         found = cut(items, self.operations)
         self.is_loop = len(items) == 1
@@ -221,7 +226,9 @@ class _Part:
         inside_rest = set(rest)
         inputs = dict.fromkeys(t for op in rest for t in op._inputs_val if t.op not in inside_rest)
         cells = {t: region.cell(t) for t in inputs if region.cell(t) is not None}
-        feeds = [t for t in inputs if t not in cells]
+        # Stated again in every part, so that each knows the numbers that its shapes are made of.
+        constants = dict.fromkeys(t.op for t in inputs if t.op in region.constants)
+        feeds = [t for t in inputs if t not in cells and t.op not in constants]
         asked = {*wanted, *region.asked}
         self.gives = [
             tensor
@@ -234,7 +241,7 @@ class _Part:
         self.takes = [region.name(t) for t in feeds]
         self.runner = None
         if any(op.outputs or op.definition.kernel is not None for op in rest):
-            self.runner = region.make(rest, self.gives, feeds, cells, around)
+            self.runner = region.make([*constants, *rest], self.gives, feeds, cells, around)
             region.runners.append(self.runner)
 
     def run(self, values: Values) -> None:

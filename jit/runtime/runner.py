@@ -26,7 +26,7 @@ from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
 from ..trace.loop_recovery import Unstructured
-from ..trace.partition import cut
+from ..trace.partition import cut, is_free
 from ..trace.tracer import Segment, Traced, is_handle
 from .async_runner import AsyncRunner
 from .evaluator import Evaluator
@@ -451,6 +451,7 @@ class Runner:
     def _segment(self, start: int, is_late: bool = False) -> SegmentPlans:
         """The plans from an operation on; is_late: they are given its sizes."""
         if (start, is_late) not in self._segments:
+            constants: list[Any] = []
             if start == 0 and not is_late:
                 inputs = self.feeds
             else:
@@ -460,15 +461,33 @@ class Runner:
                     for t in self.live(start)
                     if t not in self.handles and (not _refers(t) or t in self._boxed)
                 ]
+                # What the graph states is known to every program, not only to the first: shapes that
+                # are computed with it are sizes then.
+                constants = self._constants(inputs)
+                outputs = {t for op in constants for t in op.outputs}
+                inputs = [t for t in inputs if t not in outputs]
             if is_late:
                 inputs += self._late.given(start)
             # (Not what it gives itself: that another run had it is no reason not to run it again.)
             handles = {t: h for t, h in self.handles.items() if self._made.get(t, -1) < start}
             segment = Segment(
-                self.operations, start, inputs, self.live, self.evaluate, handles, self.regions
+                self.operations,
+                start,
+                inputs,
+                self.live,
+                self.evaluate,
+                handles,
+                self.regions,
+                constants,
             )
             self._segments[start, is_late] = SegmentPlans(segment, self.is_inner)
         return self._segments[start, is_late]
+
+    def _constants(self, tensors: Sequence[Any]) -> list[Any]:
+        """The operations that take nothing and give some of these, which nobody fetches or feeds."""
+        others = {*self.fetches, *self.feeds}
+        makers = dict.fromkeys(t.op for t in tensors if t not in others)
+        return [op for op in makers if is_free(op) and others.isdisjoint(op.outputs)]
 
     def _is_late(self, start: int, plans: SegmentPlans, known: dict[Any, Any]) -> bool:
         """Whether an operation that ended a segment begins the next one, its sizes being known."""
@@ -514,7 +533,8 @@ class Runner:
         cells = {tensor: self.handles[tensor] for tensor in taken if tensor in self.handles}
         try:
             make = partial(_within, self.evaluate)
-            program: Any = Piecewise(make, self.evaluate, operations, given, cells)
+            constants = self._constants([t for t in taken if t not in cells])
+            program: Any = Piecewise(make, self.evaluate, operations, given, cells, constants)
         except Unstructured:
             program = FlowProgram(self.evaluate.session, operations, given, list(taken))
         return program, list(taken), given

@@ -71,7 +71,7 @@ class Partitioner:
     def __init__(self, operations: Sequence[Any], fetches: set[Any], feeds: set[Any]) -> None:
         self.operations, self.fetches, self.feeds = operations, fetches, feeds
         present = set(operations)
-        self.free = {op for op in operations if _is_free(op) and feeds.isdisjoint(op.outputs)}
+        self.free = {op for op in operations if is_free(op) and feeds.isdisjoint(op.outputs)}
         # All operations of a conditional or loop are in one part, or one wait: that of their root.
         members = [op for op in operations if _hangs_together(op) and op not in self.free]
         self.root = {**{op: op for op in operations}, **connected(members)}
@@ -309,7 +309,7 @@ def is_harmless(op: Any) -> bool:
     )
 
 
-def _is_free(op: Operation) -> bool:
+def is_free(op: Operation) -> bool:
     """Can an operation be run again wherever it is used?"""
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False

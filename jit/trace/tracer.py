@@ -88,7 +88,8 @@ class Segment:
     may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
     rely on something that a run finds to be otherwise.  evaluate: runs an
     operation by its reference kernel.  handles: variables and resources that are
-    known already, by tensor.  regions: first and behind the last number of operations that branch
+    known already, by tensor.  constants: operations before `start` that take nothing; they are traced
+    again, so that this program, too, knows what they give.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).
     """
 
@@ -99,6 +100,7 @@ class Segment:
     evaluate: Evaluate
     handles: Mapping[Any, Any] = field(default_factory=dict)
     regions: Mapping[int, int] = field(default_factory=dict)
+    constants: Sequence[Any] = ()
     may_measure: bool = True
     may_assume: bool = True
 
@@ -223,7 +225,8 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
     passed: dict[Any, Any] = {}
     # What is given is there for whoever comes behind.
     is_whole = is_complete and not segment.start
-    given: frozenset[Any] = frozenset() if is_whole else frozenset(segment.inputs)
+    before = (*segment.inputs, *(t for op in segment.constants for t in op.outputs))
+    given: frozenset[Any] = frozenset() if is_whole else frozenset(before)
     for tensor in segment.wanted(stop):
         if tensor in given:
             continue
@@ -296,6 +299,9 @@ class Tracer:
     def run(self) -> tuple[int, bool]:
         """Traces; the number of the first operation left out, and whether that is a barrier."""
         number, end = self.segment.start, len(self.segment.operations)
+        for op in self.segment.constants:
+            self.program.origin = op
+            self._operation(op)
         while number < end:
             behind = self.segment.regions.get(number)
             try:

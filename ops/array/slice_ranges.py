@@ -15,6 +15,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.types.shape import shape_text
+from ...jit.kernel.sizes import Unanswered, maximum, minimum
 
 if TYPE_CHECKING:
     from ...jit.kernel.sizes import AnySize
@@ -108,14 +109,29 @@ def range_of(
         if stride > 0
         else (start - stop - stride - 1) // -stride
     )
-    return Range(start, stride, length if length > 0 else 0)
+    return Range(start, stride, _not_below(length, 0))
 
 
 def _clamped(at: int, size: AnySize, low: int, high: AnySize) -> Any:
     at = size + at if at < 0 else at
     if at < low:
         return low
-    return high if at > high else at
+    return _not_above(at, high)
+
+
+def _not_above(at: Any, high: AnySize) -> Any:
+    try:
+        return high if at > high else at
+    except Unanswered:
+        # Only a run tells which, half way through: the plan computes the smaller one.
+        return minimum(at, high)
+
+
+def _not_below(length: Any, low: AnySize) -> Any:
+    try:
+        return length if length > low else low
+    except Unanswered:
+        return maximum(length, low)
 
 
 def resolve(
