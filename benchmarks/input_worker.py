@@ -8,9 +8,6 @@ input and answers each with one line of JSON.
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +16,7 @@ import numpy as np
 
 from .input_rows import pipelines
 from .models.session import module_of
+from .serving import serve
 
 _PICTURES = 1024
 
@@ -26,7 +24,7 @@ _PICTURES = 1024
 class Worker:
     """Holds a dataset between commands; a command is a public method."""
 
-    def __init__(self, peer: str) -> None:
+    def __init__(self, peer: str, threads: int) -> None:
         self._tf = module_of(peer)
         self._session: Any = None
         self._initializer: Any = None
@@ -131,21 +129,5 @@ def _step(tf: Any, pictures: Any, labels: Any) -> Any:
     return tf.train.GradientDescentOptimizer(0.01).minimize(tf.reduce_mean(losses))
 
 
-def main() -> None:
-    """Answers commands until the input ends."""
-    # Whatever a library prints must not come between the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = Worker(sys.argv[1])
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            answer = getattr(worker, command.pop("do"))(**command)
-        except Exception as error:
-            text = str(error).strip().splitlines() or [""]
-            answer = {"error": f"{type(error).__name__}: {text[0]}"}
-        print(json.dumps(answer), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(Worker)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One side of the survey of ops: builds a call of one op, or of its gradient, and times it.
 
-Reads JSON commands as benchmarks/worker.py does.  The inputs come in files of the scratch folder;
+Reads JSON commands (benchmarks/serving.py).  The inputs come in files of the scratch folder;
 `python -m benchmarks.op_worker PEER THREADS` runs under any Python that has the peer's package.
 """
 
@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from .serving import serve
 from .sides import PEERS
-from .worker import elapsed, serve
+from .worker import elapsed
 
 _BATCH = 0.002  # seconds that one figure covers at least, so that short calls are seen
 
 
 class OpWorker:
-    """Holds the current call between commands."""
+    """Holds the current call between commands; a command is a public method."""
 
     def __init__(self, peer: str, threads: int) -> None:
         import importlib
@@ -38,10 +39,6 @@ class OpWorker:
         self._step: Callable[[], Any] = lambda: None
         self._repeats = 1
         self._has_variables = False
-
-    def answer(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Does one command, a public method of this class."""
-        return dict(getattr(self, command.pop("do"))(**command))
 
     def version(self) -> dict[str, Any]:
         """The version of the peer."""

@@ -7,32 +7,25 @@ Reads JSON commands, one a line, from standard input and answers each with one l
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 from . import limits, sides
+from .serving import serve
 
 # Sizes that the small network has never seen, and how many of them a peer that compiles tries.
 _SEEN, _UNSEEN, _FEW = (128, 100), range(64, 76), 3
 
 
 class Worker:
-    """Holds the current workload's step between commands."""
+    """Holds the current workload's step between commands; a command is a public method."""
 
     def __init__(self, peer: str, threads: int) -> None:
         self._side = sides.load(peer, threads)
         self._threads = threads
         self._step: Any = None
         self._few = peer in ("jax", "tensorflow_xla")
-
-    def answer(self, command: dict[str, Any]) -> dict[str, Any]:
-        """Does one command, a public method of this class."""
-        return dict(getattr(self, command.pop("do"))(**command))
 
     def version(self) -> dict[str, Any]:
         """The version of the peer."""
@@ -119,20 +112,6 @@ def first_call(side: Any, step: Any) -> float:
         if total and now == known:
             return total
         total, known = total + seconds, now
-
-
-def serve(make: Callable[[str, int], Any]) -> None:
-    """Answers commands by methods of make(peer, threads) until the input ends."""
-    # Whatever a library prints must not come between the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = make(sys.argv[1], int(sys.argv[2]))
-    for line in sys.stdin:
-        try:
-            answer = worker.answer(json.loads(line))
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

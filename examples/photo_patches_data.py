@@ -16,6 +16,7 @@ import os
 
 import image_records
 import tensorflow as tf
+from photo_patches import network
 
 
 def changed(image, number, shape):
@@ -48,15 +49,6 @@ def test_images(paths, shape, size):
     """Batches of images as they are, one after the other, for ever."""
     records = tf.data.TFRecordDataset(paths).repeat()
     return records.map(lambda record: image_records.parse(record, shape)).batch(size)
-
-
-def network(images):
-    """Logits of the two photographs; the variables are shared by all calls."""
-    with tf.variable_scope("network", reuse=tf.AUTO_REUSE):
-        x = tf.layers.conv2d(images, 8, 3, activation=tf.nn.relu, name="conv")
-        x = tf.layers.max_pooling2d(x, 2, 2)
-        x = tf.layers.dense(tf.layers.flatten(x), 32, tf.nn.relu, name="hidden")
-        return tf.layers.dense(x, 2, name="logits")
 
 
 def main():

@@ -7,7 +7,6 @@ input and answers each with one line of JSON.  Runs under any Python that has th
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..serving import serve
 from .session import has, module_of, steps_of
 
 _STATUS = "/proc/self/status"
@@ -104,21 +104,5 @@ class Worker:
         return time.perf_counter() - clock, time.process_time() - processor
 
 
-def main() -> None:
-    """Answers commands until the input ends."""
-    # Whatever a library prints must not come between the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = Worker(sys.argv[1], int(sys.argv[2]))
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            answer = getattr(worker, command.pop("do"))(**command)
-        except Exception as error:
-            text = str(error).strip().splitlines() or [""]
-            answer = {"error": f"{type(error).__name__}: {text[0]}"}
-        print(json.dumps(answer), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(Worker)

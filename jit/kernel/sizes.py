@@ -55,7 +55,38 @@ class Scope:
         # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
         # for them: when they are known it is too late for another plan.
         self.measured: list[str] = []
+        # Are some measured sizes taken for equal?  Their example values need not be.
+        self.has_assumed = False
         self._is_strict = False
+        self._assume: Callable[[Size], bool] | None = None
+
+    @contextmanager
+    def assuming(self, assume: Callable[[Size], bool]) -> Iterator[None]:
+        """Within it, measured sizes that are compared are equal if assume(difference) is true.
+
+        Whoever compares two sizes needs them equal; a run sees to it.  (Whether there is one
+        element, or none, are cases of their own.)
+        """
+        self._assume = assume
+        try:
+            yield
+        finally:
+            self._assume = None
+
+    def assumes_equal(self, a: AnySize, b: AnySize) -> bool:
+        """Whether sizes are taken for equal until a run tells."""
+        if (
+            self._assume is None
+            or self._is_strict
+            or not self.is_measured(f"{_text(a)} {_text(b)}")
+        ):
+            return False
+        if any(not isinstance(size, Size) and size < SMALLEST_SYMBOL for size in (a, b)):
+            return False
+        difference = a - b
+        is_assumed = isinstance(difference, Size) and self._assume(difference)
+        self.has_assumed |= is_assumed
+        return is_assumed
 
     @contextmanager
     def symbolic(self) -> Iterator[None]:
@@ -317,6 +348,14 @@ def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
 
 
+def may_equal(a: AnySize, b: AnySize) -> bool:
+    """Are two sizes equal for the example, or may they be taken for equal until a run tells?"""
+    if hint(a) == hint(b):
+        return True
+    scope = a.scope if isinstance(a, Size) else b.scope if isinstance(b, Size) else None
+    return scope is not None and scope.has_assumed and scope.is_measured(f"{_text(a)} {_text(b)}")
+
+
 def product(shape: Iterable[AnySize]) -> AnySize:
     """The number of elements of a shape."""
     total: AnySize = 1
@@ -514,6 +553,8 @@ def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
         return False
     answer = hint(a) == hint(b) if relation == "==" else hint(a) < hint(b)
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    if relation == "==" and scope.assumes_equal(a, b):
+        return True
     return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)
 
 

@@ -206,7 +206,7 @@ def make(
         raise b.host("an array of negative size")
     array = Array(b, name, dtype, count, None if shape is None else tuple(shape), clears, is_alike)
     if grows:
-        if b.is_inner or b.program.guard or not b.may_measure or count != 0:
+        if not b.can_measure or count != 0:
             raise b.host("an array that grows within a branch or loop, or is not empty at first")
         stack = array.growing = GrowableStack(name, b.program)
         b.call(_FORGET(), [], [], writes=(stack,), stack=stack)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .. import debug
 from ..kernel import ir, sizes, verify_kernel
-from ..kernel.sizes import hint, same
+from ..kernel.sizes import may_equal, same
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Call,
@@ -111,10 +111,10 @@ def _maps(program: Program) -> Iterator[tuple[Node, object]]:
         for value in node.inputs:
             tail = shape[len(shape) - value.ndim :]
             # (A guard of the trace may say that two forms are one size: then so do the examples.)
-            fits = len(tail) == value.ndim and all(
-                same(size, 1) or hint(size) == hint(whole) for size, whole in zip(value.shape, tail)
+            is_right = len(tail) == value.ndim and all(
+                same(size, 1) or may_equal(size, whole) for size, whole in zip(value.shape, tail)
             )
-            if not fits:
+            if not is_right:
                 yield node, f"{value} over {shape}"
 
 
@@ -152,7 +152,7 @@ def _views(program: Program) -> Iterator[tuple[Node, object]]:
         elif isinstance(node, Reshape):
             before, after = (sizes.product(v.shape) for v in (node.inputs[0], node.outputs[0]))
             # By the example: sizes that a guard has found equal need not be so by form.
-            if sizes.hint(before) != sizes.hint(after):
+            if not may_equal(before, after):
                 yield node, f"{before} elements as {after}"
         elif isinstance(node, Gather) and node.inputs[1].dtype != "int64":
             yield node, node.inputs[1]

@@ -262,12 +262,17 @@ class Call(Node):
 
 @dataclass(eq=False, slots=True)
 class Host(Node):
-    """An op run by its NumPy reference kernel, in Python, between compiled steps."""
+    """An op run by its NumPy reference kernel, in Python, between compiled steps.
+
+    cells: the variables and resources that it takes; reshaped: those that it may give another
+    shape, which nothing behind it in the program reads.
+    """
 
     op: Any
     reason: str
     effects: bool
     cells: tuple[Any, ...] = ()
+    reshaped: frozenset[Any] = frozenset()
 
 
 @dataclass(eq=False, slots=True)

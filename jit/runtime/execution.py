@@ -335,7 +335,9 @@ class Run:
         results = self.evaluate(node.op, inputs)
         # It may have given a variable other memory, which the kernels behind it must use.
         for entry in self.cells if node.cells else ():
-            if entry[0].value is not entry[1] and entry[0].value is not None:
+            if entry[0] in node.reshaped:
+                entry[1] = None  # the next run looks; this one reads it no more
+            elif entry[0].value is not entry[1] and entry[0].value is not None:
                 self._point_at_variable(entry)
         for value, array in zip(node.outputs, results):
             if value.cell is not None:

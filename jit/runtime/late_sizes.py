@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.graph.operation import group
-from ..trace.tracer import ResultSizes
+from ..trace.segment import ResultSizes
 from .segment_plans import may_be_sizes
 
 if TYPE_CHECKING:

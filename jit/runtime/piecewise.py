@@ -19,7 +19,8 @@ from ...engine import errors, stopping
 from ..trace.loop_recovery import Frame, Unstructured, structured
 from ..trace.partition import is_free
 from ..trace.pieces import Alone, Guard, Join, Piece, Side, Stretch, Turns, cut, inside
-from ..trace.tracer import Evaluate, makes_handles
+from ..trace.segment import Evaluate
+from ..trace.tracer import makes_handles
 
 Values = dict[Any, Any]
 

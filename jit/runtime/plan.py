@@ -23,7 +23,7 @@ from ..program.tensor_ir import home
 from ..schedule import ir_printer
 from ..schedule.bind import Template, make_template
 from ..schedule.steps import CallStep, Control, KernelStep, Schedule, has_row, schedule
-from ..trace.tracer import Traced
+from ..trace.segment import Traced
 from . import driver, thread_pool, warming
 
 

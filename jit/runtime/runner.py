@@ -27,7 +27,8 @@ from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
 from ..trace.loop_recovery import Unstructured
 from ..trace.partition import cut, is_free
-from ..trace.tracer import Segment, Traced, is_handle
+from ..trace.segment import Segment, Traced
+from ..trace.tracer import is_handle
 from .async_runner import AsyncRunner
 from .evaluator import Evaluator
 from .late_sizes import LateSizes
@@ -332,7 +333,7 @@ class Runner:
             stopping.check_session(self.evaluate.session)
             start = traced.stop
             is_late = False
-            if start in self.regions:
+            if start in self.regions and (traced.is_barrier or start == plans.segment.start):
                 start = self._interpret(start, known, traced.hosted[-1:])
             elif traced.is_barrier:
                 is_late = self._is_late(start, plans, known)
@@ -461,8 +462,8 @@ class Runner:
                     for t in self.live(start)
                     if t not in self.handles and (not _refers(t) or t in self._boxed)
                 ]
-                # What the graph states is known to every program, not only to the first: shapes that
-                # are computed with it are sizes then.
+                # What the graph states is known to every program, not only to the first: shapes
+                # that are computed with it are sizes then.
                 constants = self._constants(inputs)
                 outputs = {t for op in constants for t in op.outputs}
                 inputs = [t for t in inputs if t not in outputs]
@@ -484,7 +485,7 @@ class Runner:
         return self._segments[start, is_late]
 
     def _constants(self, tensors: Sequence[Any]) -> list[Any]:
-        """The operations that take nothing and give some of these, which nobody fetches or feeds."""
+        """The operations that take nothing and give some of these, not fetched and not fed."""
         others = {*self.fetches, *self.feeds}
         makers = dict.fromkeys(t.op for t in tensors if t not in others)
         return [op for op in makers if is_free(op) and others.isdisjoint(op.outputs)]

@@ -23,14 +23,8 @@ from ..kernel.sizes import Scope, Unanswered
 from ..schedule.bind import Binding, bind
 from ..schedule.frame import Arena
 from ..trace.builder import Misjudged
-from ..trace.tracer import (
-    FeedType,
-    Segment,
-    Traced,
-    array_dtype_name,
-    symbolic_feeds,
-    trace_segment,
-)
+from ..trace.segment import FeedType, Segment, Traced
+from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import recompile_warning
 from .execution import Run, StalePlan
 from .plan import Plan, compile_segment

@@ -23,7 +23,6 @@ from ..program.tensor_ir import (
     Axis,
     Call,
     Compose,
-    Constant,
     Effects,
     Gather,
     GrowableStack,
@@ -37,14 +36,22 @@ from ..program.tensor_ir import (
     Reduce,
     Reshape,
     Shape,
-    Sizes,
     Value,
     View,
     Write,
     argument,
     literal,
 )
-from .forms import holds_sizes, numpy_dtype, unit_moves
+from .forms import (
+    as_size,
+    broadcast_of,
+    new_shape,
+    numpy_dtype,
+    shape_key,
+    shape_shown,
+    unit_moves,
+)
+from .recorder import Recorder
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
@@ -68,13 +75,11 @@ class Misjudged(Exception):
     """What a program took for granted does not hold; nothing has happened, and another one can."""
 
 
-class Builder:
+class Builder(Recorder):
     """Appends to one Program.  Values of different builders do not mix."""
 
     def __init__(self, program: Program, scope: sizes.Scope) -> None:
-        self.program = program
-        self.scope = scope
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        super().__init__(program, scope)
         # What was joined, and along which axis.
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
         # Is it for a loop's test or body?  And may sizes be known in the middle of a run?
@@ -82,48 +87,16 @@ class Builder:
         self.may_measure = True
         # May it take something for granted that a run looks at?
         self.may_assume = True
+        self._assumed: set[Value] = set()
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
         self._reads: dict[Any, Value] = {}
-        self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
 
     # What the trace knows.
-
-    def known(self, value: Value) -> np.ndarray | None:
-        """The contents of a value where the trace knows them (object dtype if partly symbolic)."""
-        return value.known
 
     def host(self, reason: str) -> NotLowered:
         """Gives up lowering: `raise b.host("why")`."""
         raise NotLowered(reason)
-
-    def constant(self, array: object, dtype: str | None = None) -> Value:
-        """A value with contents known now."""
-        if holds_sizes(array):
-            return self.known_as(np.array(array, dtype=object), dtype or "int64")
-        array = np.asarray(array, dtype=None if dtype is None else numpy_dtype(dtype))
-        array = np.ascontiguousarray(array).reshape(array.shape)
-        key = (array.dtype.name, array.shape, array.tobytes())
-        if key not in self._constants:
-            node = Constant(array)
-            (value,) = self.program.add(node, (array.dtype.name, array.shape))
-            value.known = array
-            self._constants[key] = value
-        return self._constants[key]
-
-    def known_as(self, array: np.ndarray, dtype: str) -> Value:
-        """A value for contents found while tracing; symbolic sizes become arguments of kernels."""
-        if array.dtype != object:
-            return self.constant(array, dtype)
-        if not any(isinstance(item, Size) for item in array.flat):
-            return self.constant(array.astype(numpy_dtype(dtype)), dtype)
-        return self._sizes(array, dtype)
-
-    def _sizes(self, array: np.ndarray, dtype: str) -> Value:
-        node = Sizes(array)
-        (value,) = self.program.add(node, (dtype, array.shape))
-        value.known = array if dtype.startswith(("int", "uint")) else None
-        return value
 
     def size_scalar(self, value: Value, axes: Sequence[int] | None, dtype: str) -> Value:
         """How many elements lie along `axes` (all, when None), as a 0-d value."""
@@ -133,14 +106,11 @@ class Builder:
             return self._sizes(np.array(count, dtype=object), dtype)
         return self.constant(np.array(count, dtype=numpy_dtype(dtype)))
 
-    def rollback(self, last: Node | None) -> None:
+    def rollback(self, last: Node | None) -> set[Node]:
         """Takes back all nodes behind one that was the last, and what was remembered of them."""
-        gone = self.program.rollback(last)
-        if not gone:
-            return
-        self._constants = {k: v for k, v in self._constants.items() if v.node not in gone}
+        gone = super().rollback(last)
         self._reads = {k: v for k, v in self._reads.items() if v.node not in gone}
-        self._equal = {k: v for k, v in self._equal.items() if v[0].node not in gone}
+        return gone
 
     # Elementwise and reductions.
 
@@ -169,7 +139,7 @@ class Builder:
         if dtype is not None:
             exprs = tuple(scalar.cast(e, dtype) for e in exprs)
         made = self._once(
-            ("map", exprs, tuple(inputs), _key(shape)),
+            ("map", exprs, tuple(inputs), shape_key(shape)),
             lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
         )
         return made if isinstance(result, tuple) else made[0]
@@ -225,7 +195,7 @@ class Builder:
 
     def reshape(self, value: Value, shape: Sequence[AnySize]) -> Value:
         """The same elements under another shape (no -1; sizes may be symbolic)."""
-        target = _shape(shape)
+        target = new_shape(shape)
         if sizes.same_shape(target, value.shape):
             return value
         self._need_compiled(value.dtype)
@@ -238,7 +208,7 @@ class Builder:
         if axes is not None:
             return self.view(value, axes, target)
         made = self._once(
-            ("reshape", value, _key(target)),
+            ("reshape", value, shape_key(target)),
             lambda: self.program.add(Reshape((value,)), (value.dtype, target)),
         )
         return made[0]
@@ -256,7 +226,7 @@ class Builder:
             "view",
             value,
             tuple((a.axis, str(a.stride), str(a.offset)) for a in axes),
-            _key(shape),
+            shape_key(shape),
         )
         return self._once(
             key, lambda: self.program.add(View((value,), axes), (value.dtype, shape))
@@ -270,7 +240,7 @@ class Builder:
 
     def broadcast(self, value: Value, shape: Sequence[AnySize]) -> Value:
         """Repeats dimensions of one, and adds leading ones, to reach `shape`."""
-        target = _shape(shape)
+        target = new_shape(shape)
         lead = len(target) - value.ndim
         self.require(lead >= 0)
         axes = tuple(
@@ -280,7 +250,7 @@ class Builder:
         for i, size in enumerate(value.shape):
             if axes[i].axis is not None and not self.equal(size, target[lead + i]):
                 raise errors.invalid(
-                    f"Incompatible shapes: {_show(value.shape)} vs. {_show(target)}"
+                    f"Incompatible shapes: {shape_shown(value.shape)} vs. {shape_shown(target)}"
                 )
         return self.view(value, axes, target)
 
@@ -293,8 +263,8 @@ class Builder:
     ) -> Value:
         """`size` elements from `begin` in steps of `stride` (may be negative), per dimension."""
         steps = stride or [1] * value.ndim
-        axes = tuple(Axis(i, _size(s), _size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
-        return self.view(value, axes, _shape(size))
+        axes = tuple(Axis(i, as_size(s), as_size(b)) for i, (b, s) in enumerate(zip(begin, steps)))
+        return self.view(value, axes, new_shape(size))
 
     def pad(
         self, value: Value, paddings: Sequence[tuple[AnySize, AnySize]], fill: float = 0
@@ -315,9 +285,10 @@ class Builder:
         for value in values:
             for i, size in enumerate(value.shape):
                 if i != axis and not self.equal(size, first.shape[i]):
+                    shapes = shape_shown(first.shape), shape_shown(value.shape)
                     raise errors.invalid(
-                        "ConcatOp : Dimensions of inputs should match: shape[0] = "
-                        f"{_show(first.shape)} vs. shape[{len(parts)}] = {_show(value.shape)}"
+                        "ConcatOp : Dimensions of inputs should match: "
+                        f"shape[0] = {shapes[0]} vs. shape[{len(parts)}] = {shapes[1]}"
                     )
             parts.append((value, [offset if i == axis else 0 for i in range(first.ndim)], None))
             offset = offset + value.shape[axis]
@@ -339,7 +310,7 @@ class Builder:
             tuple(Part(tuple(o), tuple(s or [1] * len(o))) for _, o, s in parts),
             fill,
         )
-        return self.program.add(node, (dtype, _shape(shape)))[0]
+        return self.program.add(node, (dtype, new_shape(shape)))[0]
 
     def gather(
         self, value: Value, indices: Value, axis: int = 0, error: IndexProblem = not_inside
@@ -365,9 +336,9 @@ class Builder:
 
     def iota(self, shape: Sequence[AnySize], axis: int, dtype: str) -> Value:
         """The position along one axis, at every position of `shape`."""
-        target = _shape(shape)
+        target = new_shape(shape)
         made = self._once(
-            ("iota", _key(target), axis),
+            ("iota", shape_key(target), axis),
             lambda: self.program.add(Iota(axis), ("int64", target)),
         )
         return self.cast(made[0], dtype)
@@ -428,10 +399,10 @@ class Builder:
         launch = Launch(
             kernel,
             tuple(params),
-            _size(rows),
-            _size(row_tile),
-            _size(columns),
-            None if col_tile is None else _size(col_tile),
+            as_size(rows),
+            as_size(row_tile),
+            as_size(columns),
+            None if col_tile is None else as_size(col_tile),
             scratch,
             operations,
         )
@@ -453,7 +424,7 @@ class Builder:
         present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
         made = self.program.add(
             Call(tuple(inputs), launch, effects, reserve, role),
-            *((d, _shape(shape)) for shape, d in outputs),
+            *((d, new_shape(shape)) for shape, d in outputs),
             *present,
         )
         for value, cell in zip(made[len(outputs) :], cells, strict=True):
@@ -490,9 +461,14 @@ class Builder:
         after.cell = cell
         return after
 
+    @property
+    def can_measure(self) -> bool:
+        """May a size be measured here?  Within loops and branches none is known for the rest."""
+        return not self.is_inner and not self.program.guard and self.may_measure
+
     def measure(self, number: Value) -> Size:
         """A size that is what a 0-d integer will be when a run comes here; zero or more."""
-        if self.is_inner or self.program.guard or not self.may_measure:
+        if not self.can_measure:
             raise NotLowered("a size that is known within a branch or loop only")
         size = self.scope.measure(_MEASURED_HINT)
         ((name,),) = size.terms
@@ -523,7 +499,9 @@ class Builder:
         """
         if not self.may_assume:
             raise NotLowered("its sizes depend on the data")
-        self.program.check(wrong, Misjudged)
+        if wrong not in self._assumed:
+            self._assumed.add(wrong)
+            self.program.check(wrong, Misjudged)
 
     # Shapes.
 
@@ -546,54 +524,26 @@ class Builder:
         """Are two sizes equal?  Notes a guard if only the example says so."""
         return same(a, b) or bool(a == b)
 
+    def assume_no_difference(self, difference: Size) -> bool:
+        """As `assume` of a difference of sizes, outside of all branches; whether that may be."""
+        if not self.may_assume:
+            return False
+        guard, self.program.guard = self.program.guard, ()
+        try:
+            apart = self.known_as(np.array(difference, object), "int64")
+            self.assume(self.map(lambda n: scalar.ne(n, 0), apart))
+        finally:
+            self.program.guard = guard
+        return True
+
     def same_shape(self, x: Value, y: Value) -> bool:
         """Have two values the same shape?  Notes guards if only the example says so."""
         return x.ndim == y.ndim and all(map(self.equal, x.shape, y.shape))
 
     def broadcast_shape(self, *shapes: Shape) -> Shape:
         """NumPy's broadcast of several shapes; InvalidArgumentError as TensorFlow words it."""
-        rank = max((len(shape) for shape in shapes), default=0)
-        result: list[AnySize] = [1] * rank
-        for shape in shapes:
-            for axis, size in enumerate(shape, rank - len(shape)):
-                if same(result[axis], 1):
-                    result[axis] = size
-                elif not same(size, 1) and not self.equal(size, result[axis]):
-                    raise errors.invalid(
-                        f"Incompatible shapes: {_show(shapes[0])} vs. {_show(shape)}"
-                    )
-        return tuple(result)
+        return broadcast_of(shapes, self.equal)
 
     def _need_compiled(self, dtype: str) -> None:
         if not scalar.compiles(dtype):
             raise NotLowered(f"{dtype} has no compiled form")
-
-    def _once(
-        self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
-    ) -> tuple[Value, ...]:
-        """Equal subexpressions of one program are one node, if they run under one condition."""
-        key = (*key, *self.program.guard)
-        if key not in self._equal:
-            self._equal[key] = make()
-        return self._equal[key]
-
-
-def _size(value: Any) -> AnySize:
-    return value if isinstance(value, Size) else int(value)
-
-
-def _shape(sizes_: Sequence[Any]) -> Shape:
-    """The sizes of a value that is to be made."""
-    shape = tuple(map(_size, sizes_))
-    for size in shape:
-        if size < 0:
-            raise errors.invalid(f"Dimension {sizes.hint(size)} must be >= 0")
-    return shape
-
-
-def _key(shape: Sequence[AnySize]) -> tuple[str, ...]:
-    return tuple(str(size) for size in shape)
-
-
-def _show(shape: Sequence[AnySize]) -> str:
-    return "[" + ",".join(str(sizes.hint(size)) for size in shape) + "]"

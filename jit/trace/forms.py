@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
+from ...engine import errors
 from ..kernel import sizes
-from ..kernel.sizes import Size, same
+from ..kernel.sizes import AnySize, Size, same
 from ..program.tensor_ir import Axis, Shape
 
 
@@ -34,3 +38,44 @@ def numpy_dtype(name: str) -> np.dtype:
 
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(name)
+
+
+def as_size(value: Any) -> AnySize:
+    """A size, or a number as Python's own."""
+    return value if isinstance(value, Size) else int(value)
+
+
+def new_shape(of: Sequence[Any]) -> Shape:
+    """The sizes of a value that is to be made; InvalidArgumentError where one is negative."""
+    shape = tuple(map(as_size, of))
+    for size in shape:
+        if size < 0:
+            raise errors.invalid(f"Dimension {sizes.hint(size)} must be >= 0")
+    return shape
+
+
+def shape_key(shape: Sequence[AnySize]) -> tuple[str, ...]:
+    """Equal for shapes that are equal by form."""
+    return tuple(str(size) for size in shape)
+
+
+def shape_shown(shape: Sequence[AnySize]) -> str:
+    """A shape of the example, as TensorFlow's messages show it."""
+    return "[" + ",".join(str(sizes.hint(size)) for size in shape) + "]"
+
+
+def broadcast_of(shapes: Sequence[Shape], equal: Callable[[AnySize, AnySize], bool]) -> Shape:
+    """NumPy's broadcast of several shapes; InvalidArgumentError as TensorFlow words it.
+
+    equal: are two sizes that are not one equal?
+    """
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[AnySize] = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if same(result[axis], 1):
+                result[axis] = size
+            elif not same(size, 1) and not equal(size, result[axis]):
+                shown = f"{shape_shown(shapes[0])} vs. {shape_shown(shape)}"
+                raise errors.invalid(f"Incompatible shapes: {shown}")
+    return tuple(result)

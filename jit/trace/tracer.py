@@ -10,10 +10,8 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,28 +20,21 @@ from ...engine.graph.operation import group
 from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
-from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
 from .. import debug
 from ..kernel import sizes
 from ..kernel.scalar import compiles
-from ..kernel.sizes import AnySize, Scope, Unanswered
+from ..kernel.sizes import Scope, Unanswered
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
     Feed,
-    GrowableStack,
     Handle,
     Host,
-    Node,
-    Read,
-    Register,
     Value,
-    Write,
-    written_cells,
 )
-from .builder import Builder, Misjudged, NotLowered, Unsettled
+from .builder import Builder, NotLowered, Unsettled
 from .control_flow import trace_region
+from .segment import FeedType, ResultSizes, Segment, Traced, cells_of
 from .shape_inference import output_shapes, refusal
 
 if TYPE_CHECKING:
@@ -55,171 +46,13 @@ if TYPE_CHECKING:
 FOLD_LIMIT = 1 << 16
 
 
-class Evaluate(Protocol):
-    """Runs an operation by its reference kernel, and gives the context that kernels get."""
-
-    # How many threads the session allows; None leaves it to the settings.
-    threads: int | None
-    session: Any
-    # What reference kernels take is noted there (jit/runtime/host_time.py).
-    meter: Any
-
-    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
-
-    def context(self, op: Operation) -> Any:
-        """The kernel context of an operation (or of the OpView of one)."""
-
-
-@dataclass(frozen=True)
-class FeedType:
-    """What a trace is told of one input: dtype name, symbolic shape, contents if they are sizes."""
-
-    dtype: str
-    shape: tuple[AnySize, ...]
-    known: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Operations from number `start` on, which are traced as far as one program goes.
-
-    inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
-    names those that are needed once the program ends in front of operation number `stop`.
-    may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
-    rely on something that a run finds to be otherwise.  evaluate: runs an
-    operation by its reference kernel.  handles: variables and resources that are
-    known already, by tensor.  constants: operations before `start` that take nothing; they are traced
-    again, so that this program, too, knows what they give.  regions: first and behind the last number of operations that branch
-    or loop (jit/trace/control_regions.py).
-    """
-
-    operations: Sequence[Any]
-    start: int
-    inputs: Sequence[Any]
-    wanted: Callable[[int], Sequence[Any]]
-    evaluate: Evaluate
-    handles: Mapping[Any, Any] = field(default_factory=dict)
-    regions: Mapping[int, int] = field(default_factory=dict)
-    constants: Sequence[Any] = ()
-    may_measure: bool = True
-    may_assume: bool = True
-
-    @cached_property
-    def present(self) -> frozenset[Any]:
-        """The operations, to look one up."""
-        return frozenset(self.operations)
-
-
-@dataclass(frozen=True)
-class ResultSizes:
-    """Stands among a segment's inputs for the sizes that an operation's results take from data.
-
-    It looks like the tensor of those numbers that the graph does not have.
-    """
-
-    op: Operation
-    count: int = field(compare=False)
-    dtype = dtypes.int64
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return f"{self.op.name} (sizes)"
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape of the vector of numbers."""
-        return TensorShape([self.count])
-
-
-@dataclass(frozen=True, eq=False)
-class Traced:
-    """A segment as a program, for one pattern of sizes.
-
-    stop is the number of the first operation not traced; `is_barrier` says that it must run on the
-    host by itself.  exports: the number among the program's fetches of every tensor that is wanted;
-    passed: the variables that are wanted, as they are.  hosted: the operations that are not
-    compiled, with reasons.
-    """
-
-    segment: Segment
-    program: Program
-    scope: Scope
-    stop: int
-    is_barrier: bool
-    exports: Mapping[Any, int]
-    passed: Mapping[Any, Any]
-    hosted: Sequence[tuple[Any, str]]
-    seconds: float
-
-    @property
-    def is_complete(self) -> bool:
-        """Is it all of the segment?"""
-        return self.stop == len(self.segment.operations) and not self.is_barrier
-
-    @cached_property
-    def fits(self) -> Callable[..., bool]:
-        """Do these values of the symbols keep to what the trace relied on?"""
-        return self.scope.checker()
-
-    @cached_property
-    def cells(self) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
-        """The variables that kernels read or write, with shapes and dtypes as the trace saw."""
-        return {
-            node.cell: (node.outputs[0].shape, node.outputs[0].dtype)
-            for program in self.program.all()
-            for node in program
-            if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
-        }
-
-    def with_measured(self, symbols: Sequence[int]) -> tuple[int, ...]:
-        """Values of all symbols, given those of the inputs; others as they were last measured."""
-        examples = self.scope.examples
-        return (*symbols, *(examples[name] for name in self.scope.measured))
-
-    def still_holds(self, cell: VariableStorage, array: np.ndarray) -> bool:
-        """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
-        known = self.cells.get(cell)
-        return known is None or known == (array.shape, array.dtype.name)
-
-    def shapes_hold(self) -> bool:
-        """Have all variables still the shapes and dtypes that the trace saw?"""
-        return all(cell.value is None or self.still_holds(cell, cell.value) for cell in self.cells)
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether nothing outlives a run but its results."""
-        return not any(_lasts(node) for program in self.program.all() for node in program)
-
-    @property
-    def is_rash(self) -> bool:
-        """Are there effects before a run sees whether what was taken for granted is so?"""
-        for program in self.program.all():
-            guesses = [check for check in program.checks if check.error is Misjudged]
-            if not guesses:
-                continue
-            # A turn of a loop comes behind all that other turns did.
-            if program is not self.program and not self.is_pure:
-                return True
-            last = max(-1.0 if c.behind is None else c.behind.position for c in guesses)
-            if any(_lasts(node) and node.position <= last for node in program):
-                return True
-        return False
-
-
-def _lasts(node: Node) -> bool:
-    """Does a node change something that outlives the run?"""
-    if isinstance(node, Host) and node.effects:
-        return True
-    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
-
-
 def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> Traced:
     """Traces a segment; feeds say what its inputs are."""
     began = time.perf_counter()
     debug.show("graph", segment.operations)
     tracer = Tracer(segment, feeds, scope)
-    stop, is_barrier = tracer.run()
+    with scope.assuming(tracer.builder.assume_no_difference):
+        stop, is_barrier = tracer.run()
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
     passed: dict[Any, Any] = {}
@@ -240,8 +73,10 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
         elif known is not None:
             passed[tensor] = cell
     seconds = time.perf_counter() - began
+    program, cells = tracer.program, cells_of(tracer.program)
     return Traced(
-        segment, tracer.program, scope, stop, is_barrier, exports, passed, tracer.hosted, seconds
+        *(segment, program, scope, stop, is_barrier, exports, passed, tracer.hosted),
+        *(seconds, cells),
     )
 
 
@@ -392,9 +227,11 @@ class Tracer:
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
             is_variable = value.cell is not None and not is_handle(tensor)
-            # Read here and not where the variable was made: writes in between are to be seen.
-            if is_variable and not wanted._is_ref_dtype and not op.definition.passes_ref:
-                value = self.builder.read(value)
+            if is_variable and not wanted._is_ref_dtype:
+                # Read here and not where the variable was made: writes in between are to be seen
+                # (but what has another shape goes into memory of its own, as in TensorFlow).
+                if not op.definition.passes_ref or may_change_shape(tensor):
+                    value = self.builder.read(value)
             result.append(value)
         return result
 
@@ -496,7 +333,14 @@ class Tracer:
         cells = tuple(value.cell for value in inputs if value.cell is not None)
         # Also of handles that are made on the way, which have no cell.
         effects = definition.stateful or bool(cells) or _uses_handle(op) or not op.outputs
-        node = Host(tuple(inputs), op, reason, effects, cells)
+        # An op that could be lowered but was not is about to change a variable's shape.
+        changes_shape = definition.lower is not None
+        reshaped = frozenset(
+            cell
+            for cell in cells
+            if isinstance(cell, VariableStorage) and (cell.value is None or changes_shape)
+        )
+        node = Host(tuple(inputs), op, reason, effects, cells, reshaped)
         made = self.program.add(
             node,
             *((array_dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)),
@@ -507,13 +351,7 @@ class Tracer:
                 value.cell = cells[0]
             self.values[output] = value
         self.builder.forget(cells)
-        # An op that could be lowered but was not is about to change a variable's shape.
-        changes_shape = definition.lower is not None
-        self.builder.unsettled |= {
-            cell
-            for cell in cells
-            if isinstance(cell, VariableStorage) and (cell.value is None or changes_shape)
-        }
+        self.builder.unsettled |= reshaped
         return False
 
 
@@ -529,6 +367,21 @@ def array_dtype_name(dtype: Any) -> str:
 def is_handle(tensor: Tensor) -> bool:
     """Does a tensor hold a resource handle (and not a reference to a variable)?"""
     return tensor.dtype.base_dtype.name == "resource"
+
+
+def may_change_shape(tensor: Tensor) -> bool:
+    """May the graph put contents of another shape into the variable that a tensor refers to?"""
+    while tensor.op._inputs_val and tensor.op._input_types_val[0]._is_ref_dtype:
+        tensor = tensor.op._inputs_val[0]
+    reached, ahead = {tensor}, [tensor]
+    while ahead:
+        for op in ahead.pop()._consumers:
+            if op.has_attr("validate_shape") and not op.attr("validate_shape"):
+                return True
+            refs = {out for out in op.outputs if out.dtype._is_ref_dtype} - reached
+            reached |= refs
+            ahead += refs
+    return False
 
 
 def _uses_handle(op: Operation) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.runtime.runner import Runner, make_runner
-from numbaflow.jit.trace.tracer import Traced
+from numbaflow.jit.trace.segment import Traced
 
 
 def traced(session: Any, fetches: Any, feeds: dict[Any, np.ndarray]) -> Traced:

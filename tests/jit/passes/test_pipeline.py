@@ -29,7 +29,7 @@ from numbaflow.jit.schedule import ir_printer
 from numbaflow.jit.schedule.bind import make_template
 from numbaflow.jit.schedule.steps import CallStep, KernelStep, schedule
 from numbaflow.jit.trace.builder import Builder
-from numbaflow.jit.trace.tracer import Traced
+from numbaflow.jit.trace.segment import Traced
 
 from ..counting import calls_of
 from ..traced import traced

@@ -18,7 +18,7 @@ from numbaflow.jit.passes.pipeline import rewrite
 from numbaflow.jit.runtime.runner import make_runner
 from numbaflow.jit.schedule import bind
 from numbaflow.jit.schedule.steps import CallStep, KernelStep, Schedule, schedule
-from numbaflow.jit.trace.tracer import Traced
+from numbaflow.jit.trace.segment import Traced
 
 from ..counting import calls_of
 

@@ -22,7 +22,7 @@ from numbaflow.jit.runtime.execution import Run
 from numbaflow.jit.runtime.plan import Plan
 from numbaflow.jit.schedule.bind import bind, make_template
 from numbaflow.jit.schedule.frame import Arena
-from numbaflow.jit.trace.tracer import Segment, Traced
+from numbaflow.jit.trace.segment import Segment, Traced
 
 from ...drawing import examples
 from ..programs import Sample, samples, scheduled
@@ -106,7 +106,7 @@ def compiled(sample: Sample) -> Run:
     addresses = [(k.address, *(part.address for part in p)) for k, p in zip(kernels, parts)]
     template = make_template(schedule, sample.program, sample.scope, addresses)
     segment = Segment((), 0, (), lambda stop: (), SimpleNamespace(threads=1, session=None))
-    traced = Traced(segment, sample.program, sample.scope, 0, False, {}, {}, (), 0.0)
+    traced = Traced(segment, sample.program, sample.scope, 0, False, {}, {}, (), 0.0, {})
     plan = Plan(traced, schedule, kernels, (), template, {}, 0.0)
     run = Run(plan, bind(template, sample.symbols), Arena(1), sample.arrays)
     return run

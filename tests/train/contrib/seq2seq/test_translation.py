@@ -12,7 +12,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-from .translation import MECHANISMS, results
+from .translation import MECHANISMS, Translator, begin, results
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 
@@ -25,6 +25,20 @@ def test_losses_and_beams_are_those_of_tensorflow(kind):
     assert found["variables"] == wanted["variables"]
     np.testing.assert_allclose(found["losses"], wanted["losses"], atol=1e-3)
     assert found["beams"] == wanted["beams"]
+
+
+@pytest.mark.cpu
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_a_step_is_one_plan_without_host_steps(kind):
+    """Encoder, decoder, loss and gradients of any time: nothing waits for a size to be known."""
+    with settings.override(jit="always"), tf.Graph().as_default(), tf.Session() as session:
+        model = Translator(tf, kind)
+        begin(tf, session)
+        session.run([model.loss, model.train], model.feed(0))
+        report = session.explain([model.loss, model.train], model.feed(1))
+        assert not report.plans
+        assert not [kernel for kernel in report.kernels if kernel.kind == "host"]
 
 
 @pytest.mark.pure

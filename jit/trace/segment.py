@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is traced, and what comes of it: operations with what they are given, and their program.
+
+Imports tensor IR and the engine's types; the tracer (jit/trace/tracer.py) makes one from the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ...engine.session.state import VariableStorage
+from ...engine.types import dtypes
+from ...engine.types.shape import TensorShape
+from ..kernel.sizes import AnySize, Scope
+from ..program.editing import Program
+from ..program.tensor_ir import GrowableStack, Host, Node, Read, Register, Write, written_cells
+from .builder import Misjudged
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+
+
+class Evaluate(Protocol):
+    """Runs an operation by its reference kernel, and gives the context that kernels get."""
+
+    # How many threads the session allows; None leaves it to the settings.
+    threads: int | None
+    session: Any
+    # What reference kernels take is noted there (jit/runtime/host_time.py).
+    meter: Any
+
+    def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
+
+    def context(self, op: Operation) -> Any:
+        """The kernel context of an operation (or of the OpView of one)."""
+
+
+@dataclass(frozen=True)
+class FeedType:
+    """What a trace is told of one input: dtype name, symbolic shape, contents if they are sizes."""
+
+    dtype: str
+    shape: tuple[AnySize, ...]
+    known: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Operations from number `start` on, which are traced as far as one program goes.
+
+    inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
+    names those that are needed once the program ends in front of operation number `stop`.
+    may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
+    rely on something that a run finds to be otherwise.  evaluate: runs an
+    operation by its reference kernel.  handles: variables and resources that are
+    known already, by tensor.  regions: first and behind the last number of operations that branch
+    or loop (jit/trace/control_regions.py).  constants: operations before `start` that take nothing;
+    they are traced again, so that this program, too, knows what they give.
+    """
+
+    operations: Sequence[Any]
+    start: int
+    inputs: Sequence[Any]
+    wanted: Callable[[int], Sequence[Any]]
+    evaluate: Evaluate
+    handles: Mapping[Any, Any] = field(default_factory=dict)
+    regions: Mapping[int, int] = field(default_factory=dict)
+    constants: Sequence[Any] = ()
+    may_measure: bool = True
+    may_assume: bool = True
+
+    @cached_property
+    def present(self) -> frozenset[Any]:
+        """The operations, to look one up."""
+        return frozenset(self.operations)
+
+
+@dataclass(frozen=True)
+class ResultSizes:
+    """Stands among a segment's inputs for the sizes that an operation's results take from data.
+
+    It looks like the tensor of those numbers that the graph does not have.
+    """
+
+    op: Operation
+    count: int = field(compare=False)
+    dtype = dtypes.int64
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return f"{self.op.name} (sizes)"
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the vector of numbers."""
+        return TensorShape([self.count])
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A segment as a program, for one pattern of sizes.
+
+    stop is the number of the first operation not traced; `is_barrier` says that it must run on the
+    host by itself.  exports: the number among the program's fetches of every tensor that is wanted;
+    passed: the variables that are wanted, as they are.  hosted: the operations that are not
+    compiled, with reasons.  cells: the variables that it looked at, with shapes and dtypes.
+    """
+
+    segment: Segment
+    program: Program
+    scope: Scope
+    stop: int
+    is_barrier: bool
+    exports: Mapping[Any, int]
+    passed: Mapping[Any, Any]
+    hosted: Sequence[tuple[Any, str]]
+    seconds: float
+    cells: Mapping[Any, tuple[tuple[AnySize, ...], str]]
+
+    @property
+    def is_complete(self) -> bool:
+        """Is it all of the segment?"""
+        return self.stop == len(self.segment.operations) and not self.is_barrier
+
+    @cached_property
+    def fits(self) -> Callable[..., bool]:
+        """Do these values of the symbols keep to what the trace relied on?"""
+        return self.scope.checker()
+
+    def with_measured(self, symbols: Sequence[int]) -> tuple[int, ...]:
+        """Values of all symbols, given those of the inputs; others as they were last measured."""
+        examples = self.scope.examples
+        return (*symbols, *(examples[name] for name in self.scope.measured))
+
+    def still_holds(self, cell: VariableStorage, array: np.ndarray) -> bool:
+        """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
+        known = self.cells.get(cell)
+        return known is None or known == (array.shape, array.dtype.name)
+
+    def shapes_hold(self) -> bool:
+        """Have all variables still the shapes and dtypes that the trace saw?"""
+        return all(cell.value is None or self.still_holds(cell, cell.value) for cell in self.cells)
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether nothing outlives a run but its results."""
+        return not any(lasts(node) for program in self.program.all() for node in program)
+
+    @property
+    def is_rash(self) -> bool:
+        """Are there effects before a run sees whether what was taken for granted is so?"""
+        for program in self.program.all():
+            guesses = [check for check in program.checks if check.error is Misjudged]
+            if not guesses:
+                continue
+            # A turn of a loop comes behind all that other turns did.
+            if program is not self.program and not self.is_pure:
+                return True
+            last = max(-1.0 if c.behind is None else c.behind.position for c in guesses)
+            if any(lasts(node) and node.position <= last for node in program):
+                return True
+        return False
+
+
+def cells_of(program: Program) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
+    """The variables that a program reads or writes, with shapes and dtypes.
+
+    It counts even if nobody needs what is read: a lowering that looks at a variable's shape reads.
+    """
+    return {
+        node.cell: (node.outputs[0].shape, node.outputs[0].dtype)
+        for part in program.all()
+        for node in part
+        if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
+    }
+
+
+def lasts(node: Node) -> bool:
+    """Does a node change something that outlives the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))

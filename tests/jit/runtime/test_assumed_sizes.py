@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes that only a run tells are taken for equal where they are compared, and the run looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.jit.runtime import runner
+
+pytestmark = pytest.mark.cpu
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
+
+
+def turns(steps: tf.Tensor) -> tf.Tensor:
+    """1, 2, 4 …: a vector whose size is the number of turns that a loop makes."""
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[])
+    _, _, array = tf.while_loop(
+        lambda i, *_: i < steps,
+        lambda i, x, a: (i + 1, x * 2, a.write(i, x)),
+        (0, 1.0, array),
+    )
+    return array.stack()
+
+
+def runs(fetches: list[tf.Tensor], feeds: list[dict[tf.Tensor, object]]) -> int:
+    """Compares compiled runs with those by reference kernels; how many plans they came to."""
+    with settings.override(jit="never"), tf.Session() as session:
+        want = [session.run(fetches, feed) for feed in feeds]
+    with settings.override(jit="always"), tf.Session() as session:
+        run = runner.make_runner(session, session.graph, fetches, [], list(feeds[0]))
+        assert isinstance(run, runner.Runner)
+        for feed, results in zip(feeds, want, strict=True):
+            got = run([np.asarray(value, t.dtype.as_numpy_dtype) for t, value in feed.items()])
+            for actual, expected in zip(got, results, strict=True):
+                np.testing.assert_allclose(actual, expected, rtol=1e-6)
+        return 1 + len(list(run.later_plans()))
+
+
+def test_a_sum_with_what_is_fed_is_one_plan() -> None:
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    made = turns(steps)
+    results = [tf.reduce_sum(made * fed), tf.concat([made[:, None], fed[:, None]], 1)]
+    feeds = [{steps: n, fed: RNG.standard_normal(n)} for n in (4, 7, 3)]
+    assert runs(results, feeds) == 1
+
+
+def test_a_slice_up_to_a_measured_size_is_one_plan() -> None:
+    """What a decoder does with its targets: `targets[:, :tf.shape(logits)[1]]`."""
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [2, None])
+    made = turns(steps)
+    results = [tf.square(fed[:, : tf.shape(made)[0]] - made), fed[:, : tf.size(made)] * 2]
+    feeds = [{steps: n, fed: RNG.standard_normal((2, size))} for n, size in ((4, 4), (3, 8))]
+    assert runs(results, feeds) == 1
+
+
+def test_sizes_that_turn_out_to_differ_are_broadcast_or_refused() -> None:
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    added = turns(steps) + fed
+    feeds = [{steps: n, fed: RNG.standard_normal(size)} for n, size in ((4, 4), (1, 5), (3, 1))]
+    assert runs([added], feeds) > 1
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(added, feeds[0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+            session.run(added, {steps: 3, fed: np.ones(4)})
+        np.testing.assert_array_equal(session.run(added, {steps: 2, fed: [1, 1]}), [2, 3])
+
+
+def test_nothing_is_done_twice_where_an_assumption_fails() -> None:
+    """Effects come behind the look, or nothing is assumed."""
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    count = tf.get_variable("count", [], initializer=tf.zeros_initializer())
+    with tf.control_dependencies([tf.assign_add(count, 1.0)]):
+        made = turns(steps)
+    total = tf.reduce_sum(made + fed)
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(count.initializer)
+        for number, (n, size) in enumerate(((4, 4), (1, 5), (6, 1), (3, 3)), 1):
+            session.run(total, {steps: n, fed: np.ones(size)})
+            assert session.run(count) == number
+
+
+def test_a_loop_compares_sizes_from_outside() -> None:
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    made = turns(steps)
+    _, summed = tf.while_loop(
+        lambda i, _: i < 3,
+        lambda i, total: (i + 1, total + tf.reduce_sum(made * fed) * tf.cast(i, tf.float32)),
+        (0, 0.0),
+    )
+    feeds = [{steps: n, fed: RNG.standard_normal(n)} for n in (4, 6)]
+    assert runs([summed], feeds) == 1
