@@ -4,18 +4,20 @@
 A `Size` is a polynomial over atoms with an example value.  Arithmetic stays exact; a question that
 the form alone cannot answer ("are these two equal?") is answered for the example and written down
 as a guard.  A plan may serve other sizes as long as every guard gives the same answer for them.
-Imports nothing from the package.
+Imports nothing from the package; what a trace knows of its symbols is in jit/kernel/size_scope.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .size_scope import Scope
 
 # Sizes of zero and one are never symbols (they change what broadcasting means), so a symbol is at
 # least two.
@@ -23,8 +25,6 @@ SMALLEST_SYMBOL = 2
 # Products of sums are multiplied out, so that equal sizes have equal texts.  Beyond so many terms
 # the product becomes one atom: as exact, but equal by form to nothing that is written otherwise.
 _MOST_TERMS = 24
-
-_NAMES = re.compile(r"\bs\d+\b")
 
 Term = tuple[str, ...]  # the atoms of a product, sorted; each atom is a Python expression
 
@@ -40,120 +40,18 @@ class Unanswered(Exception):
     """A question about a size that only a run tells, half way through; the text is the question."""
 
 
-class Scope:
-    """The symbols of one trace, their example values, and the guards written down for them."""
-
-    def __init__(self) -> None:
-        self.examples: dict[str, int] = {}
-        self.guards: dict[str, bool] = {}
-        # Symbols that a guard ties to one number: wherever sizes are compared they are that number.
-        self.fixed: dict[str, int] = {}
-        # Texts of minima and maxima that are one or more, whatever the symbols are.
-        self.at_least_one: set[str] = set()
-        # Texts of minima and maxima of measured sizes that are zero or more.
-        self.at_least_zero: set[str] = set()
-        # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
-        # for them: when they are known it is too late for another plan.
-        self.measured: list[str] = []
-        # Are some measured sizes taken for equal?  Their example values need not be.
-        self.has_assumed = False
-        self._is_strict = False
-        self._assume: Callable[[Size], bool] | None = None
-
-    @contextmanager
-    def assuming(self, assume: Callable[[Size], bool]) -> Iterator[None]:
-        """Within it, measured sizes that are compared are equal if assume(difference) is true.
-
-        Whoever compares two sizes needs them equal; a run sees to it.  (Whether there is one
-        element, or none, are cases of their own.)
-        """
-        self._assume = assume
-        try:
-            yield
-        finally:
-            self._assume = None
-
-    def assumes_equal(self, a: AnySize, b: AnySize) -> bool:
-        """Whether sizes are taken for equal until a run tells."""
-        if (
-            self._assume is None
-            or self._is_strict
-            or not self.is_measured(f"{_text(a)} {_text(b)}")
-        ):
-            return False
-        if any(not isinstance(size, Size) and size < SMALLEST_SYMBOL for size in (a, b)):
-            return False
-        difference = a - b
-        is_assumed = isinstance(difference, Size) and self._assume(difference)
-        self.has_assumed |= is_assumed
-        return is_assumed
-
-    @contextmanager
-    def symbolic(self) -> Iterator[None]:
-        """Within it, a size asked for its number raises NeedsNumber instead of fixing the number.
-
-        What was noted as guards until then is forgotten.
-        """
-        guards, fixed, self._is_strict = dict(self.guards), dict(self.fixed), True
-        try:
-            yield
-        except NeedsNumber:
-            self.guards, self.fixed = guards, fixed
-            raise
-        finally:
-            self._is_strict = False
-
-    def fix(self, size: Size) -> int:
-        """The number of a size, noting that the plan serves this number only."""
-        if self._is_strict:
-            raise NeedsNumber(size.text)
-        self.ask(f"{size.text} == {size.hint}", True)
-        return size.hint
-
-    def symbol(self, example: int) -> Size:
-        """A new symbol whose example is `example` (two or more)."""
-        if example < SMALLEST_SYMBOL:
-            raise ValueError(f"a symbolic size is at least {SMALLEST_SYMBOL}, not {example}")
-        name = f"s{len(self.examples)}"
-        self.examples[name] = example
-        return Size(self, {(name,): 1}, example)
-
-    def measure(self, example: int) -> Size:
-        """A new symbol for a size, zero or more, that is measured when a run comes to it."""
-        name = f"s{len(self.examples)}"
-        self.examples[name] = example
-        self.measured.append(name)
-        return Size(self, {(name,): 1}, example)
-
-    def is_measured(self, text: str) -> bool:
-        """Does an expression have a size in it that a run measures?"""
-        return bool(self.measured) and not set(_NAMES.findall(text)).isdisjoint(self.measured)
-
-    def named(self, name: str) -> Size:
-        """The symbol of that name."""
-        return Size(self, {(name,): 1}, self.examples[name])
-
-    def ask(self, text: str, answer: bool) -> bool:
-        """Notes that the trace relied on `text` being `answer`."""
-        if self.is_measured(text):
-            raise NeedsNumber(text) if self._is_strict else Unanswered(text)
-        self.guards[text] = bool(answer)
-        # Of other equations, such as s0*s1 == 6, no single symbol follows.
-        symbol, equals, number = text.partition(" == ")
-        if answer and equals and symbol in self.examples and number.isdigit():
-            self.fixed[symbol] = int(number)
-        return bool(answer)
-
-    def checker(self) -> Callable[..., bool]:
-        """A function of the symbols' values, in order: do all guards hold?"""
-        tests = [text if answer else f"not ({text})" for text, answer in self.guards.items()]
-        return compile_function(self.examples, " and ".join(tests) or "True")
-
-
 def compile_function(symbols: Iterable[str], expression: str) -> Callable[..., Any]:
     """A Python function of the symbols that returns the expression."""
     code = f"lambda {', '.join(symbols)}: {expression}"
     return eval(code, {"min": min, "max": max, "__builtins__": {}})  # noqa: S307 - our own text
+
+
+def symbols_of(text: str) -> list[str]:
+    """The symbols in an expression, as often as they are there."""
+    return _NAMES.findall(text)
+
+
+_NAMES = re.compile(r"\bs\d+\b")
 
 
 def number(size: AnySize, values: Mapping[str, int]) -> int:
@@ -216,7 +114,7 @@ class Size:
         terms = dict(self.terms)
         for atoms, coefficient in _terms(other).items():
             terms[atoms] = terms.get(atoms, 0) + coefficient
-        return _make(self.scope, terms, self.hint + hint(other))
+        return made(self.scope, terms, self.hint + hint(other))
 
     __radd__ = __add__
 
@@ -245,7 +143,7 @@ class Size:
             for b, y in _terms(other).items():
                 atoms = tuple(sorted(a + b))
                 terms[atoms] = terms.get(atoms, 0) + x * y
-        return _make(self.scope, terms, self.hint * hint(other))
+        return made(self.scope, terms, self.hint * hint(other))
 
     __rmul__ = __mul__
 
@@ -321,12 +219,34 @@ def same(a: AnySize, b: AnySize) -> bool:
     if isinstance(a, Size):
         if isinstance(b, Size) and (a is b or a.text == b.text):
             return True
-        fixed = a.scope.fixed
+        scope = a.scope
     elif isinstance(b, Size):
-        fixed = b.scope.fixed
+        scope = b.scope
     else:
         return int(a) == int(b)
-    return bool(fixed) and _text(_settled(a)) == _text(_settled(b))
+    if not scope.fixed and not scope.solved:
+        return False
+    return _text(_settled(_solved(a))) == _text(_settled(_solved(b)))
+
+
+def _solved(size: AnySize) -> AnySize:
+    """A size without the symbols that follow from others by what is taken for granted."""
+    if not isinstance(size, Size) or not size.scope.solved:
+        return size
+    scope, total = size.scope, 0
+    if not any(atom in scope.solved for atoms in size.terms for atom in atoms):
+        return size
+    for atoms, coefficient in size.terms.items():
+        parts = [_solved(scope.solved.get(a, Size(scope, {(a,): 1}, 0))) for a in atoms]
+        total = total + product([coefficient, *parts])
+    return by_examples(total)
+
+
+def by_examples(size: AnySize) -> AnySize:
+    """A size with its example value, from those of the symbols."""
+    if not isinstance(size, Size):
+        return size
+    return Size(size.scope, size.terms, number(size, size.scope.examples))
 
 
 def _settled(size: AnySize) -> AnySize:
@@ -340,7 +260,7 @@ def _settled(size: AnySize) -> AnySize:
         for atom in atoms:
             coefficient *= fixed.get(atom, 1)
         terms[rest] = terms.get(rest, 0) + coefficient
-    return _make(size.scope, terms, size.hint)
+    return made(size.scope, terms, size.hint)
 
 
 def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
@@ -353,7 +273,7 @@ def may_equal(a: AnySize, b: AnySize) -> bool:
     if hint(a) == hint(b):
         return True
     scope = a.scope if isinstance(a, Size) else b.scope if isinstance(b, Size) else None
-    return scope is not None and scope.has_assumed and scope.is_measured(f"{_text(a)} {_text(b)}")
+    return bool(scope and scope.taken_for_zero and scope.is_measured(f"{_text(a)} {_text(b)}"))
 
 
 def product(shape: Iterable[AnySize]) -> AnySize:
@@ -376,7 +296,8 @@ def maximum(a: AnySize, b: AnySize) -> AnySize:
 
 def ceil_div(a: AnySize, b: AnySize) -> AnySize:
     """The quotient rounded up."""
-    return (a + (b - 1)) // b
+    exact = _exact_quotient(a, b) if isinstance(a, Size) else None
+    return (a + (b - 1)) // b if exact is None else exact
 
 
 def expression(size: AnySize) -> str:
@@ -430,7 +351,8 @@ def _divisor(value: AnySize) -> str:
     return text if text.isalnum() else f"({text})"
 
 
-def _make(scope: Scope, terms: dict[Term, int], example: int) -> AnySize:
+def made(scope: Scope, terms: dict[Term, int], example: int) -> AnySize:
+    """A size of these terms; a plain number where it is one."""
     # What comes out constant must be an int: everybody takes a Size for a number not known.
     terms = {atoms: c for atoms, c in terms.items() if c}
     if not terms:
@@ -473,7 +395,7 @@ def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
             return None
         quotient[tuple(left)] = c // coefficient
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _make(scope, quotient, hint(a) // hint(b))
+    return made(scope, quotient, hint(a) // hint(b))
 
 
 def _require_divisor(size: AnySize) -> None:
@@ -545,6 +467,7 @@ def _least(value: Size, sign: int) -> int | None:
 
 
 def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
+    a, b = _solved(a), _solved(b)
     difference = a - b
     sign = _sign(difference)
     if sign is not None:
@@ -553,32 +476,6 @@ def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
         return False
     answer = hint(a) == hint(b) if relation == "==" else hint(a) < hint(b)
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    if relation == "==" and scope.assumes_equal(a, b):
+    if relation == "==" and scope.takes_for_equal(a, b):
         return True
     return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)
-
-
-def unify(
-    scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequence[int | None] | None]
-) -> tuple[list[tuple[AnySize, ...]], tuple[Any, ...]]:
-    """Turns concrete shapes into symbolic ones: equal sizes become the same symbol.
-
-    static gives what the graph says of each shape: known dimensions stay plain ints.  Returns the
-    symbolic shapes and the values of the symbols in order.
-    """
-    symbols: dict[int, Size] = {}
-    result = []
-    for shape, known in zip(shapes, static):
-        sizes: list[AnySize] = []
-        # That sizes happen to be equal is no guard but part of the pattern that plans are kept by:
-        # a run in which they differ finds another plan.
-        for axis, size in enumerate(shape):
-            fixed = known is not None and axis < len(known) and known[axis] is not None
-            if fixed or size < SMALLEST_SYMBOL:
-                sizes.append(int(size))
-            else:
-                if size not in symbols:
-                    symbols[size] = scope.symbol(size)
-                sizes.append(symbols[size])
-        result.append(tuple(sizes))
-    return result, tuple(symbols)

@@ -9,7 +9,8 @@ Imports tensor IR, kernel IR, sizes and rewriting.
 from __future__ import annotations
 
 from ..kernel import ir
-from ..kernel.sizes import Scope, same
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import same
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Map, Value, View, base
 from .rewriting import Rule

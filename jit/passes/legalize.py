@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernel import ir, sizes
-from ..kernel.sizes import Scope, same
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import same
 from ..program.editing import Check, Program
 from ..program.tensor_ir import (
     Call,

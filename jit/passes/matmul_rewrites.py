@@ -14,7 +14,8 @@ from functools import partial
 from typing import TypeGuard
 
 from ..kernel import ir, scalar, sizes
-from ..kernel.sizes import AnySize, Scope, same, same_shape
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import AnySize, same, same_shape
 from ..library.matmul import Factor, Product
 from ..program.editing import Program
 from ..program.tensor_ir import (

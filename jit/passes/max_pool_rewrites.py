@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..kernel import ir
-from ..kernel.sizes import Scope, same_shape
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import same_shape
 from ..library import max_pool_argmax
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Map, Node, Reduce, Value

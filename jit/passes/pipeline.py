@@ -15,7 +15,7 @@ from functools import partial
 
 from ...engine import stopping
 from .. import debug
-from ..kernel.sizes import Scope
+from ..kernel.size_scope import Scope
 from ..program.editing import Program
 from . import epilogue, legalize, matmul_rewrites, max_pool_rewrites, verify_program
 from .rewriting import apply_rules

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..kernel.sizes import Scope
+from ..kernel.size_scope import Scope
 from ..program.editing import Program
 from ..program.tensor_ir import Node
 from ..trace.builder import Builder

@@ -24,6 +24,7 @@ from ..schedule.aligned import aligned_copy, aligned_empty
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena, Frame, grow
 from ..schedule.steps import Draw, Grow, HostStep, Learn, is_native
+from ..trace.builder import Misjudged
 from . import driver
 from .driver import Flow, Program
 
@@ -312,11 +313,15 @@ class Run:
         examples = self.plan.traced.scope.examples
         place = list(examples).index(name)
         symbols = list(self.binding.symbols)
-        if symbols[place] == number:
-            return
-        assert self.other is not None
+        is_laid_out = symbols[place] == number
         # (What was met last is what the next run is laid out for.)
         examples[name] = symbols[place] = number
+        test = self.plan.tests.get(name)
+        if test is not None and not test(*symbols):
+            raise Misjudged
+        if is_laid_out:
+            return
+        assert self.other is not None
         steps = self.plan.schedule.steps
         done = next(i for i, other in enumerate(steps) if other is step)
         raise Moved(self.other(tuple(symbols), self.feeds), segment, row, done)

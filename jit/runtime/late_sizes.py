@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.graph.operation import group
-from ..trace.segment import ResultSizes
-from .segment_plans import may_be_sizes
+from ..trace.segment import ResultSizes, may_be_sizes
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation

@@ -7,10 +7,10 @@ Imports the stages of the compiler.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from ...engine import stopping
 from .. import debug
@@ -22,7 +22,7 @@ from ..passes.pipeline import rewrite
 from ..program.tensor_ir import home
 from ..schedule import ir_printer
 from ..schedule.bind import Template, make_template
-from ..schedule.steps import CallStep, Control, KernelStep, Schedule, has_row, schedule
+from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has_row, schedule
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
 
@@ -47,6 +47,19 @@ class Plan:
     def compiled(self) -> tuple[compiler.Compiled, ...]:
         """All kernels that it needs."""
         return (*self.kernels, *self.parts)
+
+    @cached_property
+    def tests(self) -> dict[str, Callable[..., bool]]:
+        """By the symbol of a size that a run measures, what must be true once it is known."""
+        found: dict[str, Callable[..., bool]] = {}
+        known: set[str] = set()
+        for step in self.schedule.steps:
+            if isinstance(step, Learn):
+                test = self.traced.scope.tests(known, step.node.symbol)
+                known.add(step.node.symbol)
+                if test is not None:
+                    found[step.node.symbol] = test
+        return found
 
     @property
     def traced_seconds(self) -> float:

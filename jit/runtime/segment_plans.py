@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, gc_pause, stopping
-from ...engine.graph.inference import spells_shape
 from .. import threads
 from ..kernel.scalar import compiles
-from ..kernel.sizes import Scope, Unanswered
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import Unanswered
 from ..schedule.bind import Binding, bind
 from ..schedule.frame import Arena
 from ..trace.builder import Misjudged
-from ..trace.segment import FeedType, Segment, Traced
+from ..trace.segment import MOST_SIZES, FeedType, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import recompile_warning
 from .execution import Run, StalePlan
@@ -34,10 +34,6 @@ from .plan import Plan, compile_segment
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
-# Contents of integer feeds count as sizes when there are at most so many of them.
-# Shapes rarely have more dimensions; and each new content is a binding of its own, perhaps a plan,
-# which data would be all the time.
-_SIZE_FEED_ITEMS = 8
 
 
 class CompileFailure(Exception):
@@ -259,7 +255,7 @@ class SegmentPlans:
 
     def _valued(self, arrays: Sequence[np.ndarray]) -> list[int]:
         """The inputs whose contents count as sizes, now that it is known how many they are."""
-        return [i for i in self.may_be_sizes if arrays[i].size <= _SIZE_FEED_ITEMS]
+        return [i for i in self.may_be_sizes if arrays[i].size <= MOST_SIZES]
 
     def _decide(self, arrays: Sequence[np.ndarray]) -> None:
         """Finds the fewest inputs whose contents must count as sizes for the program to go on."""
@@ -269,7 +265,7 @@ class SegmentPlans:
             for i, array in enumerate(arrays)
             if array.dtype.name in ("int32", "int64")
             and array.ndim < 2
-            and array.size <= _SIZE_FEED_ITEMS
+            and array.size <= MOST_SIZES
         ]
         if not candidates:
             return
@@ -335,24 +331,6 @@ class SegmentPlans:
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise CompileFailure(text, self.segment.start == 0) from error
-
-
-def may_be_sizes(tensor: Any) -> bool:
-    """Are the contents of a feed perhaps sizes?  Small integer vectors.
-
-    They have a static length, or shapes of results are what they spell; others are data.
-    """
-    if tensor.op.definition.control_flow_role == "wait":
-        # What comes out of queues is data.
-        return False
-    if array_dtype_name(tensor.dtype) not in ("int32", "int64"):
-        return False
-    shape = tensor.shape.sizes
-    if shape is not None and len(shape) > 1:
-        return False
-    if shape is None or None in shape:
-        return spells_shape(tensor)
-    return int(np.prod(shape)) <= _SIZE_FEED_ITEMS
 
 
 def _matched(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernel import sizes
+from ..kernel import size_scope, sizes
 from ..kernel.sizes import AnySize
 from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
 from ..program.editing import Program
@@ -148,7 +148,7 @@ class _Numbers:
 def make_template(
     schedule: Schedule,
     program: Program,
-    scope: sizes.Scope,
+    scope: size_scope.Scope,
     addresses: Sequence[tuple[int, ...]],
 ) -> Template:
     """Lays out the argument blocks; `addresses` are those of the native steps' kernels.
@@ -355,7 +355,7 @@ class _Layout:
                 if isinstance(step, ControlNumbers) and step.target is not None:
                     step.row = self.row_of[step.target.step] - first
 
-    def template(self, scope: sizes.Scope) -> Template:
+    def template(self, scope: size_scope.Scope) -> Template:
         """Everything laid out, with one function for all the numbers."""
         self._aim()
         add = self.numbers.add

@@ -16,13 +16,14 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.interpreter import located
 from ...engine.types.indices import not_inside
-from ..kernel import scalar, sizes
+from ..kernel import scalar, size_scope, sizes
 from ..kernel.sizes import AnySize, Size, same
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Axis,
     Call,
     Compose,
+    Constant,
     Effects,
     Gather,
     GrowableStack,
@@ -36,6 +37,7 @@ from ..program.tensor_ir import (
     Reduce,
     Reshape,
     Shape,
+    Sizes,
     Value,
     View,
     Write,
@@ -45,13 +47,13 @@ from ..program.tensor_ir import (
 from .forms import (
     as_size,
     broadcast_of,
+    holds_sizes,
     new_shape,
     numpy_dtype,
     shape_key,
     shape_shown,
     unit_moves,
 )
-from .recorder import Recorder
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
 _MOST_TERMS = 64
@@ -75,11 +77,14 @@ class Misjudged(Exception):
     """What a program took for granted does not hold; nothing has happened, and another one can."""
 
 
-class Builder(Recorder):
+class Builder:
     """Appends to one Program.  Values of different builders do not mix."""
 
-    def __init__(self, program: Program, scope: sizes.Scope) -> None:
-        super().__init__(program, scope)
+    def __init__(self, program: Program, scope: size_scope.Scope) -> None:
+        self.program = program
+        self.scope = scope
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
         # What was joined, and along which axis.
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
         # Is it for a loop's test or body?  And may sizes be known in the middle of a run?
@@ -94,9 +99,41 @@ class Builder(Recorder):
 
     # What the trace knows.
 
+    def known(self, value: Value) -> np.ndarray | None:
+        """The contents of a value where the trace knows them (object dtype if partly symbolic)."""
+        return value.known
+
     def host(self, reason: str) -> NotLowered:
         """Gives up lowering: `raise b.host("why")`."""
         raise NotLowered(reason)
+
+    def constant(self, array: object, dtype: str | None = None) -> Value:
+        """A value with contents known now."""
+        if holds_sizes(array):
+            return self.known_as(np.array(array, dtype=object), dtype or "int64")
+        array = np.asarray(array, dtype=None if dtype is None else numpy_dtype(dtype))
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (array.dtype.name, array.shape, array.tobytes())
+        if key not in self._constants:
+            node = Constant(array)
+            (value,) = self.program.add(node, (array.dtype.name, array.shape))
+            value.known = array
+            self._constants[key] = value
+        return self._constants[key]
+
+    def known_as(self, array: np.ndarray, dtype: str) -> Value:
+        """A value for contents found while tracing; symbolic sizes become arguments of kernels."""
+        if array.dtype != object:
+            return self.constant(array, dtype)
+        if not any(isinstance(item, Size) for item in array.flat):
+            return self.constant(array.astype(numpy_dtype(dtype)), dtype)
+        return self._sizes(array, dtype)
+
+    def _sizes(self, array: np.ndarray, dtype: str) -> Value:
+        node = Sizes(array)
+        (value,) = self.program.add(node, (dtype, array.shape))
+        value.known = array if dtype.startswith(("int", "uint")) else None
+        return value
 
     def size_scalar(self, value: Value, axes: Sequence[int] | None, dtype: str) -> Value:
         """How many elements lie along `axes` (all, when None), as a 0-d value."""
@@ -106,11 +143,14 @@ class Builder(Recorder):
             return self._sizes(np.array(count, dtype=object), dtype)
         return self.constant(np.array(count, dtype=numpy_dtype(dtype)))
 
-    def rollback(self, last: Node | None) -> set[Node]:
+    def rollback(self, last: Node | None) -> None:
         """Takes back all nodes behind one that was the last, and what was remembered of them."""
-        gone = super().rollback(last)
+        gone = self.program.rollback(last)
+        if not gone:
+            return
+        self._constants = {k: v for k, v in self._constants.items() if v.node not in gone}
         self._reads = {k: v for k, v in self._reads.items() if v.node not in gone}
-        return gone
+        self._equal = {k: v for k, v in self._equal.items() if v[0].node not in gone}
 
     # Elementwise and reductions.
 
@@ -524,18 +564,6 @@ class Builder(Recorder):
         """Are two sizes equal?  Notes a guard if only the example says so."""
         return same(a, b) or bool(a == b)
 
-    def assume_no_difference(self, difference: Size) -> bool:
-        """As `assume` of a difference of sizes, outside of all branches; whether that may be."""
-        if not self.may_assume:
-            return False
-        guard, self.program.guard = self.program.guard, ()
-        try:
-            apart = self.known_as(np.array(difference, object), "int64")
-            self.assume(self.map(lambda n: scalar.ne(n, 0), apart))
-        finally:
-            self.program.guard = guard
-        return True
-
     def same_shape(self, x: Value, y: Value) -> bool:
         """Have two values the same shape?  Notes guards if only the example says so."""
         return x.ndim == y.ndim and all(map(self.equal, x.shape, y.shape))
@@ -547,3 +575,12 @@ class Builder(Recorder):
     def _need_compiled(self, dtype: str) -> None:
         if not scalar.compiles(dtype):
             raise NotLowered(f"{dtype} has no compiled form")
+
+    def _once(
+        self, key: tuple[Any, ...], make: Callable[[], tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """Equal subexpressions of one program are one node, if they run under one condition."""
+        key = (*key, *self.program.guard)
+        if key not in self._equal:
+            self._equal[key] = make()
+        return self._equal[key]

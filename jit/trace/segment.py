@@ -6,23 +6,40 @@ Imports tensor IR and the engine's types; the tracer (jit/trace/tracer.py) makes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ...engine.graph.inference import spells_shape
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from ..kernel.sizes import AnySize, Scope
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import AnySize, symbols_of
 from ..program.editing import Program
-from ..program.tensor_ir import GrowableStack, Host, Node, Read, Register, Write, written_cells
+from ..program.tensor_ir import (
+    GrowableStack,
+    Host,
+    Measure,
+    Node,
+    Read,
+    Register,
+    Write,
+    written_cells,
+)
 from .builder import Misjudged
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+
+
+# Contents of integer feeds count as sizes when there are at most so many of them.
+# Shapes rarely have more dimensions; and each new content is a binding of its own, perhaps a plan,
+# which data would be all the time.
+MOST_SIZES = 8
 
 
 class Evaluate(Protocol):
@@ -157,15 +174,42 @@ class Traced:
         """Are there effects before a run sees whether what was taken for granted is so?"""
         for program in self.program.all():
             guesses = [check for check in program.checks if check.error is Misjudged]
-            if not guesses:
-                continue
-            # A turn of a loop comes behind all that other turns did.
-            if program is not self.program and not self.is_pure:
+            places = [-1.0 if c.behind is None else c.behind.position for c in guesses]
+            if program is self.program:
+                places += self._places_of_tests()
+            elif guesses and not self.is_pure:
+                # A turn of a loop comes behind all that other turns did.
                 return True
-            last = max(-1.0 if c.behind is None else c.behind.position for c in guesses)
+            last = max(places, default=-2.0)
             if any(lasts(node) and node.position <= last for node in program):
                 return True
         return False
+
+    def _places_of_tests(self) -> Iterator[float]:
+        """Where sizes are measured that were taken for equal to others."""
+        texts = list(self.scope.taken_for_zero)
+        names = {name for text in texts for name in symbols_of(text)}
+        for node in self.program:
+            if isinstance(node, Measure) and node.symbol in names:
+                yield node.position
+
+
+def may_be_sizes(tensor: Any) -> bool:
+    """Are the contents of a feed perhaps sizes?  Small integer vectors.
+
+    They have a static length, or shapes of results are what they spell; others are data.
+    """
+    if tensor.op.definition.control_flow_role == "wait":
+        # What comes out of queues is data.
+        return False
+    if tensor.dtype.base_dtype.name not in ("int32", "int64"):
+        return False
+    shape = tensor.shape.sizes
+    if shape is not None and len(shape) > 1:
+        return False
+    if shape is None or None in shape:
+        return spells_shape(tensor)
+    return int(np.prod(shape)) <= MOST_SIZES
 
 
 def cells_of(program: Program) -> dict[Any, tuple[tuple[AnySize, ...], str]]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from ...engine.graph.inference import ShapeContext, shape_list
 from ...engine.types.shape import TensorShape, unknown_shape
-from ..kernel.sizes import AnySize, NeedsNumber, Scope
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import AnySize, NeedsNumber
 from ..program.tensor_ir import Value
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
 from .. import debug
-from ..kernel import sizes
+from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles
-from ..kernel.sizes import Scope, Unanswered
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import Unanswered
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -34,7 +35,8 @@ from ..program.tensor_ir import (
 )
 from .builder import Builder, NotLowered, Unsettled
 from .control_flow import trace_region
-from .segment import FeedType, ResultSizes, Segment, Traced, cells_of
+from .measuring import measured
+from .segment import FeedType, ResultSizes, Segment, Traced, cells_of, may_be_sizes
 from .shape_inference import output_shapes, refusal
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
     began = time.perf_counter()
     debug.show("graph", segment.operations)
     tracer = Tracer(segment, feeds, scope)
-    with scope.assuming(tracer.builder.assume_no_difference):
+    with scope.assuming(segment.may_assume):
         stop, is_barrier = tracer.run()
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
@@ -205,7 +207,9 @@ class Tracer:
         if definition.lower is not None:
             self._require_shapes(op, inputs)
         reason = self._lower(op, definition, inputs)
-        return False if reason is None else self._host(op, definition, inputs, reason)
+        if reason is None or self._lower_measured(op, inputs):
+            return False
+        return self._host(op, definition, inputs, reason)
 
     def _require_shapes(self, op: Operation, inputs: list[Value]) -> None:
         """Raises what the op's shape function has against the shapes of the inputs."""
@@ -278,30 +282,64 @@ class Tracer:
         if definition.lower is None:
             return "has no lowering"
         arguments = group(definition.inputs, op._attrs, inputs)
-        mark = self.program.last
         if definition.result_sizes is not None:
             sizes = self.values.get(ResultSizes(op, 0)) or self._measured(op, arguments)
             if sizes is None:
                 return "its sizes depend on the data"
             arguments = [*arguments, sizes]
         try:
-            result = definition.lower(self.builder, OpView(op), *arguments)
-        except NotLowered as reason:
-            self.builder.rollback(mark)
-            return str(reason)
+            return self._lower_with(op, definition, arguments)
         except Unanswered as question:
             # Once the program so far has run it is a size as all others.
             raise Unsettled(str(question)) from None
         except errors.OpError as error:
             raise located(error, op) from error
+
+    def _lower_with(self, op: Operation, definition: OpDef, arguments: Sequence[Any]) -> str | None:
+        """Lowers an operation with these inputs; else takes all back, and says why."""
+        mark, asked = self.program.last, self.scope.mark()
+        refusal = "has no lowering for these types or attributes"
+        try:
+            assert definition.lower is not None
+            result = definition.lower(self.builder, OpView(op), *arguments)
+        except NotLowered as reason:
+            result, refusal = NotImplemented, str(reason)
         if result is NotImplemented:
             self.builder.rollback(mark)
-            return "has no lowering for these types or attributes"
+            self.scope.forget_guards(asked)
+            return refusal
         results = result if isinstance(result, (tuple, list)) else (result,)
         if len(results) != len(op.outputs) and op.outputs:
             raise AssertionError(f"the lowering of {op.type} gave {len(results)} values")
         self.values.update(zip(op.outputs, results))
         return None
+
+    def _lower_measured(self, op: Operation, inputs: list[Value]) -> bool:
+        """Lowers an operation whose sizes are computed by the program, to be learnt by a run.
+
+        False, and nothing is added, if that cannot be.
+        """
+        are_sizes = [
+            value.known is None and value.cell is None and may_be_sizes(tensor)
+            for tensor, value in zip(op._inputs_val, inputs)
+        ]
+        definition = op.definition
+        if not any(are_sizes) or definition.lower is None or definition.result_sizes is not None:
+            return False
+        mark, asked = self.program.last, self.scope.mark()
+        try:
+            given = [
+                measured(self.builder, value) if is_size else value
+                for value, is_size in zip(inputs, are_sizes)
+            ]
+            arguments = group(definition.inputs, op._attrs, given)
+            is_lowered = self._lower_with(op, definition, arguments) is None
+        except (NotLowered, Unanswered, errors.OpError):
+            is_lowered = False
+        if not is_lowered:
+            self.builder.rollback(mark)
+            self.scope.forget_guards(asked)
+        return is_lowered
 
     def _measured(self, op: Operation, arguments: Sequence[Any]) -> Value | None:
         """The numbers that sizes of results are, learnt by a run on its way, if that can be."""
@@ -403,7 +441,7 @@ def symbolic_feeds(
     valued: Sequence[bool],
 ) -> tuple[list[FeedType], tuple[int, ...]]:
     """Symbolic types of concrete feeds, and the values of the symbols in order."""
-    shapes, values = sizes.unify(scope, [a.shape for a in arrays], static)
+    shapes, values = size_scope.unify(scope, [a.shape for a in arrays], static)
     symbols = dict(zip(values, scope.examples))
     found = list(values)
     result = []

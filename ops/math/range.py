@@ -18,6 +18,7 @@ from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import ceil_div, is_positive
 from ..elementwise import first_shape, is_integer
 from ..public import tf
 
@@ -99,11 +100,19 @@ def _range_lower(b: Builder, op: OpView, start: Value, limit: Value, delta: Valu
     first, last, step = (b.known(v) for v in (start, limit, delta))
     if op.dtype(0) not in ("int32", "int64") or first is None or last is None or step is None:
         return NotImplemented
-    if int(step[()]) != 1:
+    apart, by = _plain(last[()] - first[()]), _plain(step[()])
+    if isinstance(by, int) and by < 0:
+        apart, by = -apart, -by
+    if not is_positive(by):
         return NotImplemented
-    size = last[()] - first[()]
-    index = b.iota((size if not isinstance(size, np.integer) else int(size),), 0, op.dtype(0))
+    index = b.iota((ceil_div(apart, by),), 0, op.dtype(0))
+    if not isinstance(by, int) or step[()] != 1:
+        index = b.map(k.mul, index, delta)
     return index if first.dtype != object and first == 0 else b.map(k.add, index, start)
+
+
+def _plain(size: Any) -> Any:
+    return int(size) if isinstance(size, np.integer) else size
 
 
 raw_range = define(

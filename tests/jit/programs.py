@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from numbaflow.jit.kernel import scalar as k
-from numbaflow.jit.kernel import sizes
+from numbaflow.jit.kernel import size_scope, sizes
 from numbaflow.jit.kernel.reference import numpy_dtype
 from numbaflow.jit.passes.fuse import fuse
 from numbaflow.jit.passes.pipeline import rewrite
@@ -36,9 +36,9 @@ class Sample:
     """A program under construction: values from which further ones are made."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
-        self.program, self.scope = Program(), sizes.Scope()
+        self.program, self.scope = Program(), size_scope.Scope()
         self.builder = Builder(self.program, self.scope)
-        shapes, self.symbols = sizes.unify(
+        shapes, self.symbols = size_scope.unify(
             self.scope, [a.shape for a in arrays], [None] * len(arrays)
         )
         self.arrays = arrays

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numbaflow.jit.kernel import sizes
+from numbaflow.jit.kernel import size_scope, sizes
 
 pytestmark = pytest.mark.pure
 
@@ -37,7 +37,7 @@ def expressions(draw, symbols):
 
 @given(st.data(), st.integers(2, 50), st.integers(2, 50), st.integers(2, 50), st.integers(2, 50))
 def test_the_text_computes_what_the_hint_says(data, a, b, c, d):
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x, y = scope.symbol(a), scope.symbol(b)
     value = data.draw(expressions([x, y]))
     compute = sizes.compile_function(scope.examples, sizes.expression(value))
@@ -48,7 +48,7 @@ def test_the_text_computes_what_the_hint_says(data, a, b, c, d):
 
 @given(st.integers(2, 99), st.integers(2, 99))
 def test_products_divide_exactly(a, b):
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x, y = scope.symbol(a), scope.symbol(b)
     assert (x * 12) // 4 is not None and sizes.same((x * 12) // 4, x * 3)
     assert sizes.same((x * y * 6) // (y * 2), x * 3)
@@ -58,7 +58,7 @@ def test_products_divide_exactly(a, b):
 
 
 def test_a_question_that_needs_the_example_becomes_a_guard():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x = scope.symbol(10)
     assert x == 10
     fits = scope.checker()
@@ -66,21 +66,21 @@ def test_a_question_that_needs_the_example_becomes_a_guard():
 
 
 def test_signs_are_known_without_guards():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x = scope.symbol(5)
     assert x > 1 and x != 0 and x * 2 > x and not x < 0
     assert not scope.guards
 
 
 def test_int_specialises():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x = scope.symbol(5)
     assert list(range(x)) == [0, 1, 2, 3, 4]
     assert scope.checker()(5) and not scope.checker()(6)
 
 
 def test_object_arrays_compute():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x = scope.symbol(4)
     shape = np.array([x, 3], dtype=object)
     assert sizes.same(np.multiply.reduce(shape), x * 3)
@@ -88,14 +88,14 @@ def test_object_arrays_compute():
 
 
 def test_equal_dimensions_share_a_symbol():
-    scope = sizes.Scope()
-    shapes, values = sizes.unify(scope, [(8, 1, 8), (8, 5)], [None, (None, 5)])
+    scope = size_scope.Scope()
+    shapes, values = size_scope.unify(scope, [(8, 1, 8), (8, 5)], [None, (None, 5)])
     assert values == (8,)
     assert str(shapes) == "[(s0, 1, s0), (s0, 5)]"
 
 
 def test_a_symbol_that_a_guard_ties_to_a_number_is_that_number():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x, y = scope.symbol(128), scope.symbol(128)
     assert not sizes.same(x, 128)
     assert x == 128
@@ -104,7 +104,7 @@ def test_a_symbol_that_a_guard_ties_to_a_number_is_that_number():
 
 
 def test_what_a_strict_stretch_tied_is_forgotten_with_its_guards():
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x = scope.symbol(7)
     with pytest.raises(sizes.NeedsNumber), scope.symbolic():
         assert x == 7
@@ -114,7 +114,7 @@ def test_what_a_strict_stretch_tied_is_forgotten_with_its_guards():
 
 @pytest.mark.parametrize("divisor", ["x * 2", "x * y", "x + y", "x // 3", "x // 3 * y", "-x"])
 def test_the_text_of_a_quotient_means_the_quotient(divisor):
-    scope = sizes.Scope()
+    scope = size_scope.Scope()
     x, y, z = scope.symbol(7), scope.symbol(5), scope.symbol(101)
     numbers = dict(x=7, y=5, z=101)
     for operation in ("//", "%"):

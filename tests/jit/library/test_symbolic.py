@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from numbaflow.jit import library
-from numbaflow.jit.kernel.sizes import Scope
+from numbaflow.jit.kernel.size_scope import Scope
 
 from .eager import EagerBuilder
 from .test_contractions import close, draw, reference

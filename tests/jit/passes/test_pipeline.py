@@ -19,7 +19,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.kernel import scalar, verify_kernel
-from numbaflow.jit.kernel.sizes import Scope
+from numbaflow.jit.kernel.size_scope import Scope
 from numbaflow.jit.passes import verify_program
 from numbaflow.jit.passes.fuse import fuse
 from numbaflow.jit.passes.pipeline import PASSES, rewrite

@@ -10,7 +10,7 @@ import pytest
 
 from numbaflow.engine import settings
 from numbaflow.jit.kernel import scalar
-from numbaflow.jit.kernel.sizes import Scope
+from numbaflow.jit.kernel.size_scope import Scope
 from numbaflow.jit.library import conv2d, conv2d_filter_gradient, max_pool, max_pool_gradient
 from numbaflow.jit.library.matmul import matmul
 from numbaflow.jit.passes import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from numbaflow.jit.kernel import scalar as k
-from numbaflow.jit.kernel.sizes import Scope
+from numbaflow.jit.kernel.size_scope import Scope
 from numbaflow.jit.program.editing import Program
 from numbaflow.jit.program.tensor_ir import Feed, Value
 from numbaflow.jit.trace.builder import Builder

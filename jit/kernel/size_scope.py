@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace knows of its symbolic sizes, and what it relied on: guards, and what runs must find.
+
+Imports sizes, which ask their scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .sizes import (
+    SMALLEST_SYMBOL,
+    AnySize,
+    NeedsNumber,
+    Size,
+    Unanswered,
+    by_examples,
+    compile_function,
+    expression,
+    made,
+    symbols_of,
+)
+
+
+class Scope:
+    """The symbols of one trace, their example values, and the guards written down for them."""
+
+    def __init__(self) -> None:
+        self.examples: dict[str, int] = {}
+        self.guards: dict[str, bool] = {}
+        # Symbols that a guard ties to one number: wherever sizes are compared they are that number.
+        self.fixed: dict[str, int] = {}
+        # Texts of minima and maxima that are one or more, whatever the symbols are.
+        self.at_least_one: set[str] = set()
+        # Texts of minima and maxima of measured sizes that are zero or more.
+        self.at_least_zero: set[str] = set()
+        # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
+        # for them: when they are known it is too late for another plan.
+        self.measured: list[str] = []
+        # Differences of measured sizes that a run must find to be zero, by their text, and what
+        # symbols follow from that.  (Their example values need not agree.)
+        self.taken_for_zero: dict[str, Size] = {}
+        self.solved: dict[str, AnySize] = {}
+        self._is_strict = self._may_assume = False
+
+    @contextmanager
+    def assuming(self, may_assume: bool) -> Iterator[None]:
+        """Within it, measured sizes that are compared may be taken for equal.
+
+        Whoever compares two sizes needs them equal; the run sees to it as soon as it knows both.
+        (Whether there is one element, or none, are cases of their own.)
+        """
+        self._may_assume = may_assume
+        try:
+            yield
+        finally:
+            self._may_assume = False
+
+    def takes_for_equal(self, a: AnySize, b: AnySize) -> bool:
+        """Whether two measured sizes count as equal until a run knows them, now noting that."""
+        difference = a - b
+        assert isinstance(difference, Size)
+        if not {difference.text, expression(-difference)}.isdisjoint(self.taken_for_zero):
+            return True
+        if not self._may_assume or self._is_strict or not self.is_measured(difference.text):
+            return False
+        if any(not isinstance(size, Size) and size < SMALLEST_SYMBOL for size in (a, b)):
+            return False
+        self.taken_for_zero[difference.text] = difference
+        self._solve(difference)
+        return True
+
+    def _solve(self, difference: Size) -> None:
+        """Notes which symbol is what others make it, if a difference of sizes is zero."""
+        for name in reversed(self.measured):
+            factor = difference.terms.get((name,), 0)
+            uses = sum(name in symbols_of("*".join(atoms)) for atoms in difference.terms)
+            if abs(factor) == 1 and uses == 1:
+                rest = {atoms: -n * factor for atoms, n in difference.terms.items()}
+                del rest[name,]
+                self.solved[name] = by_examples(made(self, rest, 0))
+                return
+
+    @contextmanager
+    def symbolic(self) -> Iterator[None]:
+        """Within it, a size asked for its number raises NeedsNumber instead of fixing the number.
+
+        What was noted as guards until then is forgotten.
+        """
+        guards, fixed, self._is_strict = dict(self.guards), dict(self.fixed), True
+        try:
+            yield
+        except NeedsNumber:
+            self.guards, self.fixed = guards, fixed
+            raise
+        finally:
+            self._is_strict = False
+
+    def mark(self) -> int:
+        """Where the guards end by now, for `forget_guards`."""
+        return len(self.guards)
+
+    def forget_guards(self, mark: int) -> None:
+        """Forgets what was asked since `mark`: what it was asked for has come to nothing."""
+        while len(self.guards) > mark:
+            self.guards.popitem()
+        held = {text.partition(" == ")[0] for text, answer in self.guards.items() if answer}
+        self.fixed = {name: number for name, number in self.fixed.items() if name in held}
+
+    def fix(self, size: Size) -> int:
+        """The number of a size, noting that the plan serves this number only."""
+        if self._is_strict:
+            raise NeedsNumber(size.text)
+        self.ask(f"{size.text} == {size.hint}", True)
+        return size.hint
+
+    def symbol(self, example: int) -> Size:
+        """A new symbol whose example is `example` (two or more)."""
+        if example < SMALLEST_SYMBOL:
+            raise ValueError(f"a symbolic size is at least {SMALLEST_SYMBOL}, not {example}")
+        name = f"s{len(self.examples)}"
+        self.examples[name] = example
+        return Size(self, {(name,): 1}, example)
+
+    def measure(self, example: int) -> Size:
+        """A new symbol for a size, zero or more, that is measured when a run comes to it."""
+        name = f"s{len(self.examples)}"
+        self.examples[name] = example
+        self.measured.append(name)
+        return Size(self, {(name,): 1}, example)
+
+    def is_measured(self, text: str) -> bool:
+        """Does an expression have a size in it that a run measures?"""
+        return bool(self.measured) and not set(symbols_of(text)).isdisjoint(self.measured)
+
+    def named(self, name: str) -> Size:
+        """The symbol of that name."""
+        return Size(self, {(name,): 1}, self.examples[name])
+
+    def ask(self, text: str, answer: bool) -> bool:
+        """Notes that the trace relied on `text` being `answer`."""
+        if self.is_measured(text):
+            raise NeedsNumber(text) if self._is_strict else Unanswered(text)
+        self.guards[text] = bool(answer)
+        # Of other equations, such as s0*s1 == 6, no single symbol follows.
+        symbol, equals, number = text.partition(" == ")
+        if answer and equals and symbol in self.examples and number.isdigit():
+            self.fixed[symbol] = int(number)
+        return bool(answer)
+
+    def tests(self, known: set[str], new: str) -> Callable[..., bool] | None:
+        """What was taken for granted of sizes as soon as a run knows `new` besides other symbols.
+
+        A function of the symbols' values, in order, or None where there is nothing to test.
+        """
+        found = []
+        for text in self.taken_for_zero:
+            names = set(symbols_of(text)).intersection(self.measured)
+            if new in names and names <= {*known, new}:
+                found.append(f"{text} == 0")
+        return compile_function(self.examples, " and ".join(found)) if found else None
+
+    def checker(self) -> Callable[..., bool]:
+        """A function of the symbols' values, in order: do all guards hold?"""
+        tests = [text if answer else f"not ({text})" for text, answer in self.guards.items()]
+        return compile_function(self.examples, " and ".join(tests) or "True")
+
+
+def unify(
+    scope: Scope, shapes: Sequence[Sequence[int]], static: Sequence[Sequence[int | None] | None]
+) -> tuple[list[tuple[AnySize, ...]], tuple[Any, ...]]:
+    """Turns concrete shapes into symbolic ones: equal sizes become the same symbol.
+
+    static gives what the graph says of each shape: known dimensions stay plain ints.  Returns the
+    symbolic shapes and the values of the symbols in order.
+    """
+    symbols: dict[int, Size] = {}
+    result = []
+    for shape, known in zip(shapes, static):
+        sizes: list[AnySize] = []
+        # That sizes happen to be equal is no guard but part of the pattern that plans are kept by:
+        # a run in which they differ finds another plan.
+        for axis, size in enumerate(shape):
+            fixed = known is not None and axis < len(known) and known[axis] is not None
+            if fixed or size < SMALLEST_SYMBOL:
+                sizes.append(int(size))
+            else:
+                if size not in symbols:
+                    symbols[size] = scope.symbol(size)
+                sizes.append(symbols[size])
+        result.append(tuple(sizes))
+    return result, tuple(symbols)
