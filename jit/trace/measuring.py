@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernel import scalar
+from ..kernel.sizes import product
 from ..program.tensor_ir import Value
 from .builder import Builder, NotLowered
 
@@ -16,11 +17,11 @@ def measured(b: Builder, numbers: Value) -> Value:
     Raises:
         NotLowered: that cannot be here.
     """
-    if numbers.ndim > 1 or not all(isinstance(size, int) for size in numbers.shape):
+    count = product(numbers.shape)
+    if numbers.ndim > 1 or not isinstance(count, int):
         raise NotLowered("how many sizes there are is not known")
     wide = b.cast(numbers, "int64")
     b.assume(b.reduce("any", b.map(lambda n: scalar.lt(n, 0), wide), None))
-    count = int(np.prod(numbers.shape))
     flat = b.reshape(b.map(lambda n: scalar.maximum(n, 0), wide), [count])
     places = [b.reshape(b.slice(flat, [i], [1]), []) for i in range(count)]
     found = np.array([b.measure(place) for place in places], object)

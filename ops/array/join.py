@@ -378,7 +378,7 @@ def _lower_split(b: Builder, op: OpView, axis: Value, x: Value) -> Any:
     if known is None:
         return NotImplemented
     where, count = split_axis(known, x.ndim), op.attr("num_split")
-    if not isinstance(x.shape[where], int) or x.shape[where] % count:
+    if not b.equal(x.shape[where] % count, 0):
         return NotImplemented
     return pieces(b, x, where, [x.shape[where] // count] * count)
 
