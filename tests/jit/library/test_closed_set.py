@@ -267,7 +267,8 @@ def test_examples(recorder: Recorder, name: str, tmp_path: Path) -> None:
     if name == "digits_cnn.py" or name in TAKE_A_FOLDER:
         pytest.importorskip("sklearn")
     arguments = ["--logdir", str(tmp_path)] if name in TAKE_A_FOLDER else []
-    graph = aot.load_graph(ROOT / "examples" / name, arguments)
+    with tf.Graph().as_default():
+        graph = aot.load_graph(ROOT / "examples" / name, arguments)
     fetches = [aot.fetched(graph, each) for each in aot.candidates(graph)]
     assert not recorder.plan(graph, fetches, aot.feeds_of(graph, fetches, []))
 
