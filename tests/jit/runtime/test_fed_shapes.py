@@ -10,7 +10,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.runtime.segment_plans import may_be_sizes
+from numbaflow.jit.trace.segment import may_be_sizes
 
 pytestmark = pytest.mark.cpu
 
@@ -60,3 +60,77 @@ def test_integers_that_spell_no_shape_are_data() -> None:
         tf.cast(shape, tf.float32)
         tf.reshape(tf.zeros([6]), matrix[0])
     assert not may_be_sizes(labels) and may_be_sizes(shape) and not may_be_sizes(matrix)
+
+
+def test_rows_of_any_number_are_split_by_a_plan() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        heads = tf.split(tf.exp(x), 4, 0)
+        return [sum(heads), tf.concat(heads, 1)]
+
+    rows = [RNG.standard_normal((4 * n, 3)).astype(np.float32) for n in (2, 5, 1)]
+    found, report = always(build, [{"x:0": x} for x in rows])
+    assert "host" not in report
+    for got, x in zip(found, rows, strict=True):
+        parts = np.split(np.exp(x), 4)
+        np.testing.assert_allclose(got[0], sum(parts), rtol=1e-5)
+        np.testing.assert_allclose(got[1], np.concatenate(parts, 1), rtol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="evenly divide"):
+        always(build, [{"x:0": np.ones((8, 3))}, {"x:0": np.ones((7, 3))}])
+
+
+@pytest.mark.parametrize("step", [1, 3, -2])
+def test_ranges_between_sizes_are_made_by_a_plan(step: int) -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [None, None], name="x")
+        rows, columns = tf.unstack(tf.shape(x))
+        ends = (0, rows * columns) if step > 0 else (rows * columns, 0)
+        return [tf.range(*ends, step) * 2, tf.range(0, rows * columns, columns)]
+
+    feeds = [{"x:0": np.zeros(shape)} for shape in ((3, 4), (5, 2), (7, 3))]
+    found, report = always(build, feeds)
+    assert "host" not in report
+    for got, feed in zip(found, feeds, strict=True):
+        rows, columns = feed["x:0"].shape
+        ends = (0, rows * columns) if step > 0 else (rows * columns, 0)
+        np.testing.assert_array_equal(got[0], np.arange(*ends, step) * 2)
+        np.testing.assert_array_equal(got[1], np.arange(0, rows * columns, columns))
+
+
+def test_ends_that_the_program_computes_are_sizes_of_the_same_plan() -> None:
+    """`tf.sequence_mask` of computed lengths, and what is filled to a computed size."""
+
+    def build() -> Any:
+        ids = tf.placeholder(tf.int32, [None, None], name="ids")
+        lengths = tf.reduce_sum(tf.cast(ids > 0, tf.int32), 1)
+        mask = tf.sequence_mask(lengths, dtype=tf.float32)
+        return [mask * 2, tf.fill([tf.reduce_max(lengths), 2], 3.0) + 1]
+
+    feeds = [{"ids:0": RNG.integers(0, 3, shape)} for shape in ((3, 8), (5, 6), (1, 9))]
+    feeds.append({"ids:0": np.zeros((2, 3))})
+    found, report = always(build, feeds)
+    assert "host" not in report and "another plan" not in report
+    for (mask, filled), feed in zip(found, feeds, strict=True):
+        lengths = (feed["ids:0"] > 0).sum(1)
+        expected = np.arange(lengths.max()) < lengths[:, None]
+        np.testing.assert_array_equal(mask, expected * 2.0)
+        np.testing.assert_array_equal(filled, np.full((lengths.max(), 2), 4.0))
+
+
+@pytest.mark.parametrize("size", [(3, 4, 2), (9, 1, 5), (4, 6, 1), (1, 1, 30), (1, 0, 2)])
+def test_stacks_of_tiny_products(size: tuple[int, int, int]) -> None:
+    m, k, n = size
+    for turn_x, turn_y in ((False, False), (True, False), (False, True), (True, True)):
+
+        def build(turn_x: bool = turn_x, turn_y: bool = turn_y) -> Any:
+            x = tf.placeholder(tf.float32, [None, *((k, m) if turn_x else (m, k))], name="x")
+            y = tf.placeholder(tf.float32, [None, *((n, k) if turn_y else (k, n))], name="y")
+            return tf.matmul(x, y, transpose_a=turn_x, transpose_b=turn_y)
+
+        x, y = RNG.standard_normal((5, m, k)), RNG.standard_normal((5, k, n))
+        feed = {
+            "x:0": x.swapaxes(1, 2) if turn_x else x,
+            "y:0": y.swapaxes(1, 2) if turn_y else y,
+        }
+        found, _ = always(build, [feed])
+        np.testing.assert_allclose(found[0], x @ y, rtol=1e-4, atol=1e-5)
