@@ -343,7 +343,7 @@ def _labels(data: Any, shape: list[Any], dtype: Any, n_classes: int | None, plac
         if n_classes is not None and n_classes > 1:
             _mark(made[i], _access(data, place))
         else:
-            made[i] = _access(data, place)
+            made[i] = np.reshape(_access(data, place), shape[1:])
     return made
 
 
@@ -427,7 +427,5 @@ def _put(made: Any, place: int, value: Any, n_classes: Any) -> None:
             _put(made[key], place, value[key], (n_classes or {}).get(key))
     elif n_classes is not None and n_classes > 1:
         _mark(made[place], value)
-    elif made.ndim > 1:
-        made[place] = value
     else:
-        made[place] = value[0] if isinstance(value, list) else value
+        made[place] = np.reshape(value, made.shape[1:])

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ready-made estimators have besides: predictions by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..metric_spec import MetricSpec
+from .constants import PredictionKey
+from .estimator import Estimator
+
+
+class _Predicting(Estimator):
+    """An estimator whose `predict` gives one kind of prediction unless told which."""
+
+    _KEY: str
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        outputs: Any = None,
+        as_iterable: bool = True,
+        iterate_batches: bool = False,
+    ) -> Any:
+        """The predictions of examples; arguments as of Estimator."""
+        if not outputs:
+            return self._one(self._KEY, x, input_fn, batch_size, as_iterable)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+
+    def _one(
+        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
+    ) -> Any:
+        found = super().predict(x, input_fn, batch_size, [key], as_iterable)
+        return (one[key] for one in found) if as_iterable else found[key]
+
+
+class Classifying(_Predicting):
+    """An estimator of classes."""
+
+    _KEY = PredictionKey.CLASSES
+
+    def predict_classes(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """The likeliest classes; arguments as of `predict`."""
+        found = self._one(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
+        return found if as_iterable else found.reshape(-1)
+
+    def predict_proba(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """The probabilities of classes; arguments as of `predict`."""
+        return self._one(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
+
+
+class Regressing(_Predicting):
+    """An estimator of numbers."""
+
+    _KEY = PredictionKey.SCORES
+
+    def predict_scores(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """The numbers; arguments as of `predict`."""
+        return self._one(PredictionKey.SCORES, x, input_fn, batch_size, as_iterable)
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        feed_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        metrics: dict[Any, Any] | None = None,
+        name: str | None = None,
+        checkpoint_path: str | None = None,
+        hooks: Any = None,
+        log_progress: bool = True,
+    ) -> Any:
+        """The metrics; those that are functions by name take the numbers."""
+        if isinstance(metrics, dict):
+            metrics = {
+                key
+                if isinstance(metric, MetricSpec) or isinstance(key, tuple)
+                else (key, PredictionKey.SCORES): metric
+                for key, metric in metrics.items()
+            }
+        return super().evaluate(
+            *(x, y, input_fn, feed_fn, batch_size, steps, metrics, name, checkpoint_path),
+            *(hooks, log_progress),
+        )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be trained and evaluated."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from .....engine.api import export
+
+
+@export("contrib.learn.Evaluable")
+class Evaluable(abc.ABC):
+    """What has `evaluate` and a folder."""
+
+    @property
+    @abc.abstractmethod
+    def model_dir(self) -> str:
+        """The folder of checkpoints and events."""
+
+    @abc.abstractmethod
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Any = None,
+        feed_fn: Any = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        metrics: Any = None,
+        name: str | None = None,
+        checkpoint_path: str | None = None,
+        hooks: Any = None,
+    ) -> Any:
+        """The metrics over an input."""
+
+
+@export("contrib.learn.Trainable")
+class Trainable(abc.ABC):
+    """What has `fit`."""
+
+    @abc.abstractmethod
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Any = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        monitors: Any = None,
+        max_steps: int | None = None,
+    ) -> Any:
+        """Trains."""

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear models of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .....engine.api import export
+from . import head as head_lib
+from .canned import Classifying, Regressing
+from .canned_models import linear_model_fn
+from .estimator import Estimator
+
+
+@export("contrib.learn.LinearClassifier")
+class LinearClassifier(Classifying):
+    """A linear model of columns, for classes.
+
+    Args:
+        feature_columns: columns of tf.contrib.layers, or of tf.feature_column.
+        optimizer: an Optimizer, a function that makes one, or a name; Ftrl if None.
+        gradient_clip_norm: what gradients together are clipped to; None for nothing.
+        n_classes: how many classes there are.
+        label_keys: the classes' names, if labels are strings.
+        weight_column_name: the feature with examples' weights.
+        enable_centered_bias: whether a bias is trained by itself.
+        model_dir, config, feature_engineering_fn: as of Estimator.
+    """
+
+    def __init__(
+        self,
+        feature_columns: Sequence[Any],
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        _joint_weight: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        label_keys: Sequence[str] | None = None,
+    ) -> None:
+        if not feature_columns:
+            raise AssertionError("feature_columns must not be empty")
+        params = {
+            "head": head_lib.multi_class_head(
+                n_classes,
+                weight_column_name=weight_column_name,
+                enable_centered_bias=enable_centered_bias,
+                label_keys=label_keys,
+            ),
+            "feature_columns": feature_columns,
+            "optimizer": optimizer,
+            "gradient_clip_norm": gradient_clip_norm,
+            "joint_weights": _joint_weight,
+        }
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+
+
+@export("contrib.learn.LinearRegressor")
+class LinearRegressor(Regressing):
+    """A linear model of columns, for numbers.
+
+    Args:
+        feature_columns: columns of tf.contrib.layers, or of tf.feature_column.
+        optimizer: an Optimizer, a function that makes one, or a name; Ftrl if None.
+        gradient_clip_norm: what gradients together are clipped to; None for nothing.
+        label_dimension: how many numbers an example has.
+        weight_column_name: the feature with examples' weights.
+        enable_centered_bias: whether a bias is trained by itself.
+        model_dir, config, feature_engineering_fn: as of Estimator.
+    """
+
+    def __init__(
+        self,
+        feature_columns: Sequence[Any],
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        label_dimension: int = 1,
+        _joint_weights: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+    ) -> None:
+        if not feature_columns:
+            raise AssertionError("feature_columns must not be empty")
+        params = {
+            "head": head_lib.regression_head(
+                label_dimension=label_dimension,
+                weight_column_name=weight_column_name,
+                enable_centered_bias=enable_centered_bias,
+            ),
+            "feature_columns": feature_columns,
+            "optimizer": optimizer,
+            "gradient_clip_norm": gradient_clip_norm,
+            "joint_weights": _joint_weights,
+        }
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+
+
+@export("contrib.learn.LinearEstimator")
+class LinearEstimator(Estimator):
+    """A linear model of columns, with a head of one's own.
+
+    Args:
+        feature_columns: columns of tf.contrib.layers, or of tf.feature_column.
+        optimizer: an Optimizer, a function that makes one, or a name; Ftrl if None.
+        gradient_clip_norm: what gradients together are clipped to; None for nothing.
+        head: what becomes of the logits.
+        model_dir, config, feature_engineering_fn: as of Estimator.
+    """
+
+    def __init__(
+        self,
+        feature_columns: Sequence[Any],
+        head: head_lib.Head,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        _joint_weights: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+    ) -> None:
+        if not feature_columns:
+            raise AssertionError("feature_columns must not be empty")
+        params = {
+            "head": head,
+            "feature_columns": feature_columns,
+            "optimizer": optimizer,
+            "gradient_clip_norm": gradient_clip_norm,
+            "joint_weights": _joint_weights,
+        }
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
