@@ -519,6 +519,32 @@ train.contrib.learn.datasets.load: contrib.learn.datasets.DATASETS contrib.learn
 train.contrib.learn.datasets.synthetic: contrib.learn.datasets.synthetic.circles
   contrib.learn.datasets.synthetic.spirals
 train.contrib.learn.datasets.text_datasets: contrib.learn.datasets.text_datasets.load_dbpedia
+train.contrib.learn.estimators._sklearn: contrib.learn.NotFittedError
+train.contrib.learn.estimators.constants: contrib.learn.PredictionKey contrib.learn.ProblemType
+train.contrib.learn.estimators.dnn: contrib.learn.DNNClassifier contrib.learn.DNNEstimator
+  contrib.learn.DNNRegressor
+train.contrib.learn.estimators.dnn_linear_combined: contrib.learn.DNNLinearCombinedClassifier
+  contrib.learn.DNNLinearCombinedEstimator contrib.learn.DNNLinearCombinedRegressor
+train.contrib.learn.estimators.estimator: contrib.learn.BaseEstimator contrib.learn.Estimator
+train.contrib.learn.estimators.evaluable: contrib.learn.Evaluable contrib.learn.Trainable
+train.contrib.learn.estimators.head: contrib.learn.binary_svm_head
+  contrib.learn.head.binary_svm_head contrib.learn.head.loss_only_head
+  contrib.learn.head.multi_class_head contrib.learn.head.multi_head
+  contrib.learn.head.multi_label_head contrib.learn.head.poisson_regression_head
+  contrib.learn.head.regression_head contrib.learn.multi_class_head contrib.learn.multi_head
+  contrib.learn.multi_label_head contrib.learn.poisson_regression_head contrib.learn.regression_head
+train.contrib.learn.estimators.head_classes: contrib.learn.Head contrib.learn.no_op_train_fn
+train.contrib.learn.estimators.inputs: contrib.learn.infer_real_valued_columns_from_input
+  contrib.learn.infer_real_valued_columns_from_input_fn
+train.contrib.learn.estimators.linear: contrib.learn.LinearClassifier contrib.learn.LinearEstimator
+  contrib.learn.LinearRegressor
+train.contrib.learn.estimators.logistic_regressor: contrib.learn.LogisticRegressor
+train.contrib.learn.estimators.model_fn: contrib.learn.ModeKeys contrib.learn.ModelFnOps
+  contrib.learn.estimators.model_fn.ModelFnOps
+train.contrib.learn.estimators.run_config: contrib.learn.RunConfig contrib.learn.TaskType
+train.contrib.learn.estimators.sk_compat: contrib.learn.SKCompat
+train.contrib.learn.experiment: contrib.learn.Experiment
+train.contrib.learn.export_strategy: contrib.learn.ExportStrategy
 train.contrib.learn.learn_io.data_feeder: contrib.learn.io.DataFeeder
   contrib.learn.io.StreamingDataFeeder contrib.learn.io.setup_predict_data_feeder
   contrib.learn.io.setup_processor_data_feeder contrib.learn.io.setup_train_data_feeder
@@ -530,12 +556,42 @@ train.contrib.learn.learn_io.frames: contrib.learn.extract_dask_data
   contrib.learn.io.extract_pandas_labels contrib.learn.io.extract_pandas_matrix
 train.contrib.learn.learn_io.numpy_io: contrib.learn.io.numpy_input_fn
 train.contrib.learn.learn_io.pandas_io: contrib.learn.io.pandas_input_fn
+train.contrib.learn.learn_runner: contrib.learn.learn_runner.run contrib.learn.learn_runner.tune
+train.contrib.learn.metric_spec: contrib.learn.MetricSpec
+train.contrib.learn.monitor_base: contrib.learn.monitors.BaseMonitor contrib.learn.monitors.EveryN
+  contrib.learn.monitors.RunHookAdapterForMonitors
+  contrib.learn.monitors.replace_monitors_with_hooks
+train.contrib.learn.monitors: contrib.learn.NanLossDuringTrainingError
+  contrib.learn.monitors.CaptureVariable contrib.learn.monitors.CheckpointSaver
+  contrib.learn.monitors.GraphDump contrib.learn.monitors.LoggingTrainable
+  contrib.learn.monitors.NanLoss contrib.learn.monitors.NanLossDuringTrainingError
+  contrib.learn.monitors.PrintTensor contrib.learn.monitors.StepCounter
+  contrib.learn.monitors.StopAtStep contrib.learn.monitors.SummarySaver
+  contrib.learn.monitors.ValidationMonitor contrib.learn.monitors.get_default_monitors
 train.contrib.learn.preprocessing.categorical: contrib.learn.preprocessing.CategoricalProcessor
 train.contrib.learn.preprocessing.categorical_vocabulary:
   contrib.learn.preprocessing.CategoricalVocabulary
 train.contrib.learn.preprocessing.text: contrib.learn.preprocessing.ByteProcessor
   contrib.learn.preprocessing.TOKENIZER_RE contrib.learn.preprocessing.VocabularyProcessor
   contrib.learn.preprocessing.tokenizer
+train.contrib.learn.utils.input_fn_utils: contrib.learn.InputFnOps
+  contrib.learn.build_parsing_serving_input_fn contrib.learn.utils.build_parsing_serving_input_fn
+  contrib.learn.utils.input_fn_utils.InputFnOps
+  contrib.learn.utils.input_fn_utils.build_default_serving_input_fn
+  contrib.learn.utils.input_fn_utils.build_parsing_serving_input_fn
+train.contrib.learn.utils.saved_model_export_utils: contrib.learn.make_export_strategy
+  contrib.learn.utils.make_export_strategy
+  contrib.learn.utils.saved_model_export_utils.build_all_signature_defs
+  contrib.learn.utils.saved_model_export_utils.build_standardized_signature_def
+  contrib.learn.utils.saved_model_export_utils.extend_export_strategy
+  contrib.learn.utils.saved_model_export_utils.garbage_collect_exports
+  contrib.learn.utils.saved_model_export_utils.get_input_alternatives
+  contrib.learn.utils.saved_model_export_utils.get_output_alternatives
+  contrib.learn.utils.saved_model_export_utils.get_temp_export_dir
+  contrib.learn.utils.saved_model_export_utils.get_timestamped_export_dir
+  contrib.learn.utils.saved_model_export_utils.make_best_model_export_strategy
+  contrib.learn.utils.saved_model_export_utils.make_export_strategy
+  contrib.learn.utils.saved_model_export_utils.make_parsing_export_strategy
 train.contrib.legacy_seq2seq.losses: contrib.legacy_seq2seq.model_with_buckets
   contrib.legacy_seq2seq.sequence_loss contrib.legacy_seq2seq.sequence_loss_by_example
 train.contrib.legacy_seq2seq.models: contrib.legacy_seq2seq.basic_rnn_seq2seq

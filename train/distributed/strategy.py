@@ -44,7 +44,10 @@ class ReplicaContext:
         modes.leave()
 
     def merge_call(
-        self, merge_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+        self,
+        merge_fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """What a function gives outside of replicas, called with the strategy first."""
         modes.require_replica_context(self)
@@ -145,13 +148,13 @@ class StrategyExtended:
             modes.leave()
 
     def call_for_each_replica(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """What a function gives in the replica."""
         with ReplicaContext(self._strategy, 0):
             return fn(*args, **(kwargs or {}))
 
-    def reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
+    def reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: object) -> Any:
         """The sum or mean over replicas: the value."""
         _checked(reduce_op)
         return value
@@ -165,7 +168,7 @@ class StrategyExtended:
         var: Any,
         fn: Callable[..., Any],
         args: Sequence[Any] = (),
-        kwargs: Any = None,
+        kwargs: dict[str, Any] | None = None,
         group: bool = True,
     ) -> Any:
         """What a function of a variable gives."""
@@ -173,10 +176,10 @@ class StrategyExtended:
 
     def update_non_slot(
         self,
-        colocate_with: Any,
+        colocate_with: object,
         fn: Callable[..., Any],
         args: Sequence[Any] = (),
-        kwargs: Any = None,
+        kwargs: dict[str, Any] | None = None,
         group: bool = True,
     ) -> Any:
         """What a function of variables beside others gives."""
@@ -184,7 +187,7 @@ class StrategyExtended:
             result = fn(*args, **(kwargs or {}))
         return result if group else nest.map_structure(lambda value: (value,), result)
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast_to(self, tensor: Any, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""
         return tensor
 
@@ -196,7 +199,7 @@ class StrategyExtended:
         """The variable that a replica's variable is part of: itself."""
         return value
 
-    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+    def colocate_vars_with(self, colocate_with_variable: object) -> Any:
         """A scope in which variables are where another is."""
         return tf.colocate_with(colocate_with_variable)
 
@@ -309,7 +312,7 @@ class Strategy:
         return dataset_fn(InputContext())
 
     def experimental_run_v2(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """What a function gives in the replica.
 
@@ -391,7 +394,7 @@ class DefaultStrategy(Strategy):
         super().__init__(StrategyExtended(self, ""))
 
     def experimental_run_v2(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None
+        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """What a function gives."""
         return self._extended.call_for_each_replica(fn, args, kwargs)

@@ -129,7 +129,7 @@ class Experiment:
         export_strategies: Any = None,
         train_steps_per_iteration: int | None = None,
         checkpoint_and_export: bool = False,
-        saving_listeners: Any = None,
+        saving_listeners: Sequence[Any] | None = None,
         check_interval_secs: float = 5,
     ) -> None:
         _check_estimator(estimator, eval_metrics, saving_listeners)
@@ -244,7 +244,9 @@ class Experiment:
         _wait(self._eval_delay_secs if delay_secs is None else delay_secs)
         return self._evaluated(self._eval_input_fn, name or "one_pass")
 
-    def _evaluated(self, input_fn: Any, name: str | None, path: str | None = None) -> Any:
+    def _evaluated(
+        self, input_fn: Callable[..., Any] | None, name: str | None, path: str | None = None
+    ) -> Any:
         return self._call_evaluate(
             input_fn=input_fn,
             steps=self._eval_steps,
@@ -264,12 +266,12 @@ class Experiment:
 
     def _continuous_eval(
         self,
-        input_fn: Any,
+        input_fn: Callable[..., Any] | None,
         name: str,
         delay_secs: float | None,
         throttle_delay_secs: float | None,
         evaluate_checkpoint_only_once: bool = True,
-        continuous_eval_predicate_fn: Any = None,
+        continuous_eval_predicate_fn: Callable[..., Any] | None = None,
         export: bool = True,
     ) -> None:
         goes_on = _predicate(continuous_eval_predicate_fn)
@@ -313,7 +315,7 @@ class Experiment:
         delay_secs: float | None = None,
         throttle_delay_secs: float | None = None,
         evaluate_checkpoint_only_once: bool = True,
-        continuous_eval_predicate_fn: Any = None,
+        continuous_eval_predicate_fn: Callable[..., Any] | None = None,
         name: str = "continuous",
     ) -> None:
         """Evaluates checkpoints as they come, until training has ended.
@@ -334,7 +336,7 @@ class Experiment:
         self,
         delay_secs: float | None = None,
         throttle_delay_secs: float | None = None,
-        continuous_eval_predicate_fn: Any = None,
+        continuous_eval_predicate_fn: Callable[..., Any] | None = None,
         name: str = "continuous_on_train_data",
     ) -> None:
         """continuous_eval with the input of training, without exports."""
@@ -386,7 +388,9 @@ class Experiment:
         result = self._evaluated(self._eval_input_fn, None)
         return result, self._maybe_export(result)
 
-    def continuous_train_and_eval(self, continuous_eval_predicate_fn: Any = None) -> Any:
+    def continuous_train_and_eval(
+        self, continuous_eval_predicate_fn: Callable[..., Any] | None = None
+    ) -> Any:
         """Trains and evaluates in turns.
 
         Args:
@@ -468,11 +472,11 @@ class Experiment:
 
     def _call_train(
         self,
-        input_fn: Any = None,
+        input_fn: Callable[..., Any] | None = None,
         steps: int | None = None,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
         max_steps: int | None = None,
-        saving_listeners: Any = None,
+        saving_listeners: Sequence[Any] | None = None,
     ) -> Any:
         made = monitors.replace_monitors_with_hooks(hooks, self._estimator)
         given: dict[str, Any] = dict(input_fn=input_fn, steps=steps, max_steps=max_steps)
@@ -482,12 +486,12 @@ class Experiment:
 
     def _call_evaluate(
         self,
-        input_fn: Any = None,
+        input_fn: Callable[..., Any] | None = None,
         steps: int | None = None,
-        metrics: Any = None,
+        metrics: dict[Any, Any] | None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
     ) -> Any:
         given: dict[str, Any] = dict(
             input_fn=input_fn,

@@ -47,11 +47,11 @@ def test_arrays_train_evaluate_and_predict(tmp_path: Path) -> None:
     assert [round(float(p["y"][0])) for p in estimator.predict(X[-1:])] == [3]
     wrapped = learn.SKCompat(estimator)
     assert wrapped.predict(X, batch_size=3)["y"].shape == (8, 1)
-    estimator.partial_fit(input_fn=input_fn)
-    estimator.fit(input_fn=input_fn, max_steps=21)
+    estimator.partial_fit(X, Y)
+    estimator.fit(X, Y, max_steps=21)
     assert estimator.get_variable_value("global_step") == 21
     with pytest.raises(ValueError, match="incompatible with given"):
-        estimator.evaluate(X, Y)
+        estimator.evaluate(input_fn=input_fn)
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:

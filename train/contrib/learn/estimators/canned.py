@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..metric_spec import MetricSpec
@@ -18,7 +18,7 @@ class _Predicting(Estimator):
 
     def predict(
         self,
-        x: Any = None,
+        x: object = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         outputs: Any = None,
@@ -31,7 +31,12 @@ class _Predicting(Estimator):
         return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
 
     def _one(
-        self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool
+        self,
+        key: str,
+        x: Any,
+        input_fn: Callable[..., Any] | None,
+        batch_size: int | None,
+        as_iterable: bool,
     ) -> Any:
         found = super().predict(x, input_fn, batch_size, [key], as_iterable)
         return (one[key] for one in found) if as_iterable else found[key]
@@ -44,7 +49,7 @@ class Classifying(_Predicting):
 
     def predict_classes(
         self,
-        x: Any = None,
+        x: object = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
@@ -55,7 +60,7 @@ class Classifying(_Predicting):
 
     def predict_proba(
         self,
-        x: Any = None,
+        x: object = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
@@ -71,7 +76,7 @@ class Regressing(_Predicting):
 
     def predict_scores(
         self,
-        x: Any = None,
+        x: object = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         as_iterable: bool = True,
@@ -81,8 +86,8 @@ class Regressing(_Predicting):
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: object = None,
+        y: object = None,
         input_fn: Callable[[], Any] | None = None,
         feed_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
@@ -90,7 +95,7 @@ class Regressing(_Predicting):
         metrics: dict[Any, Any] | None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
         log_progress: bool = True,
     ) -> Any:
         """The metrics; those that are functions by name take the numbers."""

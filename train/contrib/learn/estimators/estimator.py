@@ -101,14 +101,19 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
         return public_model_fn
 
     def _call_model_fn(
-        self, features: Any, labels: Any, mode: str, metrics: Any = None, config: Any = None
+        self,
+        features: Any,
+        labels: Any,
+        mode: str,
+        metrics: dict[Any, Any] | None = None,
+        config: Any = None,
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no model function")
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: object = None,
+        y: object = None,
         input_fn: Callable[[], Any] | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
@@ -149,8 +154,8 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def partial_fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: object = None,
+        y: object = None,
         input_fn: Callable[[], Any] | None = None,
         steps: int | None = 1,
         batch_size: int | None = None,
@@ -165,8 +170,8 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: object = None,
+        y: object = None,
         input_fn: Callable[[], Any] | None = None,
         feed_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
@@ -212,7 +217,7 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def predict(
         self,
-        x: Any = None,
+        x: object = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
@@ -286,10 +291,10 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def _evaluate_model(
         self,
-        input_fn: Any,
+        input_fn: Callable[..., Any] | None,
         steps: int | None,
-        feed_fn: Any = None,
-        metrics: Any = None,
+        feed_fn: Callable[[], Any] | None = None,
+        metrics: dict[Any, Any] | None = None,
         name: str | None = "",
         checkpoint_path: str | None = None,
         hooks: Sequence[Any] | None = None,
@@ -333,8 +338,8 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def _infer_model(
         self,
-        input_fn: Any,
-        feed_fn: Any = None,
+        input_fn: Callable[..., Any] | None,
+        feed_fn: Callable[[], Any] | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
@@ -362,7 +367,7 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
                 return session.run(wanted, feed_fn() if feed_fn else None)
         return None
 
-    def _train_model(self, input_fn: Any, hooks: list[Any]) -> Any:
+    def _train_model(self, input_fn: Callable[..., Any] | None, hooks: list[Any]) -> Any:
         self._graph = tf.Graph()
         with self._graph.as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
@@ -391,7 +396,7 @@ def _wanted(predictions: Any, outputs: Sequence[str] | None) -> Any:
 
 
 def _predictions(
-    session: Any, wanted: Any, feed_fn: Any, iterate_batches: bool, once: bool
+    session: Any, wanted: Any, feed_fn: Callable[[], Any] | None, iterate_batches: bool, once: bool
 ) -> Iterator[Any]:
     with session:
         while not session.should_stop():
@@ -469,7 +474,12 @@ class Estimator(BaseEstimator):
         self._feature_engineering_fn = feature_engineering_fn or _as_they_are
 
     def _call_model_fn(
-        self, features: Any, labels: Any, mode: str, metrics: Any = None, config: Any = None
+        self,
+        features: Any,
+        labels: Any,
+        mode: str,
+        metrics: dict[Any, Any] | None = None,
+        config: Any = None,
     ) -> Any:
         features, labels = self._feature_engineering_fn(features, labels)
         model_fn: Any = self._model_fn

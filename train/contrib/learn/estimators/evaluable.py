@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .....engine.api import export
@@ -21,16 +22,16 @@ class Evaluable(abc.ABC):
     @abc.abstractmethod
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
-        feed_fn: Any = None,
+        x: object = None,
+        y: object = None,
+        input_fn: Callable[..., Any] | None = None,
+        feed_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         steps: int | None = None,
-        metrics: Any = None,
+        metrics: dict[Any, Any] | None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
-        hooks: Any = None,
+        hooks: Sequence[Any] | None = None,
     ) -> Any:
         """The metrics over an input."""
 
@@ -42,9 +43,9 @@ class Trainable(abc.ABC):
     @abc.abstractmethod
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
+        x: object = None,
+        y: object = None,
+        input_fn: Callable[..., Any] | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
         monitors: Any = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.api import export
 from .....engine.graph.convert import convert_to_tensor_or_sparse_tensor
@@ -29,6 +29,11 @@ from . import head_losses as losses
 from . import head_metrics as metrics_of
 from .constants import MetricKey, PredictionKey, ProblemType
 from .model_fn import ModeKeys, ModelFnOps
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
+    from .....ops.state.variable_scope import VariableScope
+    from .....ops.state.variables import Variable
 
 _KEY, _METRIC = PredictionKey, MetricKey
 
@@ -52,8 +57,8 @@ class Head(abc.ABC):
         labels: Any = None,
         train_op_fn: Callable[[Any], Any] | None = None,
         logits: Any = None,
-        logits_input: Any = None,
-        scope: Any = None,
+        logits_input: Tensor | None = None,
+        scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
         """What a model function gives.
 
@@ -112,10 +117,12 @@ class SingleHead(Head):
         """The last size of the logits."""
         return self._logits_dimension
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         raise NotImplementedError
 
     def _checked_labels(self, labels: Any) -> Any:
@@ -138,8 +145,8 @@ class SingleHead(Head):
         labels: Any = None,
         train_op_fn: Callable[[Any], Any] | None = None,
         logits: Any = None,
-        logits_input: Any = None,
-        scope: Any = None,
+        logits_input: Tensor | None = None,
+        scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
         values = (*features.values(), labels, logits, logits_input)
         name = self.head_name or self._default_scope
@@ -177,7 +184,7 @@ class SingleHead(Head):
                 output_alternatives=self._alternatives(predictions),
             )
 
-    def _checked_logits(self, logits_input: Any, logits: Any) -> Any:
+    def _checked_logits(self, logits_input: Tensor | None, logits: Any) -> Any:
         if logits is None:
             if logits_input is None:
                 raise ValueError("Neither logits nor logits_input supplied.")
@@ -194,19 +201,20 @@ class SingleHead(Head):
     def _centered_bias(self) -> Any:
         """A bias that is trained by itself."""
         size = self._logits_dimension
-        bias: Any = tf.Variable(tf.zeros(shape=(size,)), trainable=True, name="centered_bias_weight")
+        zeros = tf.zeros(shape=(size,))
+        bias: Any = tf.Variable(zeros, trainable=True, name="centered_bias_weight")
         for i in range(size):
             scalar(self._named(f"centered_bias/bias_{i}"), bias[i])
         return bias
 
     def _train_op(
         self,
-        loss: Any,
+        loss: Tensor,
         labels: Any,
         train_op_fn: Callable[[Any], Any],
-        bias: Any,
+        bias: Variable | None,
         size: Any,
-        weights: Any,
+        weights: Tensor | None,
     ) -> Any:
         step = None
         if bias is not None:
@@ -244,13 +252,15 @@ class RegressionHead(SingleHead):
         )
         self._loss, self._link_fn = loss_fn, link_fn
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         with tf.name_scope(None, "predictions", (logits,)):
             if self._logits_dimension == 1:
                 logits = tf.squeeze(logits, axis=(1,), name=_KEY.SCORES)
             return {_KEY.SCORES: self._link_fn(logits)}
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         return {}
 
 
@@ -273,7 +283,7 @@ class _Classifier(SingleHead):
         return {self.head_name: (self._problem_type, served)}
 
 
-def _both(logits: Any) -> Any:
+def _both(logits: Tensor) -> Any:
     return tf.concat((tf.zeros_like(logits), logits), 1)
 
 
@@ -287,7 +297,7 @@ class BinaryLogisticHead(_Classifier):
         super().__init__(1, **given)
         self._loss = loss_fn or losses.two_classes
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         with tf.name_scope(None, "predictions", (logits,)):
             both = _both(logits)
             return {
@@ -297,7 +307,9 @@ class BinaryLogisticHead(_Classifier):
                 _KEY.CLASSES: tf.argmax(both, 1, name=_KEY.CLASSES),
             }
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         classes, logistic = predictions[_KEY.CLASSES], predictions[_KEY.LOGISTIC]
         found = {
             _METRIC.ACCURACY: accuracy(labels, classes, weights),
@@ -346,7 +358,7 @@ class MultiClassHead(_Classifier):
         table = index_table_from_tensor(self._label_keys, name="label_id_lookup")
         return {"labels": labels, "label_ids": table.lookup(labels)}
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         with tf.name_scope(None, "predictions", (logits,)):
             classes: Any = tf.argmax(logits, 1, name=_KEY.CLASSES)
             if self._label_keys:
@@ -359,7 +371,9 @@ class MultiClassHead(_Classifier):
                 _KEY.CLASSES: classes,
             }
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         classes, logits = predictions[_KEY.CLASSES], predictions[_KEY.LOGITS]
         found = {_METRIC.ACCURACY: accuracy(labels["labels"], classes, weights)}
         for i in () if self._label_keys else self._metric_class_ids:
@@ -380,12 +394,14 @@ class BinarySvmHead(SingleHead):
     _problem_type = ProblemType.LOGISTIC_REGRESSION
     _loss = staticmethod(losses.hinge)
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         with tf.name_scope(None, "predictions", (logits,)):
             classes = tf.argmax(_both(logits), 1, name=_KEY.CLASSES)
             return {_KEY.LOGITS: logits, _KEY.CLASSES: classes}
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         classes = predictions[_KEY.CLASSES]
         return {_METRIC.ACCURACY: accuracy(labels, classes, weights)}
 
@@ -412,7 +428,7 @@ class MultiLabelHead(_Classifier):
         found = tf.sparse_to_indicator(labels, self._logits_dimension)
         return tf.cast(found, dtypes.int64)
 
-    def _predictions(self, logits: Any) -> dict[str, Any]:
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
         with tf.name_scope(None, "predictions", (logits,)):
             return {
                 _KEY.LOGITS: logits,
@@ -420,7 +436,9 @@ class MultiLabelHead(_Classifier):
                 _KEY.CLASSES: tf.cast(tf.greater(logits, 0), dtypes.int64, name=_KEY.CLASSES),
             }
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, weights: Any) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+    ) -> dict[str, Any]:
         classes, logits = predictions[_KEY.CLASSES], predictions[_KEY.LOGITS]
         probabilities = predictions[_KEY.PROBABILITIES]
         found = {
@@ -462,8 +480,8 @@ class LossOnlyHead(Head):
         labels: Any = None,
         train_op_fn: Callable[[Any], Any] | None = None,
         logits: Any = None,
-        logits_input: Any = None,
-        scope: Any = None,
+        logits_input: Tensor | None = None,
+        scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
         _check_mode(mode)
         loss = train_op = None
@@ -482,7 +500,7 @@ class LossOnlyHead(Head):
 
 
 @export("contrib.learn.no_op_train_fn")
-def no_op_train_fn(loss: Any) -> Any:
+def no_op_train_fn(loss: Tensor) -> Any:
     """An op that trains nothing."""
     del loss
     return tf.no_op()
@@ -512,8 +530,8 @@ class MultiHead(Head):
         labels: Any = None,
         train_op_fn: Callable[[Any], Any] | None = None,
         logits: Any = None,
-        logits_input: Any = None,
-        scope: Any = None,
+        logits_input: Tensor | None = None,
+        scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
         _check_mode(mode)
         made = [

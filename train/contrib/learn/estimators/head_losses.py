@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.interface import log
 from .....engine.types import dtypes
@@ -18,6 +18,9 @@ from .....ops.nn.losses_reduction import Reduction
 from .....ops.nn.weights import broadcast_weights
 from .....ops.public import tf
 from .inputs import arguments
+
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
 
 def weight_tensor(features: dict[str, Any], name: str | None) -> Any:
@@ -35,7 +38,7 @@ def weight_tensor(features: dict[str, Any], name: str | None) -> Any:
         return tf.reshape(weights, (-1, 1))
 
 
-def weighted(losses: Any, weights: Any, name: str = "loss") -> tuple[Any, Any]:
+def weighted(losses: Tensor, weights: Tensor | None, name: str = "loss") -> tuple[Any, Any]:
     """The mean of weighted losses, and their weighted mean."""
     with tf.name_scope(name, values=(losses, weights)) as scope:
         if weights is None:
@@ -49,14 +52,14 @@ def weighted(losses: Any, weights: Any, name: str = "loss") -> tuple[Any, Any]:
         return mean, tf.div(tf.reduce_sum(products), total, name="weighted_average_loss")
 
 
-def _columns(labels: Any, logits: Any) -> tuple[Any, Any]:
+def _columns(labels: Tensor, logits: Tensor) -> tuple[Any, Any]:
     pair = [tf.convert_to_tensor(logits), tf.convert_to_tensor(labels)]
     wide = [x if len(x.get_shape()) != 1 else tf.expand_dims(x, axis=1) for x in reversed(pair)]
     wide[1].get_shape().assert_is_compatible_with(wide[0].get_shape())
     return wide[0], wide[1]
 
 
-def mean_squared(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def mean_squared(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The squared error."""
     with tf.name_scope(None, "mean_squared_loss", (logits, labels)) as name:
         labels, logits = _columns(labels, logits)
@@ -64,7 +67,7 @@ def mean_squared(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, An
         return weighted(tf.squared_difference(logits, cast, name=name), weights)
 
 
-def poisson(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def poisson(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The loss of counts."""
     with tf.name_scope(None, "_poisson_loss", (logits, labels)) as name:
         labels, logits = _columns(labels, logits)
@@ -72,7 +75,7 @@ def poisson(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
         return weighted(losses, weights)
 
 
-def two_classes(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def two_classes(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The cross entropy with the sigmoid of one logit."""
     with tf.name_scope(None, "log_loss_with_two_classes", (logits, labels)) as name:
         logits = tf.convert_to_tensor(logits)
@@ -83,7 +86,7 @@ def two_classes(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any
         return weighted(losses, weights)
 
 
-def many_classes(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def many_classes(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The cross entropy with the softmax."""
     with tf.name_scope(None, "softmax_cross_entropy_loss", (logits, labels)) as name:
         labels = tf.convert_to_tensor(labels)
@@ -96,7 +99,7 @@ def many_classes(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, An
         return weighted(tf.expand_dims(losses, axis=1) if is_column else losses, weights)
 
 
-def many_labels(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def many_labels(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The cross entropy with the sigmoid of each logit."""
     with tf.name_scope(None, "sigmoid_cross_entropy_loss", (logits, labels)) as name:
         losses = sigmoid_cross_entropy_with_logits(
@@ -105,7 +108,7 @@ def many_labels(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any
         return weighted(losses, weights)
 
 
-def hinge(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+def hinge(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
     """The loss of support vector machines."""
     with tf.name_scope(None, "hinge_loss", (logits, labels)) as name:
         message = "labels shape should be either [batch_size, 1] or [batch_size]"
@@ -124,7 +127,7 @@ def custom(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
         if name not in arguments(loss_fn):
             raise ValueError(f"Argument {name} not found in loss_fn.")
 
-    def called(labels: Any, logits: Any, weights: Any = None) -> tuple[Any, Any]:
+    def called(labels: Tensor, logits: Tensor, weights: Tensor | None = None) -> tuple[Any, Any]:
         loss = loss_fn(labels, logits, *(() if weights is None else (weights,)))
         return loss, loss
 

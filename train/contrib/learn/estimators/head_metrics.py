@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .....engine.interface import log
 from .....engine.types import dtypes
@@ -13,15 +13,18 @@ from .....ops.metrics.thresholds import precision_at_thresholds, recall_at_thres
 from .....ops.nn.weights import broadcast_weights
 from .....ops.public import tf
 
+if TYPE_CHECKING:
+    from .....engine.graph.tensor import Tensor
 
-def _floats(weights: Any) -> Any:
+
+def _floats(weights: Tensor | None) -> Any:
     if weights is None:
         return None
     with tf.name_scope(None, "float_weights", (weights,)) as name:
         return tf.cast(weights, dtypes.float32, name=name)
 
 
-def _of_class(values: Any, weights: Any, class_id: int | None) -> tuple[Any, Any]:
+def _of_class(values: Tensor, weights: Tensor | None, class_id: int | None) -> tuple[Any, Any]:
     """Values and their weights, of one class if it is named."""
     weights = _floats(weights)
     if weights is not None:
@@ -31,12 +34,12 @@ def _of_class(values: Any, weights: Any, class_id: int | None) -> tuple[Any, Any
     return values[:, class_id], None if weights is None else weights[:, class_id]
 
 
-def mean_of(values: Any, weights: Any = None, class_id: int | None = None) -> Any:
+def mean_of(values: Tensor, weights: Tensor | None = None, class_id: int | None = None) -> Any:
     """The mean of labels or predictions."""
     return mean(*_of_class(tf.cast(values, dtypes.float32), weights, class_id))
 
 
-def frequency(values: Any, weights: Any, class_id: int) -> Any:
+def frequency(values: Tensor, weights: Tensor | None, class_id: int) -> Any:
     """How often a class is the label or the prediction."""
     same = tf.equal(tf.cast(class_id, dtypes.int32), tf.cast(values, dtypes.int32))
     found = tf.where(same, tf.ones_like(values), tf.zeros_like(values))
@@ -44,9 +47,9 @@ def frequency(values: Any, weights: Any, class_id: int) -> Any:
 
 
 def area(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
+    predictions: Tensor,
+    labels: Tensor,
+    weights: Tensor | None = None,
     class_id: int | None = None,
     curve: str = "ROC",
 ) -> Any:
@@ -61,23 +64,29 @@ def area(
     return auc(labels, predictions, weights, curve=curve)
 
 
-def accuracy_at(predictions: Any, labels: Any, weights: Any, threshold: float) -> Any:
+def accuracy_at(
+    predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
+) -> Any:
     """The accuracy of predictions that are at least a threshold."""
     at = tf.cast(tf.greater_equal(predictions, threshold), dtypes.float32)
     return accuracy(labels, at, weights)
 
 
-def _squeezed(metric: Any, predictions: Any, labels: Any, weights: Any, threshold: float) -> Any:
+def _squeezed(
+    metric: Any, predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
+) -> Any:
     value, update = metric(labels, predictions, (threshold,), _floats(weights))
     return tf.squeeze(value), tf.squeeze(update)
 
 
-def precision_at(predictions: Any, labels: Any, weights: Any, threshold: float) -> Any:
+def precision_at(
+    predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float
+) -> Any:
     """The precision at a threshold."""
     metric = precision_at_thresholds
     return _squeezed(metric, predictions, labels, weights, threshold)
 
 
-def recall_at(predictions: Any, labels: Any, weights: Any, threshold: float) -> Any:
+def recall_at(predictions: Tensor, labels: Tensor, weights: Tensor | None, threshold: float) -> Any:
     """The recall at a threshold."""
     return _squeezed(recall_at_thresholds, predictions, labels, weights, threshold)

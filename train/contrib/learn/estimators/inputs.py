@@ -25,7 +25,13 @@ def arguments(fn: Any) -> tuple[str, ...]:
     return tuple(spec.args + spec.kwonlyargs)
 
 
-def verify(x: Any, y: Any, input_fn: Any, feed_fn: Any, batch_size: int | None) -> None:
+def verify(
+    x: Any,
+    y: Any,
+    input_fn: Callable[..., Any] | None,
+    feed_fn: Callable[[], Any] | None,
+    batch_size: int | None,
+) -> None:
     """Raises ValueError for arguments that exclude each other."""
     if input_fn is None:
         if x is None:
@@ -44,8 +50,8 @@ def verify(x: Any, y: Any, input_fn: Any, feed_fn: Any, batch_size: int | None) 
 def input_and_feeds(
     x: Any,
     y: Any,
-    input_fn: Any,
-    feed_fn: Any,
+    input_fn: Callable[..., Any] | None,
+    feed_fn: Callable[[], Any] | None,
     batch_size: int | None,
     shuffle: bool = False,
     epochs: int | None = 1,
@@ -60,7 +66,7 @@ def input_and_feeds(
     return feeder.input_builder, feeder.get_feed_dict_fn()
 
 
-def called(input_fn: Callable[[], Any]) -> tuple[Any, Any, list[Any]]:
+def called(input_fn: Any) -> tuple[Any, Any, list[Any]]:
     """Features, labels and hooks of what an input function gives: tensors or a dataset."""
     return parse_input_fn_result(input_fn())
 

@@ -34,11 +34,11 @@ class LinearClassifier(Classifying):
         model_dir: str | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: object = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         _joint_weight: bool = False,
-        config: Any = None,
+        config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
         label_keys: Sequence[str] | None = None,
     ) -> None:
@@ -78,12 +78,12 @@ class LinearRegressor(Regressing):
         feature_columns: Sequence[Any],
         model_dir: str | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: object = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         label_dimension: int = 1,
         _joint_weights: bool = False,
-        config: Any = None,
+        config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ) -> None:
         if not feature_columns:
@@ -120,10 +120,10 @@ class LinearEstimator(Estimator):
         head: head_lib.Head,
         model_dir: str | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: object = None,
         gradient_clip_norm: float | None = None,
         _joint_weights: bool = False,
-        config: Any = None,
+        config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ) -> None:
         if not feature_columns:
