@@ -40,7 +40,7 @@ class ClusterResolver(abc.ABC):
         """The address of a task's session; of the master if none is named."""
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> Any:
         """How many processors there are of each kind."""
         with (
@@ -118,7 +118,7 @@ class SimpleClusterResolver(ClusterResolver):
         return self._environment
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> Any:
         """What was given."""
         return {} if self._num_accelerators is None else self._num_accelerators
@@ -193,7 +193,7 @@ class UnionClusterResolver(ClusterResolver):
         return self._cluster_resolvers[0].environment
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> Any:
         """The first one's."""
         return self._cluster_resolvers[0].num_accelerators(task_type, task_id, config_proto)
@@ -297,7 +297,7 @@ class TFConfigClusterResolver(ClusterResolver):
         return format_master_url(cluster.task_address(kind, number), self.rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> Any:
         """How many processors there are of each kind."""
         kind = self.task_type if task_type is None else task_type
@@ -387,7 +387,7 @@ class TPUClusterResolver(ClusterResolver):
         return self._environment
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> Any:
         """None are reached."""
         raise NotImplementedError("numbaflow reaches no TPU whose cores it could count")

@@ -14,15 +14,15 @@ from ...engine.types import nest
 class CrossDeviceOps:
     """Puts values of devices together; of one device the value is it."""
 
-    def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any:
+    def reduce(self, reduce_op: object, per_replica_value: Any, destinations: object) -> Any:
         """The sum or mean of one value."""
         return per_replica_value
 
-    def batch_reduce(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
+    def batch_reduce(self, reduce_op: object, value_destination_pairs: Any) -> list[Any]:
         """The sums or means of values."""
         return [value for value, _ in value_destination_pairs]
 
-    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast(self, tensor: Any, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""
         return nest.map_structure(lambda value: value, tensor)
 
@@ -36,7 +36,7 @@ class ReductionToOneDevice(CrossDeviceOps):
         accumulation_fn: how values are added up.
     """
 
-    def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
+    def __init__(self, reduce_to_device: object = None, accumulation_fn: object = None) -> None:
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...engine.api import export
@@ -81,7 +81,7 @@ class ReplicaContext:
         return nest.map_structure(tf.identity, value)
 
 
-def _checked(reduce_op: Any) -> ReduceOp:
+def _checked(reduce_op: ReduceOp | str) -> ReduceOp:
     """A reduction, by its name or as it is."""
     return reduce_op if isinstance(reduce_op, ReduceOp) else ReduceOp(str(reduce_op).upper())
 
@@ -159,7 +159,9 @@ class StrategyExtended:
         _checked(reduce_op)
         return value
 
-    def batch_reduce_to(self, reduce_op: ReduceOp, value_destination_pairs: Any) -> list[Any]:
+    def batch_reduce_to(
+        self, reduce_op: ReduceOp, value_destination_pairs: Iterable[Any]
+    ) -> list[Any]:
         """The sums or means over replicas: the values."""
         return [self.reduce_to(reduce_op, *pair) for pair in value_destination_pairs]
 
@@ -203,7 +205,7 @@ class StrategyExtended:
         """A scope in which variables are where another is."""
         return tf.colocate_with(colocate_with_variable)
 
-    def variable_created_in_scope(self, v: Any) -> bool:
+    def variable_created_in_scope(self, v: object) -> bool:
         """Whether a variable may be used with this strategy: all may."""
         return True
 
@@ -217,11 +219,13 @@ class StrategyExtended:
         """The device."""
         return (self._device,)
 
-    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
+    def non_slot_devices(self, var_list: object) -> tuple[str, ...]:
         """The device."""
         return (self._device,)
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> DatasetV2:
+    def experimental_make_numpy_dataset(
+        self, numpy_input: object, session: object = None
+    ) -> DatasetV2:
         """A dataset of arrays."""
         made: DatasetV2 = DatasetV1.from_tensor_slices(numpy_input)
         return made
@@ -292,12 +296,14 @@ class Strategy:
         return InputIterator(dataset)
 
     def make_input_fn_iterator(
-        self, input_fn: Callable[[InputContext], Any], replication_mode: Any = None
+        self, input_fn: Callable[[InputContext], Any], replication_mode: object = None
     ) -> InputIterator:
         """An iterator of what a function of an InputContext gives: a dataset, or a function."""
         return InputIterator(_input_of(input_fn))
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> DatasetV2:
+    def experimental_make_numpy_dataset(
+        self, numpy_input: object, session: object = None
+    ) -> DatasetV2:
         """A dataset of arrays."""
         return self._extended.experimental_make_numpy_dataset(numpy_input, session)
 
@@ -338,7 +344,7 @@ class Strategy:
         args = () if input_iterator is None else (input_iterator.get_next(),)
         return self.experimental_run_v2(fn, args)
 
-    def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
+    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: int | None = None) -> Any:
         """The sum or mean over replicas, and over an axis.
 
         Args:
@@ -451,7 +457,9 @@ class MirroredStrategy(Strategy):
         NotImplementedError: there are more devices.
     """
 
-    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
+    def __init__(
+        self, devices: Sequence[str] | None = None, cross_device_ops: object = None
+    ) -> None:
         super().__init__(StrategyExtended(self, _only(devices)))
 
 
@@ -475,9 +483,9 @@ class ContribMirroredStrategy(Strategy):
         devices: Sequence[str] | None = None,
         num_gpus: int | None = None,
         num_gpus_per_worker: int | None = None,
-        cross_device_ops: Any = None,
+        cross_device_ops: object = None,
         auto_shard_dataset: bool = False,
-        cross_tower_ops: Any = None,
+        cross_tower_ops: object = None,
     ) -> None:
         if num_gpus is not None and num_gpus_per_worker is not None:
             raise ValueError("You cannot specify both `num_gpus` and `num_gpus_per_worker`.")

@@ -436,15 +436,16 @@ class Estimator(BaseEstimator):
     Example:
         >>> def model_fn(features, labels, mode):
         ...     w = tf.get_variable("w", [])
-        ...     loss = tf.reduce_mean((w * features - labels) ** 2)
+        ...     predictions = w * features[:, 0]
+        ...     loss = tf.reduce_mean((predictions - labels) ** 2)
         ...     step = tf.train.GradientDescentOptimizer(0.5).minimize(
         ...         loss, tf.train.get_global_step())
-        ...     return w * features, loss, step
+        ...     return predictions, loss, step
         >>> estimator = tf.contrib.learn.SKCompat(tf.contrib.learn.Estimator(model_fn))
         >>> x = np.array([[1.0], [-1.0]], np.float32)
-        >>> _ = estimator.fit(x, 2 * x, steps=20)
+        >>> _ = estimator.fit(x, 2 * x[:, 0], steps=20)
         >>> estimator.predict(x).round(2).tolist()
-        [[2.0], [-2.0]]
+        [2.0, -2.0]
     """
 
     def __init__(
