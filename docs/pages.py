@@ -86,7 +86,7 @@ def names_before_1_table() -> str:
 _WHY = {
     **dict.fromkeys(("keras", "lite"), "a product of its own"),
     **dict.fromkeys(("bigtable", "cloud", "rpc"), "needs services that are not reached from here"),
-    **dict.fromkeys(("cudnn_rnn", "nccl", "tensorrt"), "made for other processors"),
+    **dict.fromkeys(("nccl", "tensorrt"), "made for other processors"),
 }
 
 

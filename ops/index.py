@@ -402,6 +402,16 @@ train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeFor
   contrib.crf.CrfForwardRnnCell contrib.crf.crf_binary_score contrib.crf.crf_decode
   contrib.crf.crf_log_likelihood contrib.crf.crf_log_norm contrib.crf.crf_multitag_sequence_score
   contrib.crf.crf_sequence_score contrib.crf.crf_unary_score contrib.crf.viterbi_decode
+train.contrib.cudnn_rnn.converters: contrib.cudnn_rnn.CudnnParamsFormatConverterGRU
+  contrib.cudnn_rnn.CudnnParamsFormatConverterLSTM contrib.cudnn_rnn.CudnnParamsFormatConverterRelu
+  contrib.cudnn_rnn.CudnnParamsFormatConverterTanh
+train.contrib.cudnn_rnn.cudnn_rnn: contrib.cudnn_rnn.CudnnGRU contrib.cudnn_rnn.CudnnLSTM
+  contrib.cudnn_rnn.CudnnRNNRelu contrib.cudnn_rnn.CudnnRNNTanh
+train.contrib.cudnn_rnn.cudnn_rnn_ops: contrib.cudnn_rnn.CudnnCompatibleGRUCell
+  contrib.cudnn_rnn.CudnnCompatibleLSTMCell
+train.contrib.cudnn_rnn.saveables: contrib.cudnn_rnn.CudnnGRUSaveable
+  contrib.cudnn_rnn.CudnnLSTMSaveable contrib.cudnn_rnn.CudnnRNNReluSaveable
+  contrib.cudnn_rnn.CudnnRNNTanhSaveable
 train.contrib.distribute: contrib.distribute.DistributeConfig contrib.distribute.Monitor
   contrib.distribute.StandardInputStep contrib.distribute.StandardSingleLossStep
   contrib.distribute.Step contrib.distribute.run_standard_tensorflow_server

@@ -146,6 +146,10 @@ ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigra
   UniformCandidateSampler
 ops.nn.conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
   Conv3DBackpropInputV2
+ops.nn.cudnn_params: CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize
+  CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
+ops.nn.cudnn_rnn: CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNV2
+  CudnnRNNV3
 ops.nn.depthwise: DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
   DepthwiseConv2dNativeBackpropInput
 ops.nn.dilation: Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput

@@ -1068,6 +1068,236 @@ def Cross(
     b: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _CudnnRNN(NamedTuple):
+    output: Tensor
+    output_h: Tensor
+    output_c: Tensor
+    reserve_space: Tensor
+
+def CudnnRNN(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNN: ...
+class _CudnnRNNBackprop(NamedTuple):
+    input_backprop: Tensor
+    input_h_backprop: Tensor
+    input_c_backprop: Tensor
+    params_backprop: Tensor
+
+def CudnnRNNBackprop(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    output: TensorLike,
+    output_h: TensorLike,
+    output_c: TensorLike,
+    output_backprop: TensorLike,
+    output_h_backprop: TensorLike,
+    output_c_backprop: TensorLike,
+    reserve_space: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNBackprop: ...
+class _CudnnRNNBackpropV2(NamedTuple):
+    input_backprop: Tensor
+    input_h_backprop: Tensor
+    input_c_backprop: Tensor
+    params_backprop: Tensor
+
+def CudnnRNNBackpropV2(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    output: TensorLike,
+    output_h: TensorLike,
+    output_c: TensorLike,
+    output_backprop: TensorLike,
+    output_h_backprop: TensorLike,
+    output_c_backprop: TensorLike,
+    reserve_space: TensorLike,
+    host_reserved: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNBackpropV2: ...
+class _CudnnRNNBackpropV3(NamedTuple):
+    input_backprop: Tensor
+    input_h_backprop: Tensor
+    input_c_backprop: Tensor
+    params_backprop: Tensor
+
+def CudnnRNNBackpropV3(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    sequence_lengths: TensorLike,
+    output: TensorLike,
+    output_h: TensorLike,
+    output_c: TensorLike,
+    output_backprop: TensorLike,
+    output_h_backprop: TensorLike,
+    output_c_backprop: TensorLike,
+    reserve_space: TensorLike,
+    host_reserved: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    num_proj: int | None = ...,
+    time_major: bool | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNBackpropV3: ...
+def CudnnRNNCanonicalToParams(
+    num_layers: TensorLike,
+    num_units: TensorLike,
+    input_size: TensorLike,
+    weights: Sequence[TensorLike] | Tensor,
+    biases: Sequence[TensorLike] | Tensor,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CudnnRNNCanonicalToParamsV2(
+    num_layers: TensorLike,
+    num_units: TensorLike,
+    input_size: TensorLike,
+    weights: Sequence[TensorLike] | Tensor,
+    biases: Sequence[TensorLike] | Tensor,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    num_proj: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CudnnRNNParamsSize(
+    num_layers: TensorLike,
+    num_units: TensorLike,
+    input_size: TensorLike,
+    T: DTypeLike,
+    S: DTypeLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    num_proj: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _CudnnRNNParamsToCanonical(NamedTuple):
+    weights: list[Tensor]
+    biases: list[Tensor]
+
+def CudnnRNNParamsToCanonical(
+    num_layers: TensorLike,
+    num_units: TensorLike,
+    input_size: TensorLike,
+    params: TensorLike,
+    num_params: int,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNParamsToCanonical: ...
+class _CudnnRNNParamsToCanonicalV2(NamedTuple):
+    weights: list[Tensor]
+    biases: list[Tensor]
+
+def CudnnRNNParamsToCanonicalV2(
+    num_layers: TensorLike,
+    num_units: TensorLike,
+    input_size: TensorLike,
+    params: TensorLike,
+    num_params_weights: int,
+    num_params_biases: int,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    num_proj: int | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNParamsToCanonicalV2: ...
+class _CudnnRNNV2(NamedTuple):
+    output: Tensor
+    output_h: Tensor
+    output_c: Tensor
+    reserve_space: Tensor
+    host_reserved: Tensor
+
+def CudnnRNNV2(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNV2: ...
+class _CudnnRNNV3(NamedTuple):
+    output: Tensor
+    output_h: Tensor
+    output_c: Tensor
+    reserve_space: Tensor
+    host_reserved: Tensor
+
+def CudnnRNNV3(
+    input: TensorLike,
+    input_h: TensorLike,
+    input_c: TensorLike,
+    params: TensorLike,
+    sequence_lengths: TensorLike,
+    rnn_mode: bytes | str | None = ...,
+    input_mode: bytes | str | None = ...,
+    direction: bytes | str | None = ...,
+    dropout: float | None = ...,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    num_proj: int | None = ...,
+    time_major: bool | None = ...,
+    is_training: bool | None = ...,
+    name: str | None = ...,
+) -> _CudnnRNNV3: ...
 def Cumprod(
     x: TensorLike,
     axis: TensorLike,
