@@ -167,9 +167,13 @@ def _vector(c: ShapeContext) -> TensorShape:
     return TensorShape([None])
 
 
-for _version, (_matrices, _biases, _attrs) in _COUNTS.items():
+for _apart, _together, _version in (
+    ("CudnnRNNParamsToCanonical", "CudnnRNNCanonicalToParams", ""),
+    ("CudnnRNNParamsToCanonicalV2", "CudnnRNNCanonicalToParamsV2", "V2"),
+):
+    _matrices, _biases, _attrs = _COUNTS[_version]
     define(
-        f"CudnnRNNParamsToCanonical{_version}",
+        _apart,
         f"{_SIZES}, params: T -> weights: {_matrices} * T, biases: {_biases} * T",
         f"{ATTRS}; {_attrs}",
         shape=_canonical_shape(_version),
@@ -180,7 +184,7 @@ for _version, (_matrices, _biases, _attrs) in _COUNTS.items():
         test=_NEEDS,
     )
     define(
-        f"CudnnRNNCanonicalToParams{_version}",
+        _together,
         f"{_SIZES}, weights: {_matrices} * T, biases: {_biases} * T -> params: T",
         f"{ATTRS}; {_attrs}",
         shape=_vector,

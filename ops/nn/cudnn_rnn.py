@@ -34,9 +34,13 @@ _OUTPUTS = "output: T, output_h: T, output_c: T"
 _GRADS = "output_backprop: T, output_h_backprop: T, output_c_backprop: T"
 _RESULTS = "input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T"
 _LENGTHS = ", sequence_lengths: int32"
-# Version -> its further inputs and attributes.
+# An op -> that of its gradient, its further inputs and attributes.
 _V3 = "num_proj: int = 0; time_major: bool = true"
-_VERSIONS = {"": ("", ""), "V2": ("", ""), "V3": (_LENGTHS, _V3)}
+_VERSIONS = {
+    "CudnnRNN": ("CudnnRNNBackprop", "", ""),
+    "CudnnRNNV2": ("CudnnRNNBackpropV2", "", ""),
+    "CudnnRNNV3": ("CudnnRNNBackpropV3", _LENGTHS, _V3),
+}
 
 
 class _Run(NamedTuple):
@@ -171,12 +175,11 @@ def _backward(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
 def _gradient(op: Operation, *grads: Tensor) -> tuple[Any, ...]:
     if not op.get_attr("is_training"):
         raise ValueError(f"To use {op.type} in gradients, is_training must be set to True.")
-    version = op.type.removeprefix("CudnnRNN")
     names = "dropout seed seed2 rnn_mode input_mode direction"
     attrs = {name: op.get_attr(name) for name in names.split()}
-    if version == "V3":
+    if len(op.inputs) > 4:
         attrs |= {name: op.get_attr(name) for name in ("num_proj", "time_major")}
-    made = getattr(raw, f"CudnnRNNBackprop{version}")(
+    made = getattr(raw, _VERSIONS[op.type][0])(
         *op.inputs, *op.outputs[:3], *grads[:3], *op.outputs[3:], **attrs
     )
     return tuple(made) if len(op.inputs) == 4 else (*made, None)
@@ -198,11 +201,11 @@ def _backprop_shape(c: ShapeContext) -> list[TensorShape]:
 
 
 _NEEDS = {"needs": "TensorFlow on a GPU; see tests/ops/nn/test_cudnn.py"}
-for _version, (_more, _attrs) in _VERSIONS.items():
+for _op, (_grad_op, _more, _attrs) in _VERSIONS.items():
     _extra = f"; {_attrs}" if _attrs else ""
-    _reserve = "reserve_space: T" + (", host_reserved: int8" if _version else "")
+    _reserve = "reserve_space: T" + (", host_reserved: int8" if _op != "CudnnRNN" else "")
     define(
-        f"CudnnRNN{_version}",
+        _op,
         f"{_INPUTS}{_more} -> {_OUTPUTS}, {_reserve}",
         f"{ATTRS}{_extra}; is_training: bool = true",
         shape=_shape,
@@ -213,7 +216,7 @@ for _version, (_more, _attrs) in _VERSIONS.items():
         test=_NEEDS,
     )
     define(
-        f"CudnnRNNBackprop{_version}",
+        _grad_op,
         f"{_INPUTS}{_more}, {_OUTPUTS}, {_GRADS}, {_reserve} -> {_RESULTS}",
         f"{ATTRS}{_extra}",
         shape=_backprop_shape,
