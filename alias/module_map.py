@@ -133,6 +133,10 @@ HOMES = {
         "random_grad": ".ops.random.distributions_stateless",
         "random_ops": ".ops.random.random_ops tf tf.random .ops.random.bounded",
         "resources": ".ops.state.resources",
+        **dict.fromkeys(
+            ("ragged.ragged_factory_ops", "ragged.ragged_tensor", "ragged.ragged_tensor_value"),
+            ".ops.array.ragged_values tf.ragged",
+        ),
         "resource_variable_ops": (
             ".ops.state.resource_variable .ops.state.variables .ops.state.reference tf raw"
         ),

@@ -76,6 +76,7 @@ ops.array.matrix_diag: diag diag_part linalg.band_part linalg.diag linalg.diag_p
   matrix_set_diag
 ops.array.pad: manip.tile meshgrid pad tile
 ops.array.patches: extract_image_patches image.extract_image_patches image.extract_patches
+ops.array.ragged_values: ragged.RaggedTensorValue ragged.constant_value
 ops.array.scatter: boolean_mask manip.scatter_nd one_hot scatter_nd sequence_mask tensor_scatter_add
   tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
   tensor_scatter_update where where_v2

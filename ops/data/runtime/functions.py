@@ -6,6 +6,7 @@ Where the facts of all ops of a body allow it, one call computes a block of elem
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from ....engine import errors
 from ....engine.types import dtypes
-from .dataset import Block, as_array
+from .dataset import Block, Dataset, as_array
 from .ragged import Ragged
 
 if TYPE_CHECKING:
@@ -46,6 +47,37 @@ class Captured:
     def is_stateful(self) -> bool:
         """Whether the body has operations with state or effects."""
         return bool(self.function.signature.is_stateful)
+
+
+# Ops with state of which nothing is left when a call of a function is over, or which say nothing of
+# the elements.
+_HARMLESS = re.compile(
+    r"Assert|CheckNumerics|Print(V2)?|Timestamp|LookupTable(Find|Size)(V2)?|TensorArray.*|Stack.*V2|"
+    r".*Dataset(V\d)?|Placeholder"
+)
+
+
+def require_stateless(dataset: Dataset) -> None:
+    """FailedPreconditionError for functions whose results depend on more than their arguments.
+
+    Of a dataset and all that it reads; what they depend on is no part of an iterator's state.
+    """
+    todo, seen = [dataset], set()
+    while todo:
+        item: Any = todo.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, Captured) and item.is_stateful:
+            for op in item.body().operations:
+                if op._is_stateful and not _HARMLESS.fullmatch(op.type):
+                    raise errors.failed_precondition(f"{op.type} is stateful.")
+        elif isinstance(item, Dataset):
+            todo += vars(item).values()
+        elif isinstance(item, (list, tuple)):
+            todo += item
+        elif isinstance(item, dict):
+            todo += item.values()
 
 
 class FunctionRun:

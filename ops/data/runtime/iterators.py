@@ -15,6 +15,7 @@ from ....engine.types.dtypes import DType, runtime_name
 from ....engine.types.shape import TensorShape, shape_text
 from .context import Context
 from .dataset import Dataset, Element, State, Stream
+from .functions import require_stateless
 
 if TYPE_CHECKING:
     from ....engine.session.session import BaseSession
@@ -70,7 +71,10 @@ class IteratorResource:
     def save(self) -> State:
         """What `restore` needs to go on from here."""
         with self._lock:
-            return self._require("Save()", "saving it").save()
+            stream = self._require("Save()", "saving it")
+            assert self._dataset is not None
+            require_stateless(self._dataset)
+            return stream.save()
 
     def restore(self, state: State, session: BaseSession) -> None:
         """Goes on where an iterator over the same dataset was saved."""
