@@ -6,15 +6,16 @@ In a bundle each object is its length, a serialized VariantTensorDataProto and a
 
 from __future__ import annotations
 
+import math
 import struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..engine import errors
 from ..engine.types import dtypes
 from . import crc, protos, varint
-from .tensor_proto import make_ndarray, tensor_proto
+from .tensor_proto import make_ndarray, shape_proto, tensor_proto
 
 _CHECKSUM = struct.Struct("<I")
 _LENGTH = struct.Struct("<Q")
@@ -28,21 +29,46 @@ class VariantData(NamedTuple):
     tensors: tuple[np.ndarray, ...]
 
 
-def _serialized(value: object) -> bytes:
+def _message(value: object) -> Any:
     if not isinstance(value, VariantData):
         raise errors.unimplemented(f"Saving data type variant not yet supported for {value!r}")
     message = protos.VariantTensorDataProto(type_name=value.type_name, metadata=value.metadata)
     for array in value.tensors:
         kind = dtypes.string if array.dtype.hasobject else dtypes.as_dtype(array.dtype)
         message.tensors.add().CopyFrom(tensor_proto(array, kind))
-    return message.SerializeToString()  # type: ignore[no-any-return]
+    return message
+
+
+def _value(message: Any) -> VariantData:
+    tensors = tuple(make_ndarray(tensor) for tensor in message.tensors)
+    return VariantData(message.type_name, message.metadata, tensors)
+
+
+def variant_tensor_proto(array: np.ndarray) -> Any:
+    """A variant tensor as a TensorProto; UnimplementedError for objects that cannot be written."""
+    return protos.TensorProto(
+        dtype=dtypes.variant.as_datatype_enum,
+        tensor_shape=shape_proto(array.shape),
+        variant_val=[_message(value) for value in array.reshape(-1)],
+    )
+
+
+def variants_of(message: Any) -> np.ndarray:
+    """The variant tensor of a TensorProto; InvalidArgumentError where it lists too few objects."""
+    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    size, found = math.prod(shape), [_value(value) for value in message.variant_val]
+    if len(found) != size:
+        raise errors.invalid(f"A TensorProto of {size} variants lists {len(found)} of them")
+    array = np.empty(size, object)
+    array[:] = found
+    return array.reshape(shape)
 
 
 def variant_pieces(array: np.ndarray) -> tuple[list[bytes], int]:
     """The bytes of a variant tensor in a bundle, and their checksum."""
     pieces, checksum = [], 0
     for value in array.reshape(-1):
-        data = _serialized(value)
+        data = _message(value).SerializeToString()
         checksum = crc.extend(checksum, _LENGTH.pack(len(data)))
         checksum = crc.extend(checksum, data)
         own = _CHECKSUM.pack(crc.mask(checksum))
@@ -73,6 +99,5 @@ def read_variants(data: bytes, count: int) -> tuple[np.ndarray, int]:
             message = protos.VariantTensorDataProto.FromString(text)
         except DecodeError:
             raise errors.data_loss(f"Variant {i} is not parseable") from None
-        tensors = tuple(make_ndarray(tensor) for tensor in message.tensors)
-        found[i] = VariantData(message.type_name, message.metadata, tensors)
+        found[i] = _value(message)
     return found, checksum

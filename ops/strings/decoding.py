@@ -209,6 +209,10 @@ def _parse_tensor(c: KernelContext, serialized: np.ndarray) -> np.ndarray:
         raise errors.invalid(
             f"Type mismatch between parsed tensor ({found}) and dtype ({runtime_name(wanted)})"
         )
+    if wanted == dtypes.variant:
+        from ...io.variants import variants_of
+
+        return variants_of(message)
     return make_ndarray(message)
 
 
@@ -220,6 +224,12 @@ def _serialize_tensor(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     # Strings have no raw form in the message.
     if dtype == dtypes.string:
         return one_text(tensor_proto(tensor, dtype).SerializeToString(deterministic=True))
+    if dtype == dtypes.variant:
+        from ...io.variants import variant_tensor_proto
+
+        return one_text(variant_tensor_proto(tensor).SerializeToString(deterministic=True))
+    if tensor.dtype.hasobject:
+        raise errors.unimplemented(f"Tensors of {dtype.name} cannot be written")
     message = protos.TensorProto(
         dtype=dtype.as_datatype_enum,
         tensor_shape=shape_proto(tensor.shape),
