@@ -2,7 +2,8 @@
 """Where the names of TensorFlow's modules below `tensorflow.contrib` are found, by one rule.
 
 Of `contrib.X.python.A.LEAF` the module `train.contrib.X.A.LEAF` or `train.contrib.X.LEAF` is
-asked, if there is one, then the public namespace `tf.contrib.X.A` and at last `tf.contrib.X`.
+asked, if there is one, then the public namespaces `tf.contrib.X.A.LEAF` and `tf.contrib.X.A`, and
+at last `tf.contrib.X`.
 Modules that TensorFlow 1.15 has not are none: `from tensorflow.contrib.layers.python.layers import
 typo` is an ImportError.
 """
@@ -32,6 +33,8 @@ def contribution_homes(path: str) -> str | None:
         return None
     below = [part for part in inside if part != "python"]
     tails = [below[i:] for i in range(len(below))]
+    # A module's names are in the namespace of its package, too.
+    tails += [below[i:-1] for i in range(len(below) - 1)]
     spaces = [".".join(["tf.contrib", name, *tail]) for tail in tails]
     return " ".join([*own, *spaces, f"tf.contrib.{name}"])
 

@@ -321,14 +321,21 @@ HOMES["training"].update(
     )
 )
 HOMES["ops"].update(
-    (f"distributions.{name}", f".ops.distributions.{home}")
-    for home, names in {
+    (
+        f"distributions.{name}",
+        " ".join(f".ops.distributions.{home}" for home in homes.split()),
+    )
+    for homes, names in {
         "distribution": "distribution",
         "divergence": "kullback_leibler",
         "special": "special_math",
-        "checks": "util",
-        "location_scale": "laplace normal student_t uniform",
-        "positive_support": "beta dirichlet exponential gamma",
+        "checks util": "util",
+        "bijector": "bijector bijector_impl identity_bijector",
+        "transformed_distribution": "transformed_distribution",
+        "location_scale": "normal uniform",
+        "location_scale softplus": "laplace student_t",
+        "positive_support": "dirichlet",
+        "positive_support softplus": "beta exponential gamma",
         "discrete": "bernoulli categorical dirichlet_multinomial multinomial",
     }.items()
     for name in names.split()

@@ -103,3 +103,26 @@ _NETS = (
 )
 for _name in _NETS.split():
     lazy(f"train.contrib.slim.nets.{_name}", f"contrib.slim.nets.{_name}")
+
+# Module of the core's distributions -> its names in `tf.contrib.distributions`.
+_DISTRIBUTIONS = {
+    "distribution": (
+        "Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType"
+    ),
+    "divergence": "RegisterKL kl_divergence",
+    "location_scale": "Laplace Normal NormalWithSoftplusScale StudentT Uniform",
+    "positive_support": "Beta Dirichlet Exponential Gamma",
+    "discrete": "Bernoulli Categorical DirichletMultinomial Multinomial",
+    "softplus": (
+        "BetaWithSoftplusConcentration ExponentialWithSoftplusRate "
+        "GammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale StudentTWithAbsDfSoftplusScale"
+    ),
+    "transformed_distribution": "TransformedDistribution",
+    "util": (
+        "fill_triangular fill_triangular_inverse matrix_diag_transform reduce_weighted_logsumexp "
+        "softplus_inverse tridiag"
+    ),
+}
+for _module, _names in _DISTRIBUTIONS.items():
+    for _name in _names.split():
+        lazy(f"ops.distributions.{_module}:{_name}", f"contrib.distributions.{_name}")
