@@ -49,7 +49,7 @@ HOMES = {
         "tensor_shape": ".engine.types.shape",
         "tensor_spec": ".engine.interface.specs",
         "type_spec": ".engine.interface.specs",
-        "tensor_util": ".io.tensor_proto .engine.graph.constants .engine.graph.convert tf",
+        "tensor_util": ".engine.graph.constants .io.tensor_proto .engine.graph.convert tf",
         "test_ops": ".ops.checks.testing raw",
         "test_util": "tf.test",
         "versions": ".io.versions",

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import abc
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
@@ -37,7 +40,7 @@ def _frozen(x: Any) -> Any:
     return _frozen(sorted(x.items())) if isinstance(x, dict) else x
 
 
-class Bijector:
+class Bijector(abc.ABC):
     """A function that can be undone, and the logarithm of its Jacobian's determinant.
 
     Subclasses state `_forward`, `_inverse`, and one or both of `_forward_log_det_jacobian` and
@@ -45,6 +48,7 @@ class Bijector:
     of a result is what it came from (tf.contrib.distributions.bijectors.Bijector).
     """
 
+    @abc.abstractmethod
     def __init__(
         self,
         graph_parents: Sequence[Tensor] | None = None,
@@ -157,10 +161,10 @@ class Bijector:
 
     # Both ways
 
-    def _forward(self, x: Tensor, **kwargs: Any) -> Any:
+    def _forward(self, x: Tensor) -> Any:
         raise NotImplementedError("forward not implemented.")
 
-    def _inverse(self, y: Tensor, **kwargs: Any) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         raise NotImplementedError("inverse not implemented")
 
     def _call_forward(self, x: TensorLike, name: str, **kwargs: Any) -> Any:
@@ -193,10 +197,10 @@ class Bijector:
 
     # Jacobians
 
-    def _forward_log_det_jacobian(self, x: Tensor, **kwargs: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Any:
         raise NotImplementedError("forward_log_det_jacobian not implemented.")
 
-    def _inverse_log_det_jacobian(self, y: Tensor, **kwargs: Any) -> Any:
+    def _inverse_log_det_jacobian(self, y: Tensor) -> Any:
         raise NotImplementedError("inverse_log_det_jacobian not implemented.")
 
     def _call_inverse_log_det_jacobian(
@@ -391,7 +395,10 @@ class Bijector:
 
 def _key(event_ndims: Any) -> Any:
     """A rank as a key: tensors by identity, numbers by value."""
-    return event_ndims if isinstance(event_ndims, Tensor) else int(event_ndims)
+    if isinstance(event_ndims, Tensor):
+        return event_ndims
+    # What is no number is refused when it is looked at.
+    return repr(event_ndims) if np.ndim(event_ndims) else int(event_ndims)
 
 
 def _rank(given: Any, other: Any, name: str) -> int:
@@ -414,14 +421,14 @@ class Identity(Bijector):
             name=name,
         )
 
-    def _forward(self, x: Tensor, **kwargs: Any) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         return x
 
-    def _inverse(self, y: Tensor, **kwargs: Any) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y
 
-    def _inverse_log_det_jacobian(self, y: Tensor, **kwargs: Any) -> Tensor:
+    def _inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
         return tf.constant(0.0, dtype=y.dtype)
 
-    def _forward_log_det_jacobian(self, x: Tensor, **kwargs: Any) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         return tf.constant(0.0, dtype=x.dtype)

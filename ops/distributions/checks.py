@@ -50,43 +50,86 @@ def embed_check_nonnegative_integer_form(
         return with_dependencies(checks, x)
 
 
-def embed_check_integer_casting_closed(x: TensorLike, target_dtype: Any) -> Tensor:
+def _largest(dtype: Any) -> int:
+    """Up to what all whole numbers are numbers of a type."""
+    if dtype.is_floating:
+        return int(2 ** (np.finfo(dtype.as_numpy_dtype).nmant + 1))
+    return 1 if dtype == dtypes.bool else int(dtype.max)
+
+
+def _smallest(dtype: Any) -> int:
+    return 0 if dtype == dtypes.bool or dtype.is_unsigned else -_largest(dtype)
+
+
+def embed_check_integer_casting_closed(
+    x: TensorLike,
+    target_dtype: Any,
+    assert_nonnegative: bool = True,
+    name: str = "embed_check_casting_closed",
+) -> Tensor:
     """`x`, checked in the run to be numbers that another type holds, and not negative."""
-    with name_scope("embed_check_casting_closed", values=[x]):
+    with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
-        checks = [tf.assert_non_negative(x, message="Elements must be non-negative.")]
-        largest = 1 if target_dtype == dtypes.bool else target_dtype.max
+        whole = [kind.is_integer or kind == dtypes.bool for kind in (x.dtype, target_dtype)]
+        if not whole[0] and not x.dtype.is_floating:
+            raise TypeError(f"{x.dtype.name}.dtype must be floating- or integer-type.")
+        if not whole[1] and not target_dtype.is_floating:
+            raise TypeError(
+                f"target_dtype ({target_dtype.name}) must be floating- or integer-type."
+            )
+        if not any(whole):
+            raise TypeError(
+                f"At least one of {x}.dtype ({x.dtype.name}) and target_dtype "
+                f"({target_dtype.name}) must be integer-type."
+            )
+        checks = []
+        if assert_nonnegative:
+            checks.append(tf.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
             text = f"Elements must be {target_dtype.name}-equivalent."
             checks.append(assert_integer_form(x, text, target_dtype))
-        elif x.dtype.max > largest:
-            text = f"Elements cannot exceed {largest}."
-            checks.append(tf.assert_less_equal(x, tf.cast(largest, x.dtype), message=text))
-        return with_dependencies(checks, x)
+        else:
+            most, least = _largest(target_dtype), _smallest(target_dtype)
+            if _largest(x.dtype) > most:
+                text = f"Elements cannot exceed {most}."
+                checks.append(tf.assert_less_equal(x, tf.cast(most, x.dtype), message=text))
+            if not assert_nonnegative and _smallest(x.dtype) < least:
+                text = f"Elements cannot be smaller than {least}."
+                checks.append(tf.assert_greater_equal(x, tf.cast(least, x.dtype), message=text))
+        return with_dependencies(checks, x) if checks else x
 
 
 def embed_check_categorical_event_shape(
     categorical_param: TensorLike, name: str = "embed_check_categorical_event_shape"
 ) -> Tensor:
     """A parameter with one entry per class, checked to have two or more, as far as is known."""
+    ranked = "A categorical-distribution parameter must have at least 1 dimension."
+    few = "A categorical-distribution parameter must have at least 2 events."
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
+        if not x.dtype.is_floating:
+            raise TypeError(
+                f"Unable to validate size of unrecognized dtype ({x.dtype.base_dtype.name})."
+            )
         if x.shape.ndims == 0:
-            raise ValueError("A categorical-distribution parameter must have at least 1 dimension.")
-        few = "A categorical-distribution parameter must have at least 2 events."
+            raise ValueError(ranked)
         # Class numbers beyond that are not all numbers of the type.
-        most = int(2 ** (np.finfo(x.dtype.as_numpy_dtype).nmant + 1))
+        most, kind = _largest(x.dtype), x.dtype.base_dtype.name
         count = None if x.shape.ndims is None else x.shape.as_list()[-1]
+        many = f"Number of classes exceeds `dtype` precision, i.e., {kind}"
         if count is None:
             size = tf.shape(x, name="x_shape")[-1]
-            return with_dependencies([tf.assert_greater_equal(size, 2, message=few)], x)
+            text = f"{many} dtype cannot exceed {most} shape."
+            checks = [
+                tf.assert_rank_at_least(x, 1, message=ranked),
+                tf.assert_greater_equal(tf.shape(x)[-1], 2, message=few),
+                tf.assert_less_equal(size, most, message=text),
+            ]
+            return with_dependencies(checks, x)
         if count < 2:
             raise ValueError(few)
         if count > most:
-            raise ValueError(
-                f"Number of classes exceeds `dtype` precision, i.e., {x.dtype.name} implies shape "
-                f"({count}) cannot exceed {most}."
-            )
+            raise ValueError(f"{many} implies shape ({count}) cannot exceed {most}.")
         return x
 
 

@@ -59,7 +59,7 @@ class Bernoulli(_WithProbabilities):
 
     def __init__(
         self,
-        logits: float | None = None,
+        logits: TensorLike | None = None,
         probs: TensorLike | None = None,
         dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
@@ -131,8 +131,8 @@ class Categorical(_WithProbabilities):
 
     def __init__(
         self,
-        logits: Sequence[float] | None = None,
-        probs: Sequence[Any] | None = None,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
         dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
@@ -146,13 +146,26 @@ class Categorical(_WithProbabilities):
             if validate_args:
                 self._logits = embed_check_categorical_event_shape(self._logits)
             known = self._logits.shape.with_rank_at_least(1)
+            if known.ndims is not None:
+                rank = known.ndims - 1
+                self._batch_rank = convert_to_tensor(rank, dtypes.int32, name="batch_rank")
+            else:
+                with name_scope(name="batch_rank"):
+                    self._batch_rank = tf.rank(self._logits) - 1
+            logits_shape = tf.shape(self._logits, name="logits_shape")
             last = None if known.ndims is None else known.as_list()[-1]
             self._event_size: Any
             if last is None:
                 with name_scope(name="event_size"):
-                    self._event_size = tf.shape(self._logits, name="logits_shape")[-1]
+                    self._event_size = logits_shape[self._batch_rank]
             else:
-                self._event_size = tf.constant(last, dtype=dtypes.int32, name="event_size")
+                self._event_size = convert_to_tensor(last, dtypes.int32, name="event_size")
+            if known[:-1].is_fully_defined():
+                sizes = known[:-1].as_list()
+                self._batch_shape_val = tf.constant(sizes, dtypes.int32, name="batch_shape")
+            else:
+                with name_scope(name="batch_shape"):
+                    self._batch_shape_val = logits_shape[:-1]
         super().__init__(
             dtype=dtypes.as_dtype(dtype),
             reparameterization_type=NOT_REPARAMETERIZED,
@@ -169,7 +182,7 @@ class Categorical(_WithProbabilities):
         return self._event_size
 
     def _batch_shape_tensor(self) -> Tensor:
-        return tf.shape(self.logits)[:-1]
+        return tf.identity(self._batch_shape_val)
 
     def _batch_shape(self) -> TensorShape:
         return self.logits.shape[:-1]
@@ -179,9 +192,9 @@ class Categorical(_WithProbabilities):
         if logits.shape.ndims != 2:
             logits = tf.reshape(logits, [-1, self.event_size])
         wide = dtypes.int64 if self.dtype.size > 4 else dtypes.int32
-        drawn = tf.multinomial(logits, n, seed=seed, output_dtype=wide)
+        drawn = tf.transpose(tf.multinomial(logits, n, seed=seed, output_dtype=wide))
         shape = tf.concat([[n], self.batch_shape_tensor()], 0)
-        return tf.cast(tf.reshape(tf.transpose(drawn), shape), self.dtype)
+        return tf.cast(tf.reshape(drawn, shape), self.dtype)
 
     def _with_classes(self, k: Tensor, params: Tensor) -> tuple[Tensor, Tensor]:
         """Class numbers and parameters, in one shape but for the last dimension."""
@@ -262,7 +275,7 @@ class Multinomial(_Counting, _WithProbabilities):
     def __init__(
         self,
         total_count: TensorLike,
-        logits: float | None = None,
+        logits: TensorLike | None = None,
         probs: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,

@@ -216,11 +216,14 @@ class Beta(Distribution):
         return (self.total_concentration,)
 
     def _sample_n(self, n: TensorLike, seed: int | None = None) -> Tensor:
-        ones = tf.ones_like(self.total_concentration, dtype=self.dtype)
+        alphas = [
+            tf.ones_like(self.total_concentration, dtype=self.dtype) * alpha
+            for alpha in (self.concentration1, self.concentration0)
+        ]
         seeds = (seed, gen_new_seed(seed, "beta"))
         first, second = (
-            tf.random_gamma(shape=[n], alpha=ones * alpha, dtype=self.dtype, seed=its)
-            for alpha, its in zip((self.concentration1, self.concentration0), seeds)
+            tf.random_gamma(shape=[n], alpha=alpha, dtype=self.dtype, seed=its)
+            for alpha, its in zip(alphas, seeds)
         )
         # X / (X + Y) of two gamma variables of one rate is a beta variable.
         return first / (first + second)

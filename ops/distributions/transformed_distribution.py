@@ -257,17 +257,17 @@ class TransformedDistribution(Distribution):
         self._require(what)
         return getattr(self.distribution, what)(self.bijector.inverse(y), **kwargs)
 
-    def _log_cdf(self, y: Tensor) -> Tensor:
-        return self._of_base("log_cdf", y)
+    def _log_cdf(self, value: Tensor, **kwargs: Any) -> Tensor:
+        return self._of_base("log_cdf", value, **kwargs)
 
-    def _cdf(self, y: Tensor) -> Tensor:
-        return self._of_base("cdf", y)
+    def _cdf(self, value: Tensor, **kwargs: Any) -> Tensor:
+        return self._of_base("cdf", value, **kwargs)
 
-    def _log_survival_function(self, y: Tensor) -> Tensor:
-        return self._of_base("log_survival_function", y)
+    def _log_survival_function(self, value: Tensor, **kwargs: Any) -> Tensor:
+        return self._of_base("log_survival_function", value, **kwargs)
 
-    def _survival_function(self, y: Tensor) -> Tensor:
-        return self._of_base("survival_function", y)
+    def _survival_function(self, value: Tensor, **kwargs: Any) -> Tensor:
+        return self._of_base("survival_function", value, **kwargs)
 
     def _quantile(self, value: Tensor) -> Tensor:
         self._require("quantile")

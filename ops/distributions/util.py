@@ -123,7 +123,9 @@ def same_dynamic_shape(a: TensorLike, b: TensorLike) -> Tensor:
     a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
 
     def are_sizes_equal() -> Tensor:
-        return tf.reduce_all(tf.equal(tf.shape(a), tf.shape(b)))
+        # Of one length even where the shapes are not.
+        both, swapped = (tf.concat([tf.shape(x) for x in pair], 0) for pair in ((a, b), (b, a)))
+        return tf.reduce_all(tf.equal(both, swapped))
 
     same_rank = tf.equal(tf.rank(a), tf.rank(b))
     return tf.cond(same_rank, are_sizes_equal, lambda: tf.constant(False))
@@ -230,8 +232,9 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
         parts = [x, tf.reverse(x[..., rows:], axis=[axis])]
         if not upper:
             parts = [x[..., rows:], tf.reverse(x, axis=[axis])]
-        shape = final.as_list()
-        if not final.is_fully_defined():
+        if final.is_fully_defined():
+            shape: Any = final.as_list()
+        else:
             shape = tf.concat([tf.shape(x)[:-1], [rows, rows]], axis=0)
         square = tf.reshape(tf.concat(parts, axis=-1), shape)
         lower = 0 if upper else -1

@@ -163,28 +163,28 @@ def make_diag_scale(
         return _checked_scale(x, lambda y: y, validate_args, assert_positive)
 
     with name_scope(name, "make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]):
-        loc = optional_tensor(loc, "loc")
-        scale_diag = optional_tensor(scale_diag, "scale_diag")
+        place = optional_tensor(loc, "loc")
+        diagonal = optional_tensor(scale_diag, "scale_diag")
         multiplier = optional_tensor(scale_identity_multiplier, "scale_identity_multiplier")
-        if scale_diag is not None:
+        if diagonal is not None:
             if multiplier is not None:
-                scale_diag += multiplier[..., None]
+                diagonal += multiplier[..., None]
             return LinearOperatorDiag(
-                diag=checked(scale_diag),
+                diag=checked(diagonal),
                 is_non_singular=True,
                 is_self_adjoint=True,
                 is_positive_definite=assert_positive,
             )
-        if loc is None and shape_hint is None:
+        if place is None and shape_hint is None:
             raise ValueError(
                 "Cannot infer `event_shape` unless `loc` or `shape_hint` is specified."
             )
         if shape_hint is None:
-            shape_hint = dimension_value(loc.shape[-1])
+            shape_hint = dimension_value(place.shape[-1])
         if multiplier is None:
             return LinearOperatorIdentity(
                 num_rows=shape_hint,
-                dtype=loc.dtype.base_dtype,
+                dtype=place.dtype.base_dtype,
                 is_self_adjoint=True,
                 is_positive_definite=True,
                 assert_proper_shapes=validate_args,
@@ -336,8 +336,8 @@ def move_dimension(x: Tensor, source_idx: Any, dest_idx: Any) -> Tensor:
         return x if int(source) == int(dest) else tf.transpose(x, perm=others)
     # The axes without the one that moves, cut where it is to be.
     axes = tf.range(rank)
-    others = tf.boolean_mask(axes, tf.not_equal(axes, source))
-    perm = tf.concat([others[:dest], [source], others[dest:]], axis=0)
+    rest = tf.boolean_mask(axes, tf.not_equal(axes, source))
+    perm = tf.concat([rest[:dest], [source], rest[dest:]], axis=0)
     return tf.transpose(x, perm=perm)
 
 

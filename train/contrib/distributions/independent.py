@@ -155,8 +155,8 @@ def _kl_independent(a: Independent, b: Independent, name: str | None = "kl_indep
             raise NotImplementedError(
                 "KL between Independents with different event shapes not supported."
             )
-        count = len(a.event_shape) - len(p.event_shape)
-        axes: Any = [-i - 1 for i in range(count)]
+        known = len(a.event_shape) - len(p.event_shape)
+        axes: Any = [-i - 1 for i in range(known)]
         return tf.reduce_sum(kl_divergence(p, q, name=name), axis=axes)
     checks = [
         tf.assert_equal(a.event_shape_tensor(), b.event_shape_tensor()),

@@ -87,7 +87,9 @@ class Mixture(Distribution):
                 raise ValueError(
                     f"cat.num_classes != len(components): {int(count)} vs. {len(components)}"
                 )
-            self._assertions = _batch_checks(cat, components) if validate_args else []
+            batch = cat.batch_shape_tensor()
+            rank = tf.size(batch)
+            self._assertions = _batch_checks(batch, rank, components) if validate_args else []
         self._cat = cat
         self._components = list(components)
         self._num_components = int(count)
@@ -223,9 +225,7 @@ class Mixture(Distribution):
         return tf.dynamic_partition(data=x, partitions=chosen, num_partitions=self.num_components)
 
 
-def _batch_checks(cat: Categorical, components: Sequence[Distribution]) -> list[Any]:
-    own = cat.batch_shape_tensor()
-    rank = tf.size(own)
+def _batch_checks(own: Tensor, rank: Tensor, components: Sequence[Distribution]) -> list[Any]:
     others = [one.batch_shape_tensor() for one in components]
     ranks = [tf.size(other) for other in others]
     text = "components[{}] batch shape must match cat batch shape"

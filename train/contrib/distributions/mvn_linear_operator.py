@@ -158,13 +158,16 @@ def _kl_brute_force(
             ratio = (a.stddev() / b.stddev())[..., None]
         else:
             ratio = b.scale.solve(a.scale.to_dense())
-        size = tf.cast(a.scale.domain_dimension_tensor(), a.dtype)
-        distance = squares(b.scale.solve((b.mean() - a.mean())[..., None]))
         # (|B^-1 A|^2 + |B^-1 (mu_b - mu_a)|^2 - k) / 2 + log(det B / det A).
         found = (
             b.scale.log_abs_determinant()
             - a.scale.log_abs_determinant()
-            + 0.5 * (-size + squares(ratio) + distance)
+            + 0.5
+            * (
+                -tf.cast(a.scale.domain_dimension_tensor(), a.dtype)
+                + squares(ratio)
+                + squares(b.scale.solve((b.mean() - a.mean())[..., None]))
+            )
         )
         found.set_shape(broadcast_static(a.batch_shape, b.batch_shape))
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Skewed distributions with tails of any weight, and vectors of Student's t numbers."""
+"""Skewed distributions of numbers and vectors, with tails of any weight."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.graph import name_scope
 from ....engine.graph.tensor import Tensor
 from ....engine.signatures import without_private_bases
-from ....engine.types import dtypes
 from ....ops.control import with_dependencies
 from ....ops.distributions.distribution import Distribution
-from ....ops.distributions.location_scale import Normal, StudentT
+from ....ops.distributions.location_scale import Normal
 from ....ops.distributions.transformed_distribution import TransformedDistribution
 from ....ops.public import tf
 from .bijectors.affine import Affine, AffineScalar
 from .bijectors.composed import Chain
-from .bijectors.elementwise import SinhArcsinh as SinhArcsinhBijector
+from .bijectors.sinh_arcsinh import SinhArcsinh as SinhArcsinhBijector
 from .distribution_util import (
     get_broadcast_shape,
     make_diag_scale,
     maybe_check_scalar_distribution,
     optional_tensor,
-    pick_vector,
     shapes_from_loc_and_scale,
 )
 
@@ -166,60 +164,3 @@ class VectorSinhArcsinhDiag(_SinhArcsinh):
             )
         self._parameters = parameters
         self._loc, self._scale = place, scale
-
-
-class _VectorStudentT(TransformedDistribution):
-    """Vectors of independent Student's t numbers, moved and scaled as by bijectors.Affine."""
-
-    def __init__(
-        self,
-        df: TensorLike,
-        loc: TensorLike | None = None,
-        scale_identity_multiplier: TensorLike | None = None,
-        scale_diag: TensorLike | None = None,
-        scale_tril: TensorLike | None = None,
-        scale_perturb_factor: TensorLike | None = None,
-        scale_perturb_diag: TensorLike | None = None,
-        validate_args: bool = False,
-        allow_nan_stats: bool = True,
-        name: str = "VectorStudentT",
-    ) -> None:
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[df, loc]):
-            affine = Affine(
-                shift=loc,
-                scale_identity_multiplier=scale_identity_multiplier,
-                scale_diag=scale_diag,
-                scale_tril=scale_tril,
-                scale_perturb_factor=scale_perturb_factor,
-                scale_perturb_diag=scale_perturb_diag,
-                validate_args=validate_args,
-            )
-            zero, one = tf.zeros([], dtype=affine.dtype), tf.ones([], dtype=affine.dtype)
-            base = StudentT(df=df, loc=zero, scale=one)
-            batch_shape, event_shape = shapes_from_loc_and_scale(affine.shift, affine.scale)
-            none = tf.constant([], dtype=dtypes.int32)
-            super().__init__(
-                distribution=base,
-                bijector=affine,
-                batch_shape=pick_vector(base.is_scalar_batch(), batch_shape, none),
-                event_shape=event_shape,
-                validate_args=validate_args,
-                name=name,
-            )
-        self._parameters = parameters
-
-    @property
-    def df(self) -> Tensor:
-        """The degrees of freedom."""
-        return self.distribution.df
-
-    @property
-    def loc(self) -> Any:
-        """What is added."""
-        return self.bijector.shift
-
-    @property
-    def scale(self) -> Any:
-        """The linear operator."""
-        return self.bijector.scale

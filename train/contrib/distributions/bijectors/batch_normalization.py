@@ -119,4 +119,5 @@ class BatchNormalization(Bijector):
 def _known_sizes(x: Tensor) -> Any:
     if not x.shape.is_fully_defined():
         raise ValueError("Input must have shape known at graph construction.")
-    return np.int32(x.shape.as_list())
+    sizes: Any = x.shape.as_list()
+    return np.int32(sizes)

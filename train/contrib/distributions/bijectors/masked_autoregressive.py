@@ -164,18 +164,15 @@ def masked_dense(
         return mask * initializer(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", [inputs, units, num_blocks]):
-        layer = Dense(
-            units,
-            *args,
-            kernel_initializer=masked_initializer,
-            kernel_constraint=lambda x: mask * x,
-            name=name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=name,
-            _reuse=reuse,
-            **kwargs,
-        )
-        return layer.apply(inputs)
+        given: dict[str, Any] = {
+            "kernel_initializer": masked_initializer,
+            "kernel_constraint": lambda x: mask * x,
+            "name": name,
+            "dtype": inputs.dtype.base_dtype,
+            "_scope": name,
+            "_reuse": reuse,
+        }
+        return Dense(units, *args, **{**given, **kwargs}).apply(inputs)
 
 
 def _depth(x: Tensor) -> int:
@@ -219,7 +216,8 @@ def masked_autoregressive_default_template(
         def shift_and_log_scale(x: Tensor) -> tuple[Any, Any]:
             depth = _depth(x)
             known = x.shape.is_fully_defined()
-            shape: Any = np.int32(x.shape.as_list()) if known else tf.shape(x)
+            sizes: Any = x.shape.as_list() if known else None
+            shape: Any = np.int32(sizes) if known else tf.shape(x)
             for i, units in enumerate(hidden_layers):
                 x = masked_dense(
                     x,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .....engine.api import export
-from .....engine.graph.constants import constant_value
+from .....engine.graph.constants import constant_value, constant_value_as_shape
 from .....engine.graph.convert import convert_to_tensor
 from .....engine.graph.graph import control_dependencies, name_scope
 from .....engine.graph.tensor import Tensor
@@ -155,7 +155,7 @@ class Permute(_OfVolumeOne):
                 if set(known) != set(np.arange(known.size)):
                     raise ValueError(text)
             elif validate_args:
-                largest, _ = top_k(-given, k=tf.shape(given)[-1], sorted=True)
+                largest, _ = top_k(-given, tf.shape(given)[-1], sorted=True)  # type: ignore[arg-type]
                 check = tf.assert_equal(-largest, tf.range(tf.size(largest)), message=text)
                 given = with_dependencies([check], given)
             self._permutation = given
@@ -212,7 +212,7 @@ class Reshape(Bijector):
         own: np.ndarray | None = None
         if isinstance(rank, int) and x.shape.ndims is not None:
             last = x.shape.with_rank_at_least(rank)[x.shape.ndims - rank :]
-            own = np.int32(last.as_list()) if last.is_fully_defined() else None
+            own = np.array(last.as_list(), np.int32) if last.is_fully_defined() else None
         known = constant_value(shape_in)
         text = "Input `event_shape` does not match `event_shape_in`"
         if own is not None and known is not None:
@@ -279,16 +279,11 @@ def _shape_checks(shape: Tensor, validate_args: bool) -> list[Operation]:
     if rank is None and validate_args:
         text = f"`{shape}` rank should be <= 1."
         checks.append(tf.assert_less_equal(tf.rank(shape), 1, message=text))
-    known = constant_value(shape)
-    positive = f"`{shape}` elements must be either positive integers or `-1`"
-    if known is not None:
-        if sum(known == -1) > 1:
-            raise ValueError(f"`{shape}` must have at most one `-1` (given {known})")
-        if np.any(known < -1):
-            raise ValueError(f"{positive}(given {known}).")
-    elif validate_args:
+    # A shape with a size that is not known is looked at in the run.
+    if validate_args and not constant_value_as_shape(shape).is_fully_defined():
         unknown = tf.reduce_sum(tf.cast(tf.equal(shape, -1), dtypes.int32))
         text = f"`{shape}` elements must have at most one `-1`."
         checks.append(tf.assert_less_equal(unknown, 1, message=text))
-        checks.append(tf.assert_greater_equal(shape, -1, message=f"{positive}."))
+        text = f"`{shape}` elements must be either positive integers or `-1`."
+        checks.append(tf.assert_greater_equal(shape, -1, message=text))
     return checks
