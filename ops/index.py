@@ -399,6 +399,9 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.bayesflow: contrib.bayesflow.monte_carlo.expectation
+  contrib.bayesflow.monte_carlo.expectation_importance_sampler
+  contrib.bayesflow.monte_carlo.expectation_importance_sampler_logspace
 train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeForwardRnnCell
   contrib.crf.CrfForwardRnnCell contrib.crf.crf_binary_score contrib.crf.crf_decode
   contrib.crf.crf_log_likelihood contrib.crf.crf_log_norm contrib.crf.crf_multitag_sequence_score
@@ -416,6 +419,77 @@ train.contrib.cudnn_rnn.saveables: contrib.cudnn_rnn.CudnnGRUSaveable
 train.contrib.distribute: contrib.distribute.DistributeConfig contrib.distribute.Monitor
   contrib.distribute.StandardInputStep contrib.distribute.StandardSingleLossStep
   contrib.distribute.Step contrib.distribute.run_standard_tensorflow_server
+train.contrib.distributions.autoregressive: contrib.distributions.Autoregressive
+train.contrib.distributions.batch_reshape: contrib.distributions.BatchReshape
+train.contrib.distributions.bijectors.affine: contrib.distributions.bijectors.Affine
+  contrib.distributions.bijectors.AffineLinearOperator contrib.distributions.bijectors.AffineScalar
+train.contrib.distributions.bijectors.batch_normalization:
+  contrib.distributions.bijectors.BatchNormalization
+train.contrib.distributions.bijectors.composed: contrib.distributions.bijectors.Bijector
+  contrib.distributions.bijectors.Chain contrib.distributions.bijectors.ConditionalBijector
+  contrib.distributions.bijectors.Identity contrib.distributions.bijectors.Inline
+  contrib.distributions.bijectors.Invert
+train.contrib.distributions.bijectors.elementwise: contrib.distributions.bijectors.AbsoluteValue
+  contrib.distributions.bijectors.Exp contrib.distributions.bijectors.Gumbel
+  contrib.distributions.bijectors.Kumaraswamy contrib.distributions.bijectors.PowerTransform
+  contrib.distributions.bijectors.Sigmoid contrib.distributions.bijectors.Softplus
+  contrib.distributions.bijectors.Softsign contrib.distributions.bijectors.Square
+train.contrib.distributions.bijectors.masked_autoregressive:
+  contrib.distributions.bijectors.MaskedAutoregressiveFlow
+  contrib.distributions.bijectors.masked_autoregressive_default_template
+  contrib.distributions.bijectors.masked_dense
+train.contrib.distributions.bijectors.matrices: contrib.distributions.bijectors.CholeskyOuterProduct
+  contrib.distributions.bijectors.FillTriangular contrib.distributions.bijectors.MatrixInverseTriL
+  contrib.distributions.bijectors.ScaleTriL contrib.distributions.bijectors.TransformDiagonal
+train.contrib.distributions.bijectors.real_nvp: contrib.distributions.bijectors.RealNVP
+  contrib.distributions.bijectors.real_nvp_default_template
+train.contrib.distributions.bijectors.sinh_arcsinh: contrib.distributions.bijectors.SinhArcsinh
+train.contrib.distributions.bijectors.vectors: contrib.distributions.bijectors.Ordered
+  contrib.distributions.bijectors.Permute contrib.distributions.bijectors.Reshape
+  contrib.distributions.bijectors.SoftmaxCentered
+train.contrib.distributions.conditional_distribution: contrib.distributions.ConditionalDistribution
+  contrib.distributions.ConditionalTransformedDistribution
+train.contrib.distributions.counts: contrib.distributions.Binomial contrib.distributions.Geometric
+  contrib.distributions.NegativeBinomial contrib.distributions.Poisson
+train.contrib.distributions.deterministic: contrib.distributions.Deterministic
+  contrib.distributions.VectorDeterministic
+train.contrib.distributions.independent: contrib.distributions.Independent
+train.contrib.distributions.location_scale: contrib.distributions.Cauchy
+  contrib.distributions.HalfNormal contrib.distributions.Logistic
+train.contrib.distributions.mixture: contrib.distributions.Mixture
+  contrib.distributions.MixtureSameFamily
+train.contrib.distributions.moving_stats: contrib.distributions.assign_log_moving_mean_exp
+  contrib.distributions.assign_moving_mean_variance contrib.distributions.moving_mean_variance
+train.contrib.distributions.mvn_linear_operator: contrib.distributions.MultivariateNormalDiag
+  contrib.distributions.MultivariateNormalDiagPlusLowRank
+  contrib.distributions.MultivariateNormalDiagWithSoftplusScale
+  contrib.distributions.MultivariateNormalFullCovariance
+  contrib.distributions.MultivariateNormalTriL contrib.distributions.VectorExponentialDiag
+  contrib.distributions.VectorLaplaceDiag
+train.contrib.distributions.normal_conjugate_posteriors:
+  contrib.distributions.normal_conjugates_known_scale_posterior
+  contrib.distributions.normal_conjugates_known_scale_predictive
+train.contrib.distributions.onehot_categorical: contrib.distributions.ExpRelaxedOneHotCategorical
+  contrib.distributions.OneHotCategorical contrib.distributions.RelaxedBernoulli
+  contrib.distributions.RelaxedOneHotCategorical
+train.contrib.distributions.poisson_lognormal:
+  contrib.distributions.PoissonLogNormalQuadratureCompound
+  contrib.distributions.quadrature_scheme_lognormal_gauss_hermite
+  contrib.distributions.quadrature_scheme_lognormal_quantiles
+train.contrib.distributions.positive: contrib.distributions.Chi2 contrib.distributions.Chi2WithAbsDf
+  contrib.distributions.InverseGamma contrib.distributions.InverseGammaWithSoftplusConcentrationRate
+  contrib.distributions.Kumaraswamy
+train.contrib.distributions.quantized_distribution: contrib.distributions.QuantizedDistribution
+train.contrib.distributions.sample_stats: contrib.distributions.auto_correlation
+  contrib.distributions.percentile
+train.contrib.distributions.seed_stream: contrib.distributions.SeedStream
+train.contrib.distributions.sinh_arcsinh: contrib.distributions.SinhArcsinh
+  contrib.distributions.VectorSinhArcsinhDiag
+train.contrib.distributions.vector_diffeomixture: contrib.distributions.VectorDiffeomixture
+  contrib.distributions.quadrature_scheme_softmaxnormal_gauss_hermite
+  contrib.distributions.quadrature_scheme_softmaxnormal_quantiles
+train.contrib.distributions.wishart: contrib.distributions.WishartCholesky
+  contrib.distributions.WishartFull
 train.contrib.estimator: contrib.estimator.binary_classification_head
   contrib.estimator.multi_class_head contrib.estimator.regression_head
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
@@ -456,6 +530,9 @@ train.contrib.image.interpolate_spline: contrib.image.interpolate_spline
 train.contrib.image.single_image_random_dot_stereograms:
   contrib.image.single_image_random_dot_stereograms
 train.contrib.image.sparse_image_warp: contrib.image.sparse_image_warp
+train.contrib.integrate: contrib.integrate.odeint contrib.integrate.odeint_fixed
+train.contrib.kernel_methods: contrib.kernel_methods.RandomFourierFeatureMapper
+  contrib.kernel_methods.sparse_multiclass_hinge_loss
 train.contrib.layers.batch_norm: contrib.layers.batch_norm
 train.contrib.layers.columns.crossed: contrib.layers.crossed_column
 train.contrib.layers.columns.embedding: contrib.layers.embedding_column
@@ -746,6 +823,13 @@ train.contrib.slim.summaries: contrib.slim.summaries.add_histogram_summaries
   contrib.slim.summaries.add_image_summary contrib.slim.summaries.add_scalar_summaries
   contrib.slim.summaries.add_scalar_summary contrib.slim.summaries.add_zero_fraction_summaries
   contrib.slim.summaries.add_zero_fraction_summary
+train.contrib.solvers.lanczos: contrib.solvers.lanczos.bidiag_matmul
+  contrib.solvers.lanczos.lanczos_bidiag
+train.contrib.solvers.linear_equations: contrib.solvers.least_squares.cgls
+  contrib.solvers.linear_equations.conjugate_gradient
+train.contrib.solvers.util: contrib.solvers.util.create_operator contrib.solvers.util.dot
+  contrib.solvers.util.identity_operator contrib.solvers.util.l2norm
+  contrib.solvers.util.l2norm_squared contrib.solvers.util.l2normalize
 train.contrib.sparsemax: contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss
 train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
 train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
