@@ -14,6 +14,8 @@ from .dataset import State
 _TYPE = "numbaflow::IteratorState"
 # The key of what stands for an array, by number.
 _ARRAY = "array"
+# The keys of what stands for an array of arrays, as sparse tensors are in datasets.
+_BOXES, _SHAPE = "boxes", "shape"
 
 
 def packed(state: State) -> Any:
@@ -25,9 +27,12 @@ def packed(state: State) -> Any:
     def plain(value: Any) -> Any:
         if isinstance(value, np.ndarray):
             if value.dtype == object and not all(isinstance(x, bytes) for x in value.flat):
-                raise errors.unimplemented(
-                    "An iterator that holds datasets or optional values cannot be saved"
-                )
+                if not all(isinstance(x, (bytes, np.ndarray)) for x in value.flat):
+                    raise errors.unimplemented(
+                        "An iterator that holds datasets or optional values cannot be saved"
+                    )
+                boxes = [plain(np.array(x, object) if type(x) is bytes else x) for x in value.flat]
+                return {_BOXES: boxes, _SHAPE: list(value.shape)}
             arrays.append(np.array(value))
             return {_ARRAY: len(arrays) - 1}
         if isinstance(value, dict):
@@ -57,6 +62,11 @@ def unpacked(value: Any) -> State:
             return int(item)
         if _ARRAY in item:
             return value.tensors[item[_ARRAY]]
+        if _BOXES in item:
+            boxes = np.empty(len(item[_BOXES]), object)
+            for i, box in enumerate(map(full, item[_BOXES])):
+                boxes[i] = box.item() if box.dtype == object and not box.ndim else box
+            return boxes.reshape(item[_SHAPE])
         return {key: full(each) for key, each in item["items"].items()}
 
     try:

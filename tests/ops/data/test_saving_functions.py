@@ -50,3 +50,30 @@ def test_functions_with_state_are_named(build: Callable[[], Any], op: str, tmp_p
 
 def test_tables_that_are_only_read_are_no_state(tmp_path: Path) -> None:
     save(looked_up, tmp_path)
+
+
+def test_sparse_elements_that_are_held_are_saved(tmp_path: Path) -> None:
+    def sparse(x: Any) -> Any:
+        return tf.SparseTensor([[0, 0]], tf.reshape(tf.as_string(x), [1]), [1, 1])
+
+    def parts() -> Any:
+        dataset = tf.data.Dataset.range(20).map(sparse).shuffle(5, seed=3)
+        iterator = tf.data.make_initializable_iterator(dataset)
+        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
+        return iterator.initializer, iterator.get_next(), tf.train.Saver([saveable])
+
+    found: list[list[bytes]] = []
+    with tf.Graph().as_default():
+        tf.set_random_seed(1)
+        begin, element, saver = parts()
+        for turn in range(2):
+            with tf.Session() as session:
+                session.run(begin)
+                if turn:
+                    saver.restore(session, str(tmp_path / "saved"))
+                else:
+                    first = [session.run(element).values[0] for _ in range(7)]
+                    saver.save(session, str(tmp_path / "saved"))
+                found.append([session.run(element).values[0] for _ in range(13)])
+    assert found[0] == found[1]
+    assert sorted(map(int, first + found[0])) == list(range(20))
