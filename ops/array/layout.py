@@ -141,10 +141,22 @@ def _check_permutation(x: np.ndarray) -> None:
 
 
 def _inverse(c: KernelContext, x: np.ndarray) -> np.ndarray:
+    if x.dtype == object:  # Sizes, each of which is asked for its number.
+        x = np.array([int(axis) for axis in x], np.int64)
     _check_permutation(x)
     out = np.empty_like(x)
     out[x] = np.arange(len(x), dtype=x.dtype)
     return out
+
+
+def _lower_inverse(b: Builder, op: OpView, x: Value) -> Any:
+    known = b.known(x)
+    if known is None or x.ndim != 1:
+        return lowered.inverted(b, x, _check_permutation)
+    # The gradient of a transposition transposes by it, so that it has to be known.
+    numbers = np.array([int(axis) for axis in known], np.int64)
+    _check_permutation(numbers)
+    return b.constant(np.argsort(numbers), x.dtype)
 
 
 _invert: OpFunction = define(
@@ -153,7 +165,7 @@ _invert: OpFunction = define(
     "T: index = int32",
     shape=lambda c: TensorShape(shape_inference.ranked(c.inputs[0], 1)),
     kernel=_inverse,
-    lower=lambda b, op, x: lowered.inverted(b, x, _check_permutation),
+    lower=_lower_inverse,
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
     doc="The permutation that undoes a permutation.",
