@@ -69,6 +69,9 @@ def install(program: str) -> None:
 def patch(module: ModuleType) -> None:
     """Gives a module and its classes what they lack."""
     name = module.__name__
+    if not hasattr(module, "__path__") and any(row.startswith(f"{name}.") for row in ROWS):
+        # It was a package, whose modules are asked for: `scipy.sparse.linalg.eigen`.
+        module.__path__ = []
     if name in ROWS:
         _look_up_rows(module, ROWS[name])
     for path, (since, target) in CLASSES.get(name, {}).items():
