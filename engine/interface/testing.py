@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
+from absl.testing import absltest
 
 from .. import errors
 from ..graph import defaults, seed
@@ -205,11 +206,11 @@ def _placed(sess: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
             yield
 
 
-class TestCase(unittest.TestCase):
-    """A test case of unittest with a fresh default graph and fixed seeds for every test.
+class TestCase(absltest.TestCase):
+    """A test case of absl with a fresh default graph and fixed seeds for every test.
 
     `self.session()` and `self.cached_session()` are contexts with a session.  There are assertions
-    on arrays and errors besides unittest's: `assertAllClose`, `assertRaisesOpError` …
+    on arrays and errors besides absl's: `assertAllClose`, `assertRaisesOpError` …
 
     Args:
         methodName: the name of the method that is the test.
@@ -231,6 +232,7 @@ class TestCase(unittest.TestCase):
         self._folder: str | None = None
 
     def setUp(self) -> None:  # noqa: N802 - unittest's name
+        super().setUp()
         self._close_cached()
         random.seed(87654321)
         np.random.seed(87654321)

@@ -89,3 +89,18 @@ def test_random_names_count_unless_they_are_masked() -> None:
 def test_only_graph_defs_are_compared() -> None:
     with pytest.raises(TypeError, match="Expected tf.GraphDef for expected, got Graph"):
         tf.test.assert_equal_graph_def(tf.GraphDef(), tf.Graph())
+
+
+def test_assertions_of_absl_are_there() -> None:
+    class Sets(tf.test.TestCase):
+        def test_sets(self) -> None:
+            self.assertSameElements([1, 2, 2], [2, 1])
+            self.assertSameStructure({"a": [1]}, {"a": [1]})
+            self.assertBetween(2, 1, 3)
+            self.assertEmpty(())
+            with self.assertRaises(AssertionError):
+                self.assertSameElements([1], [2])
+            self.assertEqual(self.enter_context(self.session()).run(tf.constant(2)), 2)
+
+    result = Sets("test_sets").run()
+    assert result is not None and result.wasSuccessful(), result
