@@ -126,3 +126,13 @@ _DISTRIBUTIONS = {
 for _module, _names in _DISTRIBUTIONS.items():
     for _name in _names.split():
         lazy(f"ops.distributions.{_module}:{_name}", f"contrib.distributions.{_name}")
+# Names of `tf.contrib.estimator` for what is in `tf.estimator` since.
+_ESTIMATOR = {
+    "extenders:add_metrics": "add_metrics",
+    "model_fn:call_logit_fn": "call_logit_fn",
+    "dnn_part:dnn_logit_fn_builder": "dnn_logit_fn_builder",
+    "linear_part:linear_logit_fn_builder": "linear_logit_fn_builder",
+    "export:build_raw_supervised_input_receiver_fn": "build_raw_supervised_input_receiver_fn",
+}
+for _target, _name in _ESTIMATOR.items():
+    lazy(f"train.estimator.{_target}", f"contrib.estimator.{_name}")

@@ -12,6 +12,7 @@ from ...engine.api import constant
 
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
+_TREES = "estimators of boosted trees, which are not in numbaflow yet"
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -37,6 +38,10 @@ TABLE = {
         distribute.cluster_resolver.GCEClusterResolver
         distribute.cluster_resolver.KubernetesClusterResolver
         distribute.cluster_resolver.SlurmClusterResolver
+    """,
+    _TREES: """
+        contrib.estimator.boosted_trees_classifier_train_in_memory
+        contrib.estimator.boosted_trees_regressor_train_in_memory
     """,
     _SEVERAL: """
         contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.ParameterServerStrategy

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...engine.api import export
-from ...ops.nn.losses_reduction import Reduction
-from ..estimator.heads import BinaryClassHead, MultiClassHead, RegressionHead
+from ....engine.api import export
+from ....ops.nn.loss import log_poisson_loss, sigmoid_cross_entropy_with_logits
+from ....ops.nn.losses_reduction import Reduction
+from ....ops.public import tf
+from ...estimator.head_checks import in_range
+from ...estimator.heads import BinaryClassHead, MultiClassHead, RegressionHead
+
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
 
 
 @export("contrib.estimator.binary_classification_head")
@@ -52,3 +58,33 @@ def regression_head(
     return RegressionHead(
         label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name
     )
+
+
+@export("contrib.estimator.poisson_regression_head")
+def poisson_regression_head(
+    weight_column: object = None,
+    label_dimension: int = 1,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    compute_full_loss: bool = True,
+    name: str | None = None,
+) -> RegressionHead:
+    """A head of counts; compute_full_loss adds what labels alone make of the loss."""
+
+    def loss_fn(labels: Tensor, logits: Tensor) -> Any:
+        return log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
+
+    return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, tf.exp, name)
+
+
+@export("contrib.estimator.logistic_regression_head")
+def logistic_regression_head(
+    weight_column: object = None,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    name: str | None = None,
+) -> RegressionHead:
+    """A head of probabilities."""
+
+    def loss_fn(labels: Tensor, logits: Tensor) -> Any:
+        return sigmoid_cross_entropy_with_logits(labels=in_range(labels, 2), logits=logits)
+
+    return RegressionHead(1, weight_column, loss_reduction, loss_fn, tf.sigmoid, name)
