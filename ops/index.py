@@ -490,8 +490,16 @@ train.contrib.distributions.vector_diffeomixture: contrib.distributions.VectorDi
   contrib.distributions.quadrature_scheme_softmaxnormal_quantiles
 train.contrib.distributions.wishart: contrib.distributions.WishartCholesky
   contrib.distributions.WishartFull
-train.contrib.estimator: contrib.estimator.binary_classification_head
-  contrib.estimator.multi_class_head contrib.estimator.regression_head
+train.contrib.estimator.export: contrib.estimator.build_supervised_input_receiver_fn_from_input_fn
+  contrib.estimator.export_all_saved_models contrib.estimator.export_saved_model_for_mode
+train.contrib.estimator.extenders: contrib.estimator.TowerOptimizer
+  contrib.estimator.clip_gradients_by_norm contrib.estimator.forward_features
+  contrib.estimator.replicate_model_fn
+train.contrib.estimator.head: contrib.estimator.binary_classification_head
+  contrib.estimator.logistic_regression_head contrib.estimator.multi_class_head
+  contrib.estimator.poisson_regression_head contrib.estimator.regression_head
+train.contrib.estimator.multi_head: contrib.estimator.multi_head
+train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
   contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
   contrib.framework.has_arg_scope
@@ -852,7 +860,9 @@ train.contrib.unavailable: contrib.cluster_resolver.GCEClusterResolver
   contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
   contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.MultiWorkerAllReduce
   contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
-  contrib.distribute.initialize_tpu_system contrib.tpu.AsyncCheckpointSaverHook
+  contrib.distribute.initialize_tpu_system
+  contrib.estimator.boosted_trees_classifier_train_in_memory
+  contrib.estimator.boosted_trees_regressor_train_in_memory contrib.tpu.AsyncCheckpointSaverHook
   contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
   contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
   contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple
