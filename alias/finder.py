@@ -177,6 +177,8 @@ class _View(ModuleType):
         if (value is _MISSING or is_namespace) and name.isidentifier() and name[:2] != "__":
             below = self.__below(name)
             value = value if below is _MISSING else below
+            if value is _MISSING and self.__name__.startswith(f"{ROOT}.python."):
+                value = _neighbour(name, self.__name__)
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
         vars(self)[name] = value
@@ -220,6 +222,28 @@ class _View(ModuleType):
             ),
             None,
         )
+
+
+def _neighbour(leaf: str, asker: str) -> Any:
+    """The internal module of this name, which TensorFlow's modules import from one another.
+
+    `from tensorflow.python.ops.rnn import rnn_cell_impl` finds it that way.
+    """
+    path = _modules_by_leaf().get(leaf, asker.removeprefix(f"{ROOT}."))
+    if f"{ROOT}.{path}" == asker or ROOT not in sys.modules:
+        return _MISSING
+    return importlib.import_module(f"{ROOT}.{path}")
+
+
+@functools.cache
+def _modules_by_leaf() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for package in ("framework", "ops", "eager", "platform", "training", "util"):
+        for path in _internal_names():
+            parent, _, leaf = path.rpartition(".")
+            if parent == f"python.{package}":
+                found.setdefault(leaf, path)
+    return found
 
 
 def _target(text: str) -> Any:

@@ -67,7 +67,7 @@ HOMES = {
         "signal.util_ops": ".ops.signal.frames",
         "signal.window_ops": "tf.signal",
         "unconnected_gradients": "tf",
-        "array_grad": "",
+        "array_grad": ".alias.internals.gradients",
         "array_ops": (
             "tf .ops.array.constant .ops.array.gather .ops.array.shape .ops.array.indexing raw"
         ),
@@ -76,13 +76,13 @@ HOMES = {
         "check_ops": "tf.debugging tf",
         "clip_ops": "tf",
         "confusion_matrix": "tf tf.math .ops.sparse.arithmetic",
-        "control_flow_grad": "",
+        "control_flow_grad": ".alias.internals.gradients",
         "control_flow_ops": "tf .ops.control .ops.flow.control_flow raw",
         "control_flow_state": ".ops.flow.control_flow",
         "control_flow_util": ".ops.flow.util .ops.flow.control_flow .ops.control",
         "ctc_ops": "tf.nn",
         "custom_gradient": "tf .ops.flow.custom_gradient",
-        "data_flow_grad": "",
+        "data_flow_grad": ".alias.internals.gradients",
         "data_flow_ops": (
             "tf tf.queue .ops.queues.queues .ops.queues.barrier .ops.queues.staging "
             ".ops.queues.record_input raw"
@@ -94,7 +94,7 @@ HOMES = {
         "gradients_impl": "tf .engine.gradients.autodiff",
         "gradients_util": ".engine.gradients.autodiff .engine.gradients.autodiff_sums",
         "histogram_ops": "tf",
-        "image_grad": "",
+        "image_grad": ".alias.internals.gradients",
         **dict.fromkeys(
             ("image_ops", "image_ops_impl"),
             ".ops.image.resize_images .ops.image.draw .ops.image.distort .ops.image.glimpse "
@@ -103,7 +103,7 @@ HOMES = {
         "init_ops": ".ops.state.init .ops.state.init_orthogonal tf.initializers tf",
         "inplace_ops": "tf",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
-        "linalg_grad": "",
+        "linalg_grad": ".alias.internals.gradients",
         "linalg_ops": "tf tf.linalg",
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
@@ -116,7 +116,7 @@ HOMES = {
         "losses.util": "tf.losses",
         "manip_ops": "tf.manip",
         "map_fn": "tf",
-        "math_grad": "",
+        "math_grad": ".alias.internals.gradients",
         "math_ops": (
             "tf.math tf .ops.math.operators .ops.math.reduce_gradient "
             ".engine.gradients.autodiff_sums raw"
@@ -124,7 +124,7 @@ HOMES = {
         "metrics": "tf.metrics",
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
-        "nn_grad": "",
+        "nn_grad": ".alias.internals.gradients",
         "nn_impl": "tf.nn .ops.nn.dropout .ops.nn.sampled",
         "nn_ops": "tf.nn raw .ops.nn.dropout .ops.nn.top_k .ops.nn.format .ops.nn.fractional_pool",
         "numerics": "tf",
@@ -148,14 +148,14 @@ HOMES = {
         "sets": "tf.sets",
         "sets_impl": "tf.sets",
         "sort_ops": "tf .ops.array.sort",
-        "sparse_grad": "",
+        "sparse_grad": ".alias.internals.gradients",
         "sparse_ops": (
             "tf .ops.sparse.layout .ops.sparse.dense .ops.sparse.math .ops.sparse.rows "
             ".ops.sparse.serialize tf.sparse raw"
         ),
         "special_math_ops": "tf tf.math",
         "standard_ops": "tf",
-        "state_grad": "",
+        "state_grad": ".alias.internals.gradients",
         "state_ops": "tf .ops.state.reference raw",
         "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
         "string_ops": ".ops.checks.logging tf tf.strings raw",
@@ -475,13 +475,25 @@ for _module in "tpu tpu_optimizer training_loop bfloat16".split():
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
+for _module in ("op_selector", "cond_v2", "ragged.ragged_tensor"):
+    OTHERS[f"python.ops.{_module}"] = ".alias.internals.privates"
+OTHERS["python.keras.utils.tf_utils"] = "tf.contrib.framework"
+OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"
+for _module in ("activations", "initializers", "layers"):
+    OTHERS[f"python.keras.{_module}"] = f"tf.keras.{_module}"
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.eager.backprop"] += " .alias.internals.eager"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 # Modules that have a home get a second one.
 for _module, _home in {
-    "framework.ops": "framework",
+    "framework.ops": "framework .alias.internals.gradients",
     "framework.common_shapes": "framework",
+    "framework.dtypes": "privates",
+    "framework.graph_util_impl": "privates",
+    "ops.math_ops": "privates",
+    "ops.metrics_impl": "metrics_impl",
+    "ops.nn_ops": "privates",
+    "ops.rnn": "privates",
     "framework.test_util": "test_util",
     "client.device_lib": "framework",
     "ops.control_flow_util": "framework",

@@ -58,6 +58,7 @@ RENAMED = {
             "sparse_image_warp"
         ).split()
     },
+    "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
     "framework.constant_op": {"constant_v1": "constant"},
     "framework.device": {"DeviceSpecV1": "DeviceSpec"},
     "framework.function": {
@@ -128,7 +129,6 @@ RENAMED = {
     },
     "ops.metrics_impl": {
         "metric_variable": ".ops.metrics.state:metric_variable",
-        "_remove_squeezable_dimensions": ".ops.sparse.arithmetic:remove_squeezable_dimensions",
     },
     "ops.rnn": {
         "_best_effort_input_batch_size": ".train.rnn.step:best_effort_input_batch_size",

@@ -7,6 +7,12 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from ...engine.interface.test_modes import (
+    run_all_in_graph_and_eager_modes as run_all_in_graph_and_eager_modes,
+)
+from ...engine.interface.test_modes import (
+    run_in_graph_and_eager_modes as run_in_graph_and_eager_modes,
+)
 from ...engine.interface.testing import *  # noqa: F403
 from ...engine.interface.testing import TestCase
 
@@ -19,8 +25,6 @@ def _as_it_is(description: Any = None, **unused: Any) -> Any:
     return description if callable(description) else lambda thing: thing
 
 
-run_in_graph_and_eager_modes = _as_it_is
-run_all_in_graph_and_eager_modes = _as_it_is
 run_all_in_deprecated_graph_mode_only = _as_it_is
 run_deprecated_v1 = _as_it_is
 run_v1_only = _as_it_is

@@ -17,10 +17,12 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from . import libraries
 from .table import CLASSES, NAMES
 from .use import REPORT, note
 
 _MISSING = object()
+_PACKAGE = __package__.partition(".")[0]
 
 
 def _by_module() -> dict[str, dict[str, tuple[str, str]]]:
@@ -142,6 +144,7 @@ class _Patcher(MetaPathFinder):
         self._program = program
         paths = sysconfig.get_paths()
         self._others = tuple({os.path.realpath(paths[k]) for k in ("stdlib", "purelib", "platlib")})
+        self._stdlib = os.path.realpath(paths["stdlib"]) + os.sep
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -150,15 +153,21 @@ class _Patcher(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or spec.loader is None:
             return spec
-        if type(spec.loader) is SourceFileLoader and self._is_own(spec.origin or ""):
+        if type(spec.loader) is SourceFileLoader and self._is_own(fullname, spec.origin or ""):
             _rewrite(spec.loader)
         if fullname in ROWS or fullname in CLASSES:
             _patch_after(spec.loader)
         return spec
 
-    def _is_own(self, file: str) -> bool:
-        file = os.path.realpath(file)
-        return file.startswith(self._program + os.sep) and not file.startswith(self._others)
+    def _is_own(self, fullname: str, file: str) -> bool:
+        """Whether a file is the program's, or of a library that is as old."""
+        real = os.path.realpath(file)
+        if real.startswith(self._program + os.sep) and not real.startswith(self._others):
+            return True
+        top = fullname.partition(".")[0]
+        if top == _PACKAGE or (real.startswith(self._stdlib) and "site-packages" not in real):
+            return False
+        return libraries.is_of_those_years(fullname, file)
 
 
 def _patch_after(loader: Any) -> None:
@@ -178,10 +187,15 @@ def _rewrite(loader: Any) -> None:
     """
 
     def get_code(fullname: str) -> CodeType:
+        from . import old_protos
         from .rewriting import compile_program
 
         path = loader.get_filename(fullname)
-        return compile_program(loader.get_data(path), path)
+        source = loader.get_data(path)
+        if old_protos.is_old(path, source):
+            note(f"messages of {fullname}", "protobuf 4")
+            return old_protos.compile_messages(source, path)
+        return compile_program(source, path)
 
     loader.get_code = get_code
 

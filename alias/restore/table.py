@@ -181,6 +181,14 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
         "TestCase.assert_": ("Python 3.12", "assertTrue"),
     },
     "h5py": {"Dataset.value": ("h5py 3.0", ".old_files:dataset_value")},
+    "pandas": {
+        "DataFrame.append": ("pandas 2.0", ".old_pandas:append"),
+        "DataFrame.as_matrix": ("pandas 1.0", ".old_pandas:as_matrix"),
+        "DataFrame.iteritems": ("pandas 2.0", "items"),
+        "Series.append": ("pandas 2.0", ".old_pandas:append"),
+        "Series.as_matrix": ("pandas 1.0", ".old_pandas:as_matrix"),
+        "Series.iteritems": ("pandas 2.0", "items"),
+    },
     "PIL.ImageFont": {
         "FreeTypeFont.getsize": ("Pillow 10", ".old_images:font_size"),
         "ImageFont.getsize": ("Pillow 10", ".old_images:font_size"),

@@ -46,6 +46,11 @@ def no_gradient(op_type: str) -> None:
     _register(op_type, None)
 
 
+def registered() -> dict[str, GradientFunction | None]:
+    """The functions by the names under which they were registered; changes count."""
+    return _REGISTERED
+
+
 def gradient_function(op: Operation) -> GradientFunction | None:
     """The gradient function of an op, None when nothing flows back; LookupError without any."""
     if not op.inputs:

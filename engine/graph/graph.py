@@ -436,6 +436,9 @@ class Graph:
     def _device_function_stack(self, stack: ScopeStack) -> None:
         self._set_local("_device_function_stack", stack)
 
+    def _apply_device_functions(self, op: object) -> None:
+        scopes.tell_device(self, op)
+
     @property
     def _device_functions_outer_to_inner(self) -> list[Any]:
         return [entry.function for entry, _ in self._device_function_stack.entries]

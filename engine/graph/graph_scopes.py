@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .devices import DeviceEntry
+from .devices import DeviceEntry, DeviceSpec
 from .operation import Operation, plain_attr, user_frame
 from .scopes import ControlDependencies, ScopeStack
 from .tensor import IndexedSlices, SparseTensor, Tensor
@@ -74,13 +74,37 @@ def _apply_attr_scope(graph: Graph, op: Operation) -> None:
 def apply_device_functions(graph: Graph, op: Operation) -> None:
     """Sets the device of an operation by the device scopes in force."""
     entries = graph._device_function_stack.peek_objs()
-    for entry in entries:
-        if entry.is_null_merge:
-            continue
-        if entry.function is None:
-            break
+    for entry in _in_force(entries):
         op._device = entry.string_merge(op)
     op._device_entries = tuple(entries)
+
+
+def _in_force(entries: Iterable[DeviceEntry]) -> Iterator[DeviceEntry]:
+    for entry in entries:
+        if entry.function is None and not entry.is_null_merge:
+            break
+        if not entry.is_null_merge:
+            yield entry
+
+
+def tell_device(graph: Graph, asker: Any) -> None:
+    """Tells the device in force to a library's object that looks like an operation.
+
+    What takes devices of another form than operations do is given a DeviceSpec.
+    """
+    said = _Asker()
+    for entry in _in_force(graph._device_function_stack.peek_objs()):
+        said.device = entry.string_merge(said)  # type: ignore[arg-type]
+    if said.device and hasattr(asker, "_set_device_from_string"):
+        asker._set_device_from_string(said.device)
+    elif said.device:
+        asker._set_device(DeviceSpec.from_string(said.device))
+
+
+class _Asker:
+    """What device functions see of an operation that is none."""
+
+    device, type, name = "", "NoOp", ""
 
 
 def _apply_colocation(graph: Graph, op: Operation) -> None:

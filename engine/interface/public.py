@@ -44,6 +44,7 @@ for _name in (
 ).split():
     lazy(f"engine.interface.loading:{_name}", f"resource_loader.{_name}")
 lazy("alias.internals.compat_v2:V2", "compat.v2")
+lazy("alias.internals.keras_view:KERAS", "keras")
 
 
 def add_compat(root: ModuleType) -> None:

@@ -410,11 +410,14 @@ class BaseSession:
         """A function of feed arrays that gives the fetches a CallableOptions message names."""
         feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
         targets, options = list(callable_options.target), callable_options.run_options
+        joined = {one.to_tensor: one.from_tensor for one in callable_options.tensor_connection}
 
         def call(*values: Any, run_metadata: object = None) -> list[Any]:
-            feed = dict(zip(feeds, values)) or None
+            feed = dict(zip(feeds, values))
+            if joined:
+                feed.update(zip(joined, self.run(list(joined.values()), feed or None)))
             observed = None if run_metadata is None else options
-            return self.run([fetches, targets], feed, observed, run_metadata)[0]
+            return self.run([fetches, targets], feed or None, observed, run_metadata)[0]
 
         return call
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import abc
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...engine.types.shape import TensorShape
 from ...ops.public import tf
@@ -20,14 +20,21 @@ from .state import OldInputs, ScopeState
 if TYPE_CHECKING:
     from .state import Cache, Objects, StateManager, _LazyBuilder
 
+Kind = TypeVar("Kind", bound=type)
+
 IdWeightPair = namedtuple("IdWeightPair", ("id_tensor", "weight_tensor"))
 TensorSequenceLengthPair = namedtuple(
     "TensorSequenceLengthPair", ("dense_tensor", "sequence_length")
 )
 
 
-class _FeatureColumn(abc.ABC):
-    """A column as 1.x has it."""
+def _counts_as(old: type[abc.ABC]) -> Callable[[Kind], Kind]:
+    """Makes a class count as one of 1.x, without being below it: columns may have both as bases."""
+    return old.register
+
+
+class _Named(abc.ABC):
+    """What all columns have."""
 
     @property
     @abc.abstractmethod
@@ -43,6 +50,10 @@ class _FeatureColumn(abc.ABC):
     @property
     def _var_scope_name(self) -> str:
         return self.name
+
+
+class _FeatureColumn(_Named):
+    """A column as 1.x has it."""
 
     @abc.abstractmethod
     def _transform_feature(self, inputs: _LazyBuilder) -> Any: ...
@@ -100,7 +111,8 @@ class _SequenceDenseColumn(_FeatureColumn):
     ) -> Any: ...
 
 
-class FeatureColumn(_FeatureColumn):
+@_counts_as(_FeatureColumn)
+class FeatureColumn(_Named):
     """A column: how some features become a tensor."""
 
     @abc.abstractmethod
@@ -145,7 +157,8 @@ class FeatureColumn(_FeatureColumn):
         return self.parse_example_spec
 
 
-class DenseColumn(FeatureColumn, _DenseColumn):
+@_counts_as(_DenseColumn)
+class DenseColumn(FeatureColumn):
     """A column that gives a dense tensor [batch, *variable_shape]."""
 
     @property
@@ -172,7 +185,8 @@ class DenseColumn(FeatureColumn, _DenseColumn):
         return self.get_dense_tensor(OldInputs(inputs), ScopeState(weight_collections, trainable))
 
 
-class CategoricalColumn(FeatureColumn, _CategoricalColumn):
+@_counts_as(_CategoricalColumn)
+class CategoricalColumn(FeatureColumn):
     """A column that gives ids of categories, below `num_buckets`, and weights if it has some."""
 
     IdWeightPair = IdWeightPair
@@ -201,7 +215,8 @@ class CategoricalColumn(FeatureColumn, _CategoricalColumn):
         return self.get_sparse_tensors(OldInputs(inputs), None)
 
 
-class SequenceDenseColumn(FeatureColumn, _SequenceDenseColumn):
+@_counts_as(_SequenceDenseColumn)
+class SequenceDenseColumn(FeatureColumn):
     """A column that gives sequences."""
 
     TensorSequenceLengthPair = TensorSequenceLengthPair

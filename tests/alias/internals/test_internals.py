@@ -145,3 +145,78 @@ def test_every_public_namespace_is_below_compat_v1() -> None:
     for name in ("train", "nn", "summary", "logging", "flags", "app", "gfile", "layers"):
         assert view(f"compat.v1.{name}") is getattr(tf, name)
     assert importlib.import_module("numbaflow.compat.v1") is tf
+
+
+def test_gradients_are_found_by_name() -> None:
+    ops = view("python.framework.ops")
+    known = ops._gradient_registry
+    assert "Relu" in known._registry and "NoSuchOp" not in known._registry
+    assert "Relu" in known.list() and callable(known.lookup("Relu"))
+    with pytest.raises(LookupError, match="gradient registry has no entry for: NoSuchOp"):
+        known.lookup("NoSuchOp")
+    known.register(lambda op, grad: 5 * grad, "FiveFold")
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(2.0)
+        with graph.gradient_override_map({"Relu": "FiveFold"}):
+            y = tf.nn.relu(x)
+        with tf.Session() as session:
+            assert session.run(tf.gradients(y, x)[0]) == 5.0
+    assert "FiveFold" in known._registry and known._registry.pop("FiveFold")["type"]
+    assert "FiveFold" not in known._registry
+    nn_grad = view("python.ops.nn_grad")
+    assert nn_grad._ReluGrad is known.lookup("Relu") and not hasattr(nn_grad, "_NoSuchGrad")
+
+
+def test_private_helpers() -> None:
+    with tf.Graph().as_default():
+        x = tf.zeros([2, 3])
+        math_ops, nn_ops = view("python.ops.math_ops"), view("python.ops.nn_ops")
+        reduced = math_ops._ReductionDims(x, None)
+        assert view("python.framework.tensor_util").constant_value(reduced).tolist() == [0, 1]
+        assert math_ops._ReductionDims(x, 1) == 1
+        assert nn_ops._get_sequence(2, 2, 3, "strides") == [1, 2, 2, 1]
+        assert nn_ops._get_sequence([2, 3], 2, 1, "strides") == [1, 1, 2, 3]
+        with pytest.raises(ValueError, match="strides should be of length 1, 2 or 4 but was 3"):
+            nn_ops._get_sequence([1, 2, 3], 2, 3, "strides")
+        y = tf.identity(x, name="y")
+        walk = view("python.ops.op_selector").get_backward_walk_ops
+        assert [op.name for op in walk(y)] == ["y", "zeros"]
+        assert [op.name for op in walk(y, inclusive=False)] == ["zeros"]
+    kinds = view("python.framework.dtypes")
+    assert kinds._TF_TO_NP[1] is np.float32 and kinds._NP_TO_TF[np.int64] is tf.int64
+    nodes = view("python.framework.graph_util_impl")._bfs_for_reachable_nodes
+    assert nodes(["c"], {"c": ["b"], "b": ["a"], "d": []}) == {"a", "b", "c"}
+
+
+def test_keras_can_be_imported_and_says_what_it_lacks() -> None:
+    keras = view("keras")
+    assert keras is tf.keras and view("keras.layers") is keras.layers
+    assert issubclass(tf.layers.Dense, keras.layers.Layer)
+    assert keras.activations.get("relu") is tf.nn.relu and keras.activations.get(None)(3) == 3
+    assert keras.initializers.Zeros is tf.zeros_initializer
+    with pytest.raises(ValueError, match="Unknown activation function:no_such"):
+        keras.activations.get("no_such")
+
+    class Mine(keras.layers.Lambda):
+        pass
+
+    with pytest.raises(NotImplementedError, match="tf.keras.layers.Lambda is not in numbaflow"):
+        Mine()
+    with pytest.raises(AttributeError, match="has no attribute 'Densee'"):
+        keras.layers.Densee()
+
+
+def test_a_device_is_told_to_what_asks_for_it() -> None:
+    class Asker:
+        device: Any = None
+
+        def _set_device(self, device: Any) -> None:
+            self.device = device
+
+    with tf.Graph().as_default() as graph:
+        asker = Asker()
+        graph._apply_device_functions(asker)
+        assert asker.device is None
+        with tf.device("/gpu:1"):
+            graph._apply_device_functions(asker)
+    assert asker.device.device_type == "GPU" and asker.device.device_index == 1
