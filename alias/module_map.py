@@ -399,6 +399,8 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
     "contrib.factorization.python.ops.gen_factorization_ops": "raw",
     "contrib.framework.python.ops.audio_ops": "raw",
+    "contrib.graph_editor.tests": "",
+    "contrib.graph_editor.tests.match": ".train.contrib.graph_editor.match",
     "contrib.image.ops.gen_image_ops": "raw",
     "contrib.resampler.ops.gen_resampler_ops": "raw",
     "python.compat.compat": ".alias.helpers",

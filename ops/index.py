@@ -17,6 +17,7 @@ AT_ONCE = (
     "ops.flow.util",
     "ops.math.operators",
     "ops.math.range",
+    "ops.quantization.fake_quant",
     "ops.state.resource",
     "ops.state.resource_variable",
     "ops.state.session_handles",
@@ -306,6 +307,16 @@ ops.parsing.proto_ops: io.decode_proto io.encode_proto
 ops.parsing.public: io.parse_example io.parse_sequence_example io.parse_single_example
   io.parse_single_sequence_example parse_example parse_single_example parse_single_sequence_example
 ops.public: raw_ops
+ops.quantization.fake_quant: fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient
+  fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
+  fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient
+  quantization.fake_quant_with_min_max_args quantization.fake_quant_with_min_max_args_gradient
+  quantization.fake_quant_with_min_max_vars quantization.fake_quant_with_min_max_vars_gradient
+  quantization.fake_quant_with_min_max_vars_per_channel
+  quantization.fake_quant_with_min_max_vars_per_channel_gradient
+ops.quantization.quantized: dequantize quantization.dequantize quantization.quantize
+  quantization.quantized_concat quantize quantize_v2 quantized_concat
+ops.quantization.round_trip: quantization.quantize_and_dequantize
 ops.queues.accumulators: ConditionalAccumulator ConditionalAccumulatorBase
   SparseConditionalAccumulator sparse.SparseConditionalAccumulator
 ops.queues.queues: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
@@ -529,6 +540,40 @@ train.contrib.framework.variables: contrib.framework.VariableDeviceChooser
   contrib.framework.get_variables_by_name contrib.framework.get_variables_by_suffix
   contrib.framework.get_variables_to_restore contrib.framework.global_variable
   contrib.framework.local_variable contrib.framework.model_variable contrib.framework.variable
+train.contrib.graph_editor.edit: contrib.graph_editor.bypass contrib.graph_editor.connect
+  contrib.graph_editor.detach contrib.graph_editor.detach_control_inputs
+  contrib.graph_editor.detach_control_outputs contrib.graph_editor.detach_inputs
+  contrib.graph_editor.detach_outputs
+train.contrib.graph_editor.reroute: contrib.graph_editor.add_control_inputs
+  contrib.graph_editor.remove_control_inputs contrib.graph_editor.reroute_inputs
+  contrib.graph_editor.reroute_ios contrib.graph_editor.reroute_outputs
+  contrib.graph_editor.reroute_ts contrib.graph_editor.swap_inputs contrib.graph_editor.swap_ios
+  contrib.graph_editor.swap_outputs contrib.graph_editor.swap_ts
+train.contrib.graph_editor.select: contrib.graph_editor.can_be_regex contrib.graph_editor.check_cios
+  contrib.graph_editor.compute_boundary_ts contrib.graph_editor.filter_ops
+  contrib.graph_editor.filter_ops_from_regex contrib.graph_editor.filter_ts
+  contrib.graph_editor.filter_ts_from_regex contrib.graph_editor.get_backward_walk_ops
+  contrib.graph_editor.get_forward_walk_ops contrib.graph_editor.get_name_scope_ops
+  contrib.graph_editor.get_ops_ios contrib.graph_editor.get_walks_intersection_ops
+  contrib.graph_editor.get_walks_union_ops contrib.graph_editor.get_within_boundary_ops
+  contrib.graph_editor.make_regex contrib.graph_editor.select_ops
+  contrib.graph_editor.select_ops_and_ts contrib.graph_editor.select_ts
+train.contrib.graph_editor.subgraph: contrib.graph_editor.SubGraphView
+  contrib.graph_editor.make_view contrib.graph_editor.make_view_from_scope contrib.graph_editor.sgv
+  contrib.graph_editor.sgv_scope
+train.contrib.graph_editor.transform: contrib.graph_editor.Transformer
+  contrib.graph_editor.TransformerInfo contrib.graph_editor.assign_renamed_collections_handler
+  contrib.graph_editor.copy contrib.graph_editor.copy_op_handler
+  contrib.graph_editor.copy_with_input_replacements contrib.graph_editor.graph_replace
+  contrib.graph_editor.keep_t_if_possible_handler
+  contrib.graph_editor.replace_t_with_placeholder_handler
+  contrib.graph_editor.transform_op_if_inside_handler
+train.contrib.graph_editor.util: contrib.graph_editor.ControlOutputs
+  contrib.graph_editor.get_consuming_ops contrib.graph_editor.get_generating_ops
+  contrib.graph_editor.get_tensors contrib.graph_editor.make_list_of_op
+  contrib.graph_editor.make_list_of_t contrib.graph_editor.make_placeholder_from_dtype_and_shape
+  contrib.graph_editor.make_placeholder_from_tensor contrib.graph_editor.ph
+  contrib.graph_editor.placeholder_name
 train.contrib.image.dense_image_warp: contrib.image.dense_image_warp
 train.contrib.image.image_ops: contrib.image.angles_to_projective_transforms
   contrib.image.bipartite_match contrib.image.compose_transforms contrib.image.connected_components

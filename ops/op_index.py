@@ -173,6 +173,11 @@ ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
 ops.parsing.csv: DecodeCSV
 ops.parsing.nodes: ParseExample ParseSequenceExample ParseSingleExample ParseSingleSequenceExample
 ops.parsing.proto_ops: DecodeProtoV2 EncodeProto
+ops.quantization.fake_quant: FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
+  FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
+  FakeQuantWithMinMaxVarsPerChannelGradient
+ops.quantization.quantized: Dequantize QuantizeV2 QuantizedConcat
+ops.quantization.round_trip: QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
 ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
   AccumulatorTakeGradient ConditionalAccumulator ResourceAccumulatorApplyGradient
   ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient

@@ -157,6 +157,7 @@ from .strings.decoding import decode_json_example as decode_json_example
 from .strings.decoding import decode_raw_v1 as _decode_raw
 from .state.session_handles import delete_session_tensor as delete_session_tensor
 from .array.blocks import depth_to_space as depth_to_space
+from .raw_ops import Dequantize as _dequantize
 from .sparse.serialize import deserialize_many_sparse as deserialize_many_sparse
 from ..engine.graph.scope_functions import device as device
 from .array.matrix_diag import diag as diag
@@ -186,6 +187,12 @@ from .array.shape import expand_dims as expand_dims
 from .raw_ops import Expm1 as _expm1
 from .array.patches import extract_image_patches as extract_image_patches
 from .linalg.norm import eye as eye
+from .raw_ops import FakeQuantWithMinMaxArgs as _fake_quant_with_min_max_args
+from .raw_ops import FakeQuantWithMinMaxArgsGradient as _fake_quant_with_min_max_args_gradient
+from .raw_ops import FakeQuantWithMinMaxVars as _fake_quant_with_min_max_vars
+from .raw_ops import FakeQuantWithMinMaxVarsGradient as _fake_quant_with_min_max_vars_gradient
+from .raw_ops import FakeQuantWithMinMaxVarsPerChannel as _fake_quant_with_min_max_vars_per_channel
+from .raw_ops import FakeQuantWithMinMaxVarsPerChannelGradient as _fake_quant_with_min_max_vars_per_channel_gradient
 from .array.constant import fill as fill
 from .state.variable_partitioners import fixed_size_partitioner as fixed_size_partitioner
 from ..engine.types.dtypes import _dtype as _float16
@@ -321,6 +328,9 @@ from ..engine.types.dtypes import qint16 as qint16
 from ..engine.types.dtypes import qint32 as qint32
 from ..engine.types.dtypes import qint8 as qint8
 from .raw_ops import Qr as _qr
+from .quantization.quantized import quantize as quantize
+from .quantization.quantized import quantize_v2 as quantize_v2
+from .raw_ops import QuantizedConcat as _quantized_concat
 from ..engine.types.dtypes import quint16 as quint16
 from ..engine.types.dtypes import quint8 as quint8
 from .random.random_ops import random_crop as random_crop
@@ -537,6 +547,7 @@ cos = _cos
 cosh = _cosh
 cross = _cross
 decode_raw = _decode_raw
+dequantize = _dequantize
 digamma = _digamma
 def disable_control_flow_v2() -> Any: ...
 def disable_eager_execution() -> Any: ...
@@ -548,6 +559,12 @@ def erf(x: Any, name: str | None = ...) -> Any: ...
 erfc = _erfc
 exp = _exp
 expm1 = _expm1
+fake_quant_with_min_max_args = _fake_quant_with_min_max_args
+fake_quant_with_min_max_args_gradient = _fake_quant_with_min_max_args_gradient
+fake_quant_with_min_max_vars = _fake_quant_with_min_max_vars
+fake_quant_with_min_max_vars_gradient = _fake_quant_with_min_max_vars_gradient
+fake_quant_with_min_max_vars_per_channel = _fake_quant_with_min_max_vars_per_channel
+fake_quant_with_min_max_vars_per_channel_gradient = _fake_quant_with_min_max_vars_per_channel_gradient
 def fft(input: Any, name: str | None = ...) -> Any: ...
 def fft2d(input: Any, name: str | None = ...) -> Any: ...
 def fft3d(input: Any, name: str | None = ...) -> Any: ...
@@ -600,6 +617,7 @@ polygamma = _polygamma
 print = _print
 py_function = _py_function
 qr = _qr
+quantized_concat = _quantized_concat
 random_normal_initializer = _random_normal_initializer
 random_uniform_initializer = _random_uniform_initializer
 range = _range

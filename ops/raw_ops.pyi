@@ -1534,6 +1534,13 @@ def DepthwiseConv2dNativeBackpropInput(
     dilations: Sequence[int] | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def Dequantize(
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    mode: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def DeserializeIterator(
     resource_handle: TensorLike,
     serialized: TensorLike,
@@ -2015,6 +2022,67 @@ def FIFOQueueV2(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def FakeQuantWithMinMaxArgs(
+    inputs: TensorLike,
+    min: float | None = ...,
+    max: float | None = ...,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FakeQuantWithMinMaxArgsGradient(
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: float | None = ...,
+    max: float | None = ...,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FakeQuantWithMinMaxVars(
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _FakeQuantWithMinMaxVarsGradient(NamedTuple):
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
+def FakeQuantWithMinMaxVarsGradient(
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> _FakeQuantWithMinMaxVarsGradient: ...
+def FakeQuantWithMinMaxVarsPerChannel(
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _FakeQuantWithMinMaxVarsPerChannelGradient(NamedTuple):
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
+def FakeQuantWithMinMaxVarsPerChannelGradient(
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> _FakeQuantWithMinMaxVarsPerChannelGradient: ...
 def FakeQueue(
     resource: TensorLike,
     name: str | None = ...,
@@ -4020,6 +4088,62 @@ def Qr(
     full_matrices: bool | None = ...,
     name: str | None = ...,
 ) -> _Qr: ...
+def QuantizeAndDequantize(
+    input: TensorLike,
+    signed_input: bool | None = ...,
+    num_bits: int | None = ...,
+    range_given: bool | None = ...,
+    input_min: float | None = ...,
+    input_max: float | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def QuantizeAndDequantizeV2(
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    signed_input: bool | None = ...,
+    num_bits: int | None = ...,
+    range_given: bool | None = ...,
+    round_mode: bytes | str | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def QuantizeAndDequantizeV3(
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    num_bits: TensorLike,
+    signed_input: bool | None = ...,
+    range_given: bool | None = ...,
+    narrow_range: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _QuantizeV2(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+def QuantizeV2(
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
+    mode: bytes | str | None = ...,
+    round_mode: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _QuantizeV2: ...
+class _QuantizedConcat(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+def QuantizedConcat(
+    concat_dim: TensorLike,
+    values: Sequence[TensorLike] | Tensor,
+    input_mins: Sequence[TensorLike] | Tensor,
+    input_maxes: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> _QuantizedConcat: ...
 def QueueClose(
     handle: TensorLike,
     cancel_pending_enqueues: bool | None = ...,

@@ -216,6 +216,7 @@ FAMILIES: dict[str, set[str]] = {
     "nn": {"math", "random", "sparse", "state"},
     "parsing": {"array", "sparse", "strings"},
     "queues": {"state", "strings"},
+    "quantization": {"math"},
     "random": set(),
     "signal": {"math"},
     "sparse": {"array", "math", "state"},

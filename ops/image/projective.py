@@ -23,6 +23,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from .. import shape_inference
+from ..math.rounding import half_away
 from ..public import raw, tf
 
 if TYPE_CHECKING:
@@ -46,12 +47,6 @@ def _source(x: Any, y: Any, *transform: Any) -> Any:
 
     depth = line(g, h, 1.0)
     return k.div(line(a, b, c), depth), k.div(line(d, e, f), depth), k.ne(depth, 0.0)
-
-
-def _nearest(x: Any) -> Any:
-    """Rounds halves away from zero, as C does."""
-    whole = k.trunc(x)
-    return k.select(k.ge(k.abs(k.sub(x, whole)), 0.5), k.add(whole, k.sign(x)), whole)
 
 
 def _place(y: Any, x: Any, is_seen: Any, image: Any, height: Any, width: Any) -> Any:
@@ -115,7 +110,7 @@ def _transformed(
             return np.where(inside[..., None], found, np.zeros((), images.dtype))
 
         if not is_bilinear:
-            return pixels(_nearest(y), _nearest(x))
+            return pixels(half_away(y), half_away(x))
         y, x = (np.where(is_seen, p, np.float32(-9)) for p in (y, x))
         corners = [
             pixels(np.floor(y) + np.float32(i), np.floor(x) + np.float32(j)).astype(np.float32)
@@ -165,7 +160,7 @@ def _lower(
         return b.map(lambda v, i: k.select(i, v, k.cast(0, images.dtype)), found, inside)
 
     if not is_bilinear:
-        return pixels(b.map(_nearest, y), b.map(_nearest, x))
+        return pixels(b.map(half_away, y), b.map(half_away, x))
     tops, lefts = (
         [b.map(lambda p, n=float(n): k.add(k.floor(p), n), p) for n in (0, 1)] for p in (y, x)
     )

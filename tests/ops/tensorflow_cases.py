@@ -41,7 +41,11 @@ SEEDS = [(87654321, 42), (0, 5), (3, 0), (1, 2**40 + 9)]
 # Parameters out of range end TensorFlow's process.
 ABORTING = (
     "IRFFT",
+    "IRFFT2D",
+    "IRFFT3D",
     "RFFT",
+    "RFFT2D",
+    "RFFT3D",
     "AvgPoolGrad",
     "CropAndResizeGradBoxes",
     "CropAndResizeGradImage",
@@ -58,7 +62,11 @@ FRAGILE = (
     "CropAndResizeGradImage",
     "CropAndResizeGradBoxes",
     "IRFFT",
+    "IRFFT2D",
+    "IRFFT3D",
     "RFFT",
+    "RFFT2D",
+    "RFFT3D",
     "ResizeBilinearGrad",
     "BlockLSTM",
     "BlockLSTMV2",

@@ -136,3 +136,5 @@ _ESTIMATOR = {
 }
 for _target, _name in _ESTIMATOR.items():
     lazy(f"train.estimator.{_target}", f"contrib.estimator.{_name}")
+for _name in ("edit", "reroute", "select", "subgraph", "transform", "util"):
+    lazy(f"train.contrib.graph_editor.{_name}", f"contrib.graph_editor.{_name}")

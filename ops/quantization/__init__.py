@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.quantization`: floats that are rounded as if they had few bits, and numbers that have few."""
