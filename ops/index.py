@@ -17,7 +17,6 @@ AT_ONCE = (
     "ops.flow.util",
     "ops.math.operators",
     "ops.math.range",
-    "ops.quantization.fake_quant",
     "ops.state.resource",
     "ops.state.resource_variable",
     "ops.state.session_handles",

@@ -216,7 +216,7 @@ def _gradient_of(op_type: str) -> Callable[[Operation, Tensor], Any]:
     return gradient
 
 
-def _publish(op_type: str, *args: Any, **more: Any) -> None:
+def _define_public(op_type: str, *args: Any, **more: Any) -> None:
     name = more.pop("name")
     export(f"quantization.{name}", name)(define(op_type, *args, **more))
 
@@ -227,7 +227,7 @@ _LOWS = np.array([-6, -0.1, 0, -1.5], np.float32)
 _HIGHS = np.array([6, 0.9, 0, 3.5], np.float32)
 _CHOICES: list[dict[str, Any]] = [{}, {"num_bits": 4, "narrow_range": True}]
 
-_publish(
+_define_public(
     "FakeQuantWithMinMaxArgsGradient",
     "gradients: float32, inputs: float32 -> backprops: float32",
     _RANGE,
@@ -239,7 +239,7 @@ _publish(
     doc="The gradient of FakeQuantWithMinMaxArgs.",
     test={"values": [[_GRAD, _X]], "attrs": _CHOICES},
 )
-_publish(
+_define_public(
     "FakeQuantWithMinMaxArgs",
     "inputs: float32 -> outputs: float32",
     _RANGE,
@@ -255,7 +255,7 @@ for _by_channel in (False, True):
     _type = "FakeQuantWithMinMaxVars" + ("PerChannel" if _by_channel else "")
     _name = "fake_quant_with_min_max_vars" + ("_per_channel" if _by_channel else "")
     _given = [_LOWS, _HIGHS] if _by_channel else [np.float32(-1.5), np.float32(3.4)]
-    _publish(
+    _define_public(
         f"{_type}Gradient",
         "gradients: float32, inputs: float32, min: float32, max: float32 -> "
         "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32",
@@ -268,7 +268,7 @@ for _by_channel in (False, True):
         doc=f"The gradient of {_type}.",
         test={"values": [[_GRAD, _X, *_given]], "attrs": _CHOICES},
     )
-    _publish(
+    _define_public(
         _type,
         "inputs: float32, min: float32, max: float32 -> outputs: float32",
         _BITS,

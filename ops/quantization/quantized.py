@@ -39,10 +39,16 @@ def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 
 def _cast(x: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """Floats that are whole as numbers of a quantised dtype; what lies outside is cut."""
+    """Floats that are whole as numbers of a quantised dtype; what lies outside is cut.
+
+    What 32 bits have no room for becomes the least number, as on the processors of the time.
+    """
     least, most = _limits(dtype)
     kind = dtype[0] if dtype.names else dtype
-    whole = np.clip(np.nan_to_num(np.asarray(x, np.float64), nan=0.0), least, most)
+    whole = np.nan_to_num(np.asarray(x, np.float64), nan=0.0)
+    if kind.itemsize == 4:
+        whole = np.where(whole > most, least, whole)
+    whole = np.clip(whole, least, most)
     return np.ascontiguousarray(whole.astype(kind)).view(dtype)
 
 
@@ -70,7 +76,8 @@ def _to_steps(x: np.ndarray, low: np.float32, high: np.float32, dtype: np.dtype[
     least, most = _limits(dtype)
     scale = _f32(0.0 if low == high else float(most - least) / float(high - low))
     offset = half_away(np.asarray(low * scale)) - _f32(least)
-    return half_away(x * scale) - offset
+    # The largest float that is an int32.
+    return np.minimum(half_away(x * scale) - offset, _f32(min(most, 2147483520)))
 
 
 def _from_steps(x: np.ndarray, low: np.float32, high: np.float32) -> np.ndarray:
