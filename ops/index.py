@@ -29,6 +29,7 @@ AT_ONCE = (
     "ops.constant_folding",
     "ops.public",
     "train.checkpoints.saver",
+    "train.contrib.quantize.fold_batch_norms",
     "train.contrib.public",
     "train.distributed.server",
     "train.saved_model.public",
@@ -805,6 +806,9 @@ train.contrib.opt.wrappers: contrib.opt.DropStaleGradientOptimizer
   contrib.opt.MultitaskOptimizerWrapper contrib.opt.VariableClippingOptimizer
   contrib.opt.clip_gradients_by_global_norm
 train.contrib.periodic_resample: contrib.periodic_resample.periodic_resample
+train.contrib.quantize.quantize_graph: contrib.quantize.create_eval_graph
+  contrib.quantize.create_training_graph contrib.quantize.experimental_create_eval_graph
+  contrib.quantize.experimental_create_training_graph
 train.contrib.resampler: contrib.resampler.resampler
 train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
   contrib.rnn.OutputProjectionWrapper
