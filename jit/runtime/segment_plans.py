@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,12 @@ from .plan import Plan, compile_segment
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
+
+
+@cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    """A dtype's name, which NumPy puts together anew each time."""
+    return dtype.name
 
 
 class CompileFailure(Exception):
@@ -106,7 +112,7 @@ class SegmentPlans:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
         arrays = [known[tensor] for tensor in self.segment.inputs]
         for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
-            if array.dtype.name != dtype and compiles(dtype):
+            if _name_of(array.dtype) != dtype and compiles(dtype):
                 text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
                 raise errors.InternalError(None, tensor.op, text)
         return arrays
@@ -263,7 +269,7 @@ class SegmentPlans:
         candidates = [
             i
             for i, array in enumerate(arrays)
-            if array.dtype.name in ("int32", "int64")
+            if _name_of(array.dtype) in ("int32", "int64")
             and array.ndim < 2
             and array.size <= MOST_SIZES
         ]

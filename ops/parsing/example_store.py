@@ -227,8 +227,12 @@ def _suits(asked: Dense, column: Column) -> bool:
     size = math.prod(asked.row)
     if asked.has_rows:
         return not (column.counts % (size or 1)).any()
-    is_there = bool(column.present.all()) or bool(asked.default.size)
-    return is_there and bool((column.counts[column.present] == size).all())
+    counts = column.counts
+    if not column.present.all():
+        if not asked.default.size:
+            return False
+        counts = counts[column.present]
+    return bool((counts == size).all())
 
 
 def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
