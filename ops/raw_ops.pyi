@@ -1930,6 +1930,15 @@ def ExperimentalSetStatsAggregatorDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalSlidingWindowDataset(
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalSqlDataset(
     driver_name: TensorLike,
     data_source_name: TensorLike,
@@ -5547,6 +5556,15 @@ def Slice(
     input: TensorLike,
     begin: TensorLike,
     size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SlidingWindowDataset(
+    input_dataset: TensorLike,
+    window_size: TensorLike,
+    window_shift: TensorLike,
+    window_stride: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def Snapshot(

@@ -398,10 +398,10 @@ class TensorShape:
             other = as_shape(other)
         except TypeError:
             return NotImplemented
-        # Unknown sizes are not equal to anything but themselves.
-        return self._sizes == other._sizes and (
-            self is other or self._sizes is None or None not in self._sizes
-        )
+        # Unknown sizes are not equal to anything but themselves, also in a copy of the shape.
+        if self._sizes is other._sizes:
+            return True
+        return self._sizes == other._sizes and None not in (self._sizes or ())
 
     def __ne__(self, other: object) -> Any:
         try:
@@ -410,7 +410,9 @@ class TensorShape:
             return NotImplemented
         if self._sizes is None or other._sizes is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
-        return self is not other and (self._sizes != other._sizes or None in self._sizes)
+        if self._sizes is other._sizes:
+            return False
+        return self._sizes != other._sizes or None in self._sizes
 
     def __hash__(self) -> int:
         return hash(self._sizes)

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...engine.api import lazy
+from ...engine.graph.collections import register_proto_function
 
 # Module -> its names in `tf.contrib.framework`.
 _FRAMEWORK = {
@@ -138,3 +141,84 @@ for _target, _name in _ESTIMATOR.items():
     lazy(f"train.estimator.{_target}", f"contrib.estimator.{_name}")
 for _name in ("edit", "reroute", "select", "subgraph", "transform", "util"):
     lazy(f"train.contrib.graph_editor.{_name}", f"contrib.graph_editor.{_name}")
+# Namespace -> what it has under the names of others: a module's names, or names that begin alike.
+_ALIASES = {
+    "contrib.training": {
+        "train.estimator.feeding": "FeedingQueueRunner",
+    },
+    "contrib.data": {
+        "ops.data.dataset": "AUTOTUNE",
+        "ops.data.checkpointing": "get_single_element",
+        "ops.data.experimental.batching": "dense_to_sparse_batch map_and_batch unbatch",
+        "ops.data.experimental.choosing": (
+            "choose_from_datasets parallel_interleave rejection_resample sample_from_datasets"
+        ),
+        "ops.data.experimental.csv": "make_csv_dataset",
+        "ops.data.experimental.elements": "copy_to_device prefetch_to_device",
+        "ops.data.experimental.grouping": (
+            "Reducer bucket_by_sequence_length group_by_reducer group_by_window"
+        ),
+        "ops.data.experimental.reading": (
+            "SqlDataset TFRecordWriter make_batched_features_dataset parse_example_dataset"
+        ),
+        "ops.data.experimental.scanning": (
+            "enumerate_dataset ignore_errors scan shuffle_and_repeat unique"
+        ),
+        "ops.data.iterators": "Iterator get_next_as_optional",
+        "ops.data.optional": "Optional",
+        "train.objects.iterator_saving": "make_saveable_from_iterator",
+        "train.sessions.input_pipeline_hook": "CheckpointInputPipelineHook",
+    },
+    "contrib.nn": {
+        "ops.nn.conv_public": "conv1d_transpose",
+    },
+    "contrib.stateless": {
+        "ops.random.distributions_stateless": (
+            "stateless_multinomial stateless_random_normal stateless_random_uniform "
+            "stateless_truncated_normal"
+        ),
+    },
+    "contrib.util": {
+        "io.meta_graph": "ops_used_by_graph_def stripped_op_list_for_graph",
+    },
+    "contrib.lookup": {
+        "ops.lookup.tables": (
+            "InitializableLookupTableBase KeyValueTensorInitializer LookupInterface "
+            "TableInitializerBase TextFileIdTableInitializer TextFileIndex TextFileInitializer "
+            "TextFileStringTableInitializer"
+        ),
+        "ops.lookup.vocabulary": (
+            "FastHashSpec HasherSpec IdTableWithHashBuckets StrongHashSpec index_table_from_file "
+            "index_to_string_table_from_file"
+        ),
+    },
+}
+for _space, _modules in _ALIASES.items():
+    for _module, _names in _modules.items():
+        for _name in _names.split():
+            lazy(f"{_module}:{_name}", f"{_space}.{_name}")
+for _module, _name, _public in (
+    ("ops.data.experimental.csv", "CsvDatasetV1", "CsvDataset"),
+    ("ops.data.experimental.scanning", "RandomDatasetV1", "RandomDataset"),
+    ("ops.data.experimental.scanning", "counter", "Counter"),
+):
+    lazy(f"{_module}:{_name}", f"contrib.data.{_public}")
+
+
+def _hparam_def() -> Any:
+    from ...io import protos
+
+    return protos.HParamDef()
+
+
+def _to_proto(hparams: Any, export_scope: str | None = None) -> Any:
+    return hparams.to_proto(export_scope=export_scope)
+
+
+def _from_proto(hparam_def: object, import_scope: str | None = None) -> Any:
+    from .training.hparam import HParams
+
+    return HParams.from_proto(hparam_def, import_scope=import_scope)
+
+
+register_proto_function("hparams", _hparam_def, _to_proto, _from_proto)

@@ -62,17 +62,29 @@ class FeedingQueueRunner(QueueRunner):
     Args:
         queue: the queue.
         enqueue_ops: an op for each thread.
+        close_op, cancel_op, queue_closed_exception_types: as of QueueRunner.
         feed_fns: a function for each, that gives its feeds until it raises OutOfRangeError.
     """
 
-    def __init__(self, queue: Any, enqueue_ops: list[Any], feed_fns: list[Any]) -> None:
+    def __init__(
+        self,
+        queue: Any = None,
+        enqueue_ops: list[Any] | None = None,
+        close_op: Any = None,
+        cancel_op: Any = None,
+        feed_fns: list[Any] | None = None,
+        queue_closed_exception_types: Any = None,
+    ) -> None:
         ends = (errors.OutOfRangeError, errors.CancelledError)
-        super().__init__(queue=queue, enqueue_ops=enqueue_ops, queue_closed_exception_types=ends)
-        self._feeds = dict(zip(enqueue_ops, feed_fns))
+        super().__init__(
+            *(queue, enqueue_ops, close_op, cancel_op),
+            queue_closed_exception_types=queue_closed_exception_types or ends,
+        )
+        self._feeds = dict(zip(enqueue_ops or (), feed_fns or ()))
 
     def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
-        feed = self._feeds[enqueue_op]
-        return lambda: sess.run(enqueue_op, feed_dict=feed())
+        feed = self._feeds.get(enqueue_op)
+        return lambda: sess.run(enqueue_op, feed_dict=feed and feed())
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """Raises NotImplementedError: what is fed is no part of a graph."""
@@ -119,7 +131,7 @@ def enqueue_rows(
             placeholders = [tf.placeholder(dtype) for dtype in types]
             ops.append(queue.enqueue_many(placeholders))
             feeders.append(RowFeeder(count, rows, placeholders, enqueue_size, shuffle, num_epochs))
-        add_queue_runner(FeedingQueueRunner(queue, ops, feeders))
+        add_queue_runner(FeedingQueueRunner(queue, ops, feed_fns=feeders))
         room = capacity - least
         full = tf.cast(tf.maximum(0, queue.size() - least), dtypes.float32) * (1.0 / room)
         scalar(f"queue/{queue.name}fraction_over_{least}_of_{room}_full", full)

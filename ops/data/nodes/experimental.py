@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
-from ..runtime import choosing, grouping, ordering, scanning, sparse_batches, threads
+from ..runtime import batching, choosing, grouping, ordering, scanning, sparse_batches, threads
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.mapped_batches import MapAndBatchDataset
 from ..runtime.mapping import MapDataset
@@ -147,6 +147,19 @@ def _take_while(c: KernelContext, source: np.ndarray, others: list[Any]) -> Data
     return scanning.TakeWhileDataset(dataset_in(source), captured(c, "predicate", others))
 
 
+def _sliding_window(c: KernelContext, source: np.ndarray, *given: np.ndarray) -> Dataset:
+    numbers = []
+    for name, value in zip(("Window size", "Window shift", "window_stride"), given):
+        number = int(scalar(value, name))
+        if number <= 0:
+            raise errors.invalid(f"{name} must be greater than zero.")
+        numbers.append(number)
+    size, shift, stride = numbers
+    return batching.SlidingWindowDataset(
+        dataset_in(source), *element_types(c), (size, shift, stride), drops=True
+    )
+
+
 def _unique(c: KernelContext, source: np.ndarray) -> Dataset:
     read = dataset_in(source)
     if len(read.types) != 1 or read.types[0].name not in ("int32", "int64", "string"):
@@ -237,6 +250,15 @@ define_both(
     f"predicate: func; Targuments: list(type) >= 0; {TYPES}",
     _take_while,
     "A dataset of the elements in front of the first for which a function does not hold.",
+)
+define_both(
+    "SlidingWindowDataset",
+    "ExperimentalSlidingWindowDataset",
+    f"{_INPUT}, window_size: int64, window_shift: int64, window_stride: int64",
+    TYPES,
+    _sliding_window,
+    "A dataset of batches of neighbouring elements.",
+    shape=scalars(None, 0, 0, 0),
 )
 define_both(
     "UniqueDataset",

@@ -371,6 +371,23 @@ class WindowDataset(UnaryDataset):
         whole = (self.size - 1) * self.stride + 1
         return 0 if count < whole else (count - whole) // self.shift + 1
 
+    def combined(self, window: Sequence[Element]) -> Element:
+        """A window as an element."""
+        return tuple(
+            FixedDataset([kind], [shape], [(element[i],) for element in window]).boxed()
+            for i, (kind, shape) in enumerate(zip(self.source.types, self.source.shapes))
+        )
+
+
+class SlidingWindowDataset(WindowDataset):
+    """Neighbouring elements as batches; what is left at the end is dropped."""
+
+    kind = "SlidingWindow"
+
+    def combined(self, window: Sequence[Element]) -> Element:
+        """A window as a batch."""
+        return stacked(window)
+
 
 class _Windows(Stream):
     def __init__(self, dataset: WindowDataset, source: Stream) -> None:
@@ -398,10 +415,7 @@ class _Windows(Stream):
         window = self._held[: whole : d.stride]
         self._ahead = max(0, d.shift - len(self._held))
         self._held = self._held[d.shift :]
-        return tuple(
-            FixedDataset([kind], [shape], [(element[i],) for element in window]).boxed()
-            for i, (kind, shape) in enumerate(zip(d.source.types, d.source.shapes))
-        )
+        return d.combined(window)
 
     def save(self) -> State:
         return {
