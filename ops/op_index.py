@@ -207,6 +207,7 @@ ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson Ra
   StatelessTruncatedNormal
 ops.random.random_ops: Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
   TruncatedNormal
+ops.random.skip_gram: SkipGramGenerateCandidates
 ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseTensorDenseAdd
 ops.sparse.cross: SparseCross SparseFeatureCross SparseFeatureCrossV2
@@ -220,7 +221,7 @@ ops.sparse.sparse_tensors_map: AddManySparseToTensorsMap AddSparseToTensorsMap
   TakeManySparseFromTensorsMap
 ops.state.checkpoint_remap: GenerateVocabRemapping LoadAndRemapMatrix
 ops.state.reference: Assign AssignAdd AssignSub CountUpTo DestroyTemporaryVariable
-  IsVariableInitialized ResourceCountUpTo TemporaryVariable Variable VariableV2
+  IsVariableInitialized ObtainNext ResourceCountUpTo TemporaryVariable Variable VariableV2
 ops.state.resource: AssignAddVariableOp AssignSubVariableOp AssignVariableOp DestroyResourceOp
   ReadVariableOp ResourceGather ResourceGatherNd VarHandleOp VarIsInitializedOp VariableShape
 ops.state.save_restore: MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2

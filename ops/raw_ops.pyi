@@ -3643,6 +3643,11 @@ def NthElement(
     reverse: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ObtainNext(
+    list: TensorLike,
+    counter: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def OneHot(
     indices: TensorLike,
     depth: TensorLike,
@@ -5552,6 +5557,21 @@ def SkipDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+class _SkipGramGenerateCandidates(NamedTuple):
+    tokens: Tensor
+    labels: Tensor
+
+def SkipGramGenerateCandidates(
+    input_tensor: TensorLike,
+    min_skips: TensorLike,
+    max_skips: TensorLike,
+    start: TensorLike,
+    limit: TensorLike,
+    emit_self_as_target: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> _SkipGramGenerateCandidates: ...
 def Slice(
     input: TensorLike,
     begin: TensorLike,

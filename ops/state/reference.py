@@ -223,6 +223,33 @@ count_up_to_op = define(
 )
 
 
+def _obtain_next(c: KernelContext, strings: np.ndarray, cell: VariableStorage) -> np.ndarray:
+    if not strings.size:
+        raise errors.invalid("list must have an element, but has none")
+    with cell.lock:
+        place = cell.looked_up()
+        if place.ndim:
+            raise errors.invalid(f"counter is not a scalar: {shape_text(place.shape)}")
+        place[...] = (place + 1) % len(strings)
+        return strings[int(place)]
+
+
+def _list_shape(c: ShapeContext) -> TensorShape:
+    shape_inference.ranked(c.inputs[0], 1)
+    shape_inference.ranked(c.inputs[1], 0)
+    return TensorShape([])
+
+
+define(
+    "ObtainNext",
+    "list: string, counter: Ref(int64) -> out_element: string",
+    shape=_list_shape,
+    kernel=_obtain_next,
+    gradient=UPDATE,
+    doc="The string at the place of the counter, which goes on before, and starts anew at the end.",
+)
+
+
 def _resource_count_shape(c: ShapeContext) -> TensorShape:
     from .resource import handle_shape
 

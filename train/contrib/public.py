@@ -178,8 +178,21 @@ _ALIASES = {
             "stateless_truncated_normal"
         ),
     },
+    "contrib.tensorboard.plugins.projector.projector_config_pb2": {
+        "io.protos": "EmbeddingInfo ProjectorConfig SpriteMetadata",
+    },
+    "contrib.tfprof.model_analyzer": {"engine.deprecation": "deprecated"},
+    "contrib.tfprof.tfprof_logger": {"engine.deprecation": "deprecated"},
     "contrib.util": {
         "io.meta_graph": "ops_used_by_graph_def stripped_op_list_for_graph",
+    },
+    "contrib.eager": {
+        "engine.compat": "enable_eager_execution executing_eagerly",
+        "engine.interface.specs": "TensorSpec",
+        "ops.flow.custom_gradient": "custom_gradient",
+        "ops.flow.gradient_tape": "GradientTape",
+        "ops.state.template": "make_template",
+        "train.objects.checkpoint": "Checkpoint",
     },
     "contrib.lookup": {
         "ops.lookup.tables": (
@@ -197,12 +210,17 @@ for _space, _modules in _ALIASES.items():
     for _module, _names in _modules.items():
         for _name in _names.split():
             lazy(f"{_module}:{_name}", f"{_space}.{_name}")
-for _module, _name, _public in (
-    ("ops.data.experimental.csv", "CsvDatasetV1", "CsvDataset"),
-    ("ops.data.experimental.scanning", "RandomDatasetV1", "RandomDataset"),
-    ("ops.data.experimental.scanning", "counter", "Counter"),
-):
-    lazy(f"{_module}:{_name}", f"contrib.data.{_public}")
+for _target, _public in {
+    "ops.data.experimental.csv:CsvDatasetV1": "data.CsvDataset",
+    "ops.data.experimental.scanning:RandomDatasetV1": "data.RandomDataset",
+    "ops.data.experimental.scanning:counter": "data.Counter",
+    "engine.graph.trackable:Trackable": "checkpoint.CheckpointableBase",
+    "ops.flow.python_function:eager_py_func": "eager.py_func",
+    "ops.state.resource_variable:ResourceVariable": "eager.Variable",
+    "train.objects.tracking:AutoTrackable": "eager.Checkpointable",
+    "io.protos:TrackableObjectGraph": "checkpoint.CheckpointableObjectGraph",
+}.items():
+    lazy(_target, f"contrib.{_public}")
 
 
 def _hparam_def() -> Any:

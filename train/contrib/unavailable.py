@@ -12,7 +12,19 @@ from ...engine.api import constant
 
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
+<<<<<<< HEAD
 _TREES = "estimators of boosted trees, which are not in numbaflow yet"
+=======
+_EAGER = "eager execution, and numbaflow computes graphs in sessions"
+_PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
+_FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
+_SERVING = "TensorFlow Serving's batching threads"
+_TIMES = "traces of TensorFlow's processors; tf.Session.explain shows times and memory"
+_LMDB = "LMDB; write TFRecord files"
+_CPP = "TensorFlow's C++ runtime"
+_HEXAGON = "a Hexagon processor"
+_RPC = "gRPC services"
+>>>>>>> 2f3877c (tf.profiler.profile and tf.contrib.tfprof count parameters and float operations; contrib.checkpoint, copy_graph, text, compiler, input_pipeline; names of eager, autograph and others that say what they need)
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -39,10 +51,52 @@ TABLE = {
         distribute.cluster_resolver.KubernetesClusterResolver
         distribute.cluster_resolver.SlurmClusterResolver
     """,
+<<<<<<< HEAD
     _TREES: """
         contrib.estimator.boosted_trees_classifier_train_in_memory
         contrib.estimator.boosted_trees_regressor_train_in_memory
     """,
+=======
+    _EAGER: """
+        contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
+        contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
+        contrib.eager.add_execution_callback contrib.eager.async_clear_error
+        contrib.eager.async_wait contrib.eager.clear_execution_callbacks
+        contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
+        contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
+        contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
+        contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.nan_callback
+        contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
+        contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
+        contrib.eager.set_server_def contrib.eager.seterr contrib.eager.defun
+        contrib.eager.function contrib.eager.value_and_gradients_function
+        contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
+        contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean
+        contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
+    """,
+    _PYTHON: """
+        contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
+        contrib.autograph.convert contrib.autograph.converted_call
+        contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
+        contrib.autograph.to_graph
+    """,
+    _FFMPEG: """
+        contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+    """,
+    _TIMES: """
+        contrib.tfprof.ProfileContext contrib.tfprof.model_analyzer.ProfileContext
+        contrib.tfprof.model_analyzer.Profiler contrib.tfprof.model_analyzer.advise
+        profiler.Profiler profiler.advise
+    """,
+    _LMDB: "contrib.data.LMDBDataset",
+    _SERVING: "contrib.batching.batch_function",
+    _CPP: """
+        contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+        contrib.stat_summarizer.StatSummarizer
+    """,
+    _HEXAGON: "contrib.remote_fused_graph.remote_fused_graph_execute",
+    _RPC: "contrib.rpc.rpc contrib.rpc.try_rpc",
+>>>>>>> 2f3877c (tf.profiler.profile and tf.contrib.tfprof count parameters and float operations; contrib.checkpoint, copy_graph, text, compiler, input_pipeline; names of eager, autograph and others that say what they need)
     _SEVERAL: """
         contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.ParameterServerStrategy
         contrib.distribute.MultiWorkerAllReduce

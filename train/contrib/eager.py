@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tf.contrib.eager` and `tf.contrib.autograph`: what graphs can honour of them.
+
+What needs eager execution or AutoGraph can be imported, and says so when it is called
+(unavailable.py).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...engine.api import constant, export
+from ...engine.compat import executing_eagerly
+
+# How tensors would be copied between devices, and whether calls would wait.
+for _name, _value in {
+    "DEVICE_PLACEMENT_EXPLICIT": 0,
+    "DEVICE_PLACEMENT_WARN": 1,
+    "DEVICE_PLACEMENT_SILENT": 2,
+    "SYNC": 0,
+    "ASYNC": 1,
+}.items():
+    constant(f"contrib.eager.{_name}", _value)
+constant("contrib.eager.in_eager_mode", executing_eagerly)
+
+
+@export("contrib.eager.num_gpus")
+def num_gpus() -> int:
+    """The number of graphics processors that are used: none."""
+    return 0
+
+
+@export("contrib.eager.list_devices")
+def list_devices() -> list[str]:
+    """The names of the devices."""
+    return ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+
+@export("contrib.eager.get_optimizer_variables")
+def get_optimizer_variables(optimizer: Any) -> list[Any]:
+    """The variables that an optimizer keeps."""
+    return optimizer.variables()
+
+
+@export("contrib.eager.run")
+def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> Any:
+    """Runs a program that asks for eager execution: an error, as there is none."""
+    from ...engine.compat import enable_eager_execution
+
+    del main, argv
+    return enable_eager_execution()
+
+
+def _as_it_is(function: Any = None) -> Any:
+    """A test class or method as it is: it runs in graphs."""
+    return (lambda given: given) if function is None else function
+
+
+constant("contrib.eager.run_all_tests_in_graph_and_eager_modes", _as_it_is)
+constant("contrib.eager.run_test_in_graph_and_eager_modes", _as_it_is)
+
+
+@export("contrib.autograph.do_not_convert")
+def do_not_convert(*given: Any, **unused: Any) -> Any:
+    """A decorator of functions that stay as they are, as all do here."""
+    if len(given) == 1 and callable(given[0]):
+        return given[0]
+    return lambda function: function
+
+
+@export("contrib.autograph.set_loop_options")
+def set_loop_options(*unused: Any, **also_unused: Any) -> None:
+    """Says something to AutoGraph of the loop around it; does nothing here."""
+
+
+@export("contrib.autograph.AutoGraphError")
+class AutoGraphError(Exception):
+    """An error of AutoGraph's."""
+
+
+@export("contrib.autograph.Feature")
+class Feature(enum.Enum):
+    """What AutoGraph can be asked to convert."""
+
+    ALL = "ALL"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
