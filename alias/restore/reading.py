@@ -58,7 +58,9 @@ def read(file: str, text: bytes) -> Program:
         if isinstance(node, ast.Attribute) and (node.attr in _OLD_METHODS or _old_method(node)):
             if not full_name(node, known):
                 restored.setdefault(f".{node.attr}", []).append(node.lineno)
-    missing = {path: why for path in names if (why := missing_because(path))}
+    own = tuple(f"{path}." for path in _assigned_attributes(tree, known))
+    asked = [path for path in names if not f"{path}.".startswith(own)]
+    missing = {path: why for path in asked if (why := missing_because(path))}
     return Program(file, {**names}, missing, restored)
 
 
@@ -77,6 +79,13 @@ def _with_assigned(tree: ast.AST, known: dict[str, str]) -> dict[str, str]:
             if isinstance(target, ast.Name) and path.startswith(f"{_ROOT}."):
                 found[target.id] = path
     return found
+
+
+def _assigned_attributes(tree: ast.AST, known: dict[str, str]) -> set[str]:
+    """What a program itself puts into modules of TensorFlow: `tf.model = Model()`."""
+    stored = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    paths = (full_name(node, known) for node in stored if isinstance(node.ctx, ast.Store))
+    return {path for path in paths if path.startswith(f"{_ROOT}.")}
 
 
 def _uses(tree: ast.AST, known: dict[str, str]) -> Iterator[tuple[str, int]]:

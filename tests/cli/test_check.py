@@ -44,6 +44,13 @@ def test_names_are_found_with_their_lines() -> None:
 
 
 @pytest.mark.pure
+def test_what_a_program_puts_there_itself_is_not_missing() -> None:
+    text = b"import tensorflow as tf\ntf.model = dict()\ntf.model.get(1)\ntf.models.get(1)\n"
+    program = reading.read("old.py", text)
+    assert set(program.missing) == {"tensorflow.models.get"}
+
+
+@pytest.mark.pure
 def test_what_cannot_be_read_is_said() -> None:
     program = reading.read("old.py", b"x = 1\nprint 'a'\n")
     assert "Missing parentheses" in program.error and program.error.endswith("line 2")
