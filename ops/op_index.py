@@ -145,6 +145,7 @@ ops.nn.bias: BiasAdd BiasAddGrad BiasAddV1
 ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler
   LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
   UniformCandidateSampler
+ops.nn.clustering: KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
 ops.nn.conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
   Conv3DBackpropInputV2
 ops.nn.cudnn_params: CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize

@@ -2789,6 +2789,18 @@ def IteratorV2(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def KMC2ChainInitialization(
+    distances: TensorLike,
+    seed: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def KmeansPlusPlusInitialization(
+    points: TensorLike,
+    num_to_sample: TensorLike,
+    seed: TensorLike,
+    num_retries_per_sample: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def L2Loss(
     t: TensorLike,
     name: str | None = ...,
@@ -3551,6 +3563,16 @@ def MutableHashTableV2(
     use_node_name_sharing: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _NearestNeighbors(NamedTuple):
+    nearest_center_indices: Tensor
+    nearest_center_distances: Tensor
+
+def NearestNeighbors(
+    points: TensorLike,
+    centers: TensorLike,
+    k: TensorLike,
+    name: str | None = ...,
+) -> _NearestNeighbors: ...
 def Neg(
     x: TensorLike,
     name: str | None = ...,
