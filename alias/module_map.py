@@ -397,6 +397,9 @@ OTHERS = {
     "examples.tutorials.mnist.mnist": ".train.mnist",
     "contrib.summary.summary": "tf.contrib.summary",
     "contrib.learn.python.learn.datasets.mnist": ".io.mnist",
+    "contrib.factorization.python.ops.clustering_ops": (
+        ".train.contrib.factorization.clustering_ops raw"
+    ),
     "contrib.factorization.python.ops.gen_factorization_ops": "raw",
     "contrib.framework.python.ops.audio_ops": "raw",
     "contrib.graph_editor.tests": "",
@@ -404,6 +407,7 @@ OTHERS = {
     "contrib.image.ops.gen_image_ops": "raw",
     "contrib.resampler.ops.gen_resampler_ops": "raw",
     "python.compat.compat": ".alias.helpers",
+    "python.estimator.run_config": "tf.estimator .train.estimator.run_config",
     "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
     "python.keras.engine.input_spec": ".train.layers.input_spec",
     "python.eager.backprop": ".ops.flow.gradient_tape",

@@ -29,7 +29,6 @@ AT_ONCE = (
     "ops.constant_folding",
     "ops.public",
     "train.checkpoints.saver",
-    "train.contrib.quantize.fold_batch_norms",
     "train.contrib.public",
     "train.distributed.server",
     "train.saved_model.public",

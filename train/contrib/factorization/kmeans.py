@@ -85,7 +85,9 @@ def _model_fn(
     options: dict[str, Any], relative_tolerance: float | None, feature_columns: Any
 ) -> Any:
     def model_fn(features: Any, mode: str, config: Any) -> EstimatorSpec:
-        model = clustering_ops.KMeans(inputs=_parse_features_if_necessary(features, feature_columns), **options)
+        model = clustering_ops.KMeans(
+            inputs=_parse_features_if_necessary(features, feature_columns), **options
+        )
         distances, clusters, losses, is_initialized, init_op, train = model.training_graph()
         loss = tf.reduce_sum(losses)
         scalar_summary("loss/raw", loss)

@@ -7,6 +7,7 @@ the batch differs by is corrected behind the product.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ....engine.gradients.autodiff_registry import RegisterGradient
@@ -37,12 +38,18 @@ def FoldBatchNorms(
     Raises:
         ValueError: a batch norm is not as layers make them.
     """
+    _register_gradient()
     for match in find_fused(graph):
         _fold(graph, match, freeze_batch_norm_delay)
     fold_unfused(graph, is_training, freeze_batch_norm_delay, corrections)
 
 
-@RegisterGradient("FoldFusedBatchNormGrad")
+@functools.cache
+def _register_gradient() -> None:
+    """Makes the gradient known, once; not when the module is imported, which nobody asks for."""
+    RegisterGradient("FoldFusedBatchNormGrad")(_fold_fused_batch_norm_grad)
+
+
 def _fold_fused_batch_norm_grad(
     op: Operation, grad_y: Any, grad_mean: Any, grad_var: Any, *others: Any
 ) -> tuple[Any, ...]:
