@@ -510,6 +510,10 @@ train.contrib.estimator.head: contrib.estimator.binary_classification_head
   contrib.estimator.poisson_regression_head contrib.estimator.regression_head
 train.contrib.estimator.multi_head: contrib.estimator.multi_head
 train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
+train.contrib.factorization.clustering_ops: contrib.factorization.COSINE_DISTANCE
+  contrib.factorization.KMEANS_PLUS_PLUS_INIT contrib.factorization.KMeans
+  contrib.factorization.RANDOM_INIT contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
+train.contrib.factorization.kmeans: contrib.factorization.KMeansClustering
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
   contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
   contrib.framework.has_arg_scope
