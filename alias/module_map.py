@@ -459,6 +459,45 @@ OTHERS.update(
     for home, modules in _INTERNALS.items()
     for module in modules.split()
 )
+# What was below python.estimator before it was a package of its own.
+_ESTIMATORS = {
+    "estimator": "estimator",
+    "estimator_lib": "",
+    "exporter": "exporter",
+    "model_fn": "model_fn mode_keys",
+    "run_config": "run_config",
+    "training": "training",
+    "util": "util",
+    "canned": "",
+    "canned.baseline": "baseline",
+    "canned.dnn": "dnn dnn_part",
+    "canned.dnn_linear_combined": "combined",
+    "canned.linear": "linear linear_part",
+    "canned.optimizers": "optimizers",
+    "canned.parsing_utils": "parsing",
+    "export": "",
+    "export.export": "export export_utils",
+    "export.export_lib": "export export_output",
+    "export.export_output": "export_output",
+    "inputs": "",
+    "inputs.inputs": "inputs",
+    "inputs.numpy_io": "inputs",
+    "inputs.pandas_io": "inputs",
+}
+OTHERS["python.estimator"] = "tf.estimator"
+OTHERS.update(
+    {
+        f"python.estimator.{module}": " ".join(
+            [
+                *(f".train.estimator.{home}" for home in homes.split()),
+                *(["tf.estimator.export"] if module.startswith("export") else []),
+                *(["tf.estimator.inputs"] if module.startswith("inputs") else []),
+                "tf.estimator",
+            ]
+        )
+        for module, homes in _ESTIMATORS.items()
+    }
+)
 _STRATEGIES = ".train.distributed.strategy .train.distributed.strategy_context tf.distribute"
 OTHERS.update(
     {
@@ -468,6 +507,11 @@ OTHERS.update(
         "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
         "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
         "contrib.learn.python.learn.learn_io": "tf.contrib.learn.io",
+        "contrib.learn.python.learn.estimator": ".train.contrib.learn.estimators.estimator",
+        "contrib.learn.python.learn.run_config": ".train.contrib.learn.estimators.run_config",
+        "contrib.learn.python.learn.estimators.head": ".train.contrib.learn.estimators.head",
+        "contrib.learn.python.learn.monitors": ".train.contrib.learn.monitors",
+        "contrib.learn.python.learn.learn_runner": ".train.contrib.learn.learn_runner",
         "python.training.distribute": _STRATEGIES,
         "python.training.distribution_strategy_context": _STRATEGIES,
     }

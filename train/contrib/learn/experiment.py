@@ -13,7 +13,7 @@ from typing import Any
 from ....engine.api import export
 from ....engine.graph.collections import GraphKeys
 from ....engine.interface import log
-from ...checkpoints.checkpoint_management import latest_checkpoint
+from ...checkpoints import checkpoint_management
 from ...distributed.server import Server
 from ...estimator.estimator import Estimator as CoreEstimator
 from ...estimator.util import fn_args
@@ -42,7 +42,7 @@ class _EvalAndExportListener(CheckpointSaverListener):
     def after_save(self, session: Any, global_step_value: Any) -> None:
         """Evaluates and exports."""
         log.info("Checking for checkpoint in %s", self._model_dir)
-        path = latest_checkpoint(self._model_dir)
+        path = checkpoint_management.latest_checkpoint(self._model_dir)
         if not path:
             log.warning("Skipping evaluation and export since model has not been saved yet.")
         elif path == self._latest_path:
@@ -290,7 +290,7 @@ class Experiment:
                 )
                 return
             start = time.time()
-            path = latest_checkpoint(self._estimator.model_dir)
+            path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
             if path and not (evaluate_checkpoint_only_once and path == previous):
                 result = self._evaluated(input_fn, name, path) or {}
                 if export:
@@ -417,7 +417,7 @@ class Experiment:
                 saving_listeners=self._saving_listeners,
             )
             log.info("Evaluating model now.")
-            path = latest_checkpoint(self._estimator.model_dir)
+            path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
             result = self._evaluated(self._eval_input_fn, "one_pass", path)
             exported = self._maybe_export(result)
         return result, exported

@@ -16,7 +16,7 @@ from ....engine.graph.collections import GraphKeys
 from ....engine.interface import log
 from ....io import protos
 from ....ops.public import tf
-from ...checkpoints.checkpoint_management import latest_checkpoint
+from ...checkpoints import checkpoint_management
 from ...estimator.estimator import Estimator as CoreEstimator
 from ...summaries.summary_io import FileWriter, FileWriterCache
 from .monitor_base import (
@@ -275,7 +275,7 @@ class ValidationMonitor(EveryN):
                 )
                 return False
         self._last_check = now
-        path = latest_checkpoint(self._estimator.model_dir)
+        path = checkpoint_management.latest_checkpoint(self._estimator.model_dir)
         if path is None:
             log.debug("Skipping evaluation since model has not been saved yet at step %d.", step)
             return False

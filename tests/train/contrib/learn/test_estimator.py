@@ -153,3 +153,18 @@ def test_heads_of_several_kinds_are_one() -> None:
         assert session.run(ops.loss) == pytest.approx(expected)
         assert {"loss/a", "auc/class1/b", "accuracy/c"} <= set(ops.eval_metric_ops)
         assert ("b", "probabilities") in ops.predictions
+
+
+def test_modules_have_the_names_that_they_had() -> None:
+    from numbaflow.alias import finder
+
+    for path, name in (
+        ("contrib.learn.python.learn.estimators.head", "_multi_class_head"),
+        ("contrib.learn.python.learn.run_config", "RunConfig"),
+        ("contrib.learn.python.learn.preprocessing.text", "tokenizer"),
+        ("python.estimator.canned.dnn", "DNNClassifier"),
+        ("python.estimator.export.export_output", "PredictOutput"),
+        ("contrib.tpu.python.tpu.tpu_estimator", "TPUEstimator"),
+        ("python.distribute.distribute_lib", "Strategy"),
+    ):
+        assert callable(getattr(finder.resolve(f"tensorflow.{path}"), name)), path

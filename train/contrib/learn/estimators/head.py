@@ -166,3 +166,9 @@ def loss_only_head(loss_fn: Callable[[], Any], head_name: str | None = None) -> 
 def multi_head(heads: Sequence[Head], loss_weights: Sequence[float] | None = None) -> Head:
     """Heads whose losses are added up, with weights; ValueError if one has no name."""
     return MultiHead(heads, loss_weights)
+
+
+# By these names libraries of the time called them.
+_regression_head, _poisson_regression_head = regression_head, poisson_regression_head
+_multi_class_head, _binary_svm_head = multi_class_head, binary_svm_head
+_multi_label_head, _multi_head, _Head = multi_label_head, multi_head, Head
