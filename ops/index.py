@@ -412,6 +412,15 @@ train.checkpoints.saver: train.Saver
 train.contrib.bayesflow: contrib.bayesflow.monte_carlo.expectation
   contrib.bayesflow.monte_carlo.expectation_importance_sampler
   contrib.bayesflow.monte_carlo.expectation_importance_sampler_logspace
+train.contrib.checkpoint.containers: contrib.checkpoint.UniqueNameTracker
+train.contrib.checkpoint.python_state: contrib.checkpoint.NumpyState
+train.contrib.checkpoint.split_dependency: contrib.checkpoint.split_dependency
+train.contrib.checkpoint.visualize: contrib.checkpoint.dot_graph_from_checkpoint
+train.contrib.compiler: contrib.compiler.jit.experimental_jit_scope
+  contrib.compiler.xla.check_function_argument_count contrib.compiler.xla.compile
+  contrib.compiler.xla.estimator_model_fn xla.experimental.compile xla.experimental.jit_scope
+train.contrib.copy_graph: contrib.copy_graph.copy_op_to_graph
+  contrib.copy_graph.copy_variable_to_graph contrib.copy_graph.get_copied_op
 train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeForwardRnnCell
   contrib.crf.CrfForwardRnnCell contrib.crf.crf_binary_score contrib.crf.crf_decode
   contrib.crf.crf_log_likelihood contrib.crf.crf_log_norm contrib.crf.crf_multitag_sequence_score
@@ -426,6 +435,17 @@ train.contrib.cudnn_rnn.cudnn_rnn_ops: contrib.cudnn_rnn.CudnnCompatibleGRUCell
 train.contrib.cudnn_rnn.saveables: contrib.cudnn_rnn.CudnnGRUSaveable
   contrib.cudnn_rnn.CudnnLSTMSaveable contrib.cudnn_rnn.CudnnRNNReluSaveable
   contrib.cudnn_rnn.CudnnRNNTanhSaveable
+train.contrib.data.batching: contrib.data.assert_element_shape contrib.data.batch_and_drop_remainder
+  contrib.data.padded_batch_and_drop_remainder
+train.contrib.data.dataset_ops: contrib.data.Dataset contrib.data.FixedLengthRecordDataset
+  contrib.data.TFRecordDataset contrib.data.TextLineDataset
+train.contrib.data.get_single_element: contrib.data.reduce_dataset
+train.contrib.data.interleave_ops: contrib.data.sloppy_interleave
+train.contrib.data.readers: contrib.data.read_batch_features
+train.contrib.data.sliding: contrib.data.sliding_window_batch
+train.contrib.deprecated: contrib.deprecated.audio_summary contrib.deprecated.histogram_summary
+  contrib.deprecated.image_summary contrib.deprecated.merge_all_summaries
+  contrib.deprecated.merge_summary contrib.deprecated.scalar_summary
 train.contrib.distribute: contrib.distribute.DistributeConfig contrib.distribute.Monitor
   contrib.distribute.StandardInputStep contrib.distribute.StandardSingleLossStep
   contrib.distribute.Step contrib.distribute.run_standard_tensorflow_server
@@ -500,6 +520,13 @@ train.contrib.distributions.vector_diffeomixture: contrib.distributions.VectorDi
   contrib.distributions.quadrature_scheme_softmaxnormal_quantiles
 train.contrib.distributions.wishart: contrib.distributions.WishartCholesky
   contrib.distributions.WishartFull
+train.contrib.eager: contrib.autograph.AutoGraphError contrib.autograph.Feature
+  contrib.autograph.do_not_convert contrib.autograph.set_loop_options contrib.eager.ASYNC
+  contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_SILENT
+  contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC contrib.eager.get_optimizer_variables
+  contrib.eager.in_eager_mode contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.run
+  contrib.eager.run_all_tests_in_graph_and_eager_modes
+  contrib.eager.run_test_in_graph_and_eager_modes
 train.contrib.estimator.export: contrib.estimator.build_supervised_input_receiver_fn_from_input_fn
   contrib.estimator.export_all_saved_models contrib.estimator.export_saved_model_for_mode
 train.contrib.estimator.extenders: contrib.estimator.TowerOptimizer
@@ -586,6 +613,7 @@ train.contrib.image.interpolate_spline: contrib.image.interpolate_spline
 train.contrib.image.single_image_random_dot_stereograms:
   contrib.image.single_image_random_dot_stereograms
 train.contrib.image.sparse_image_warp: contrib.image.sparse_image_warp
+train.contrib.input_pipeline: contrib.input_pipeline.obtain_next
 train.contrib.integrate: contrib.integrate.odeint contrib.integrate.odeint_fixed
 train.contrib.kernel_methods: contrib.kernel_methods.RandomFourierFeatureMapper
   contrib.kernel_methods.sparse_multiclass_hinge_loss
@@ -745,6 +773,10 @@ train.contrib.legacy_seq2seq.models: contrib.legacy_seq2seq.basic_rnn_seq2seq
 train.contrib.legacy_seq2seq.seq2seq: contrib.legacy_seq2seq.attention_decoder
   contrib.legacy_seq2seq.embedding_attention_decoder contrib.legacy_seq2seq.embedding_rnn_decoder
   contrib.legacy_seq2seq.rnn_decoder
+train.contrib.lookup: contrib.lookup.HashTable contrib.lookup.index_table_from_tensor
+  contrib.lookup.index_to_string contrib.lookup.index_to_string_table_from_tensor
+  contrib.lookup.string_to_index contrib.lookup.string_to_index_table_from_file
+  contrib.lookup.string_to_index_table_from_tensor
 train.contrib.losses.loss_ops: contrib.losses.absolute_difference contrib.losses.add_loss
   contrib.losses.compute_weighted_loss contrib.losses.cosine_distance contrib.losses.get_losses
   contrib.losses.get_regularization_losses contrib.losses.get_total_loss contrib.losses.hinge_loss
@@ -787,6 +819,18 @@ train.contrib.metrics.streaming: contrib.metrics.streaming_accuracy contrib.metr
   contrib.metrics.streaming_sparse_precision_at_k contrib.metrics.streaming_sparse_recall_at_k
   contrib.metrics.streaming_specificity_at_sensitivity contrib.metrics.streaming_true_negatives
   contrib.metrics.streaming_true_positives
+train.contrib.mixed_precision.loss_scale_manager:
+  contrib.mixed_precision.ExponentialUpdateLossScaleManager
+  contrib.mixed_precision.FixedLossScaleManager contrib.mixed_precision.LossScaleManager
+train.contrib.mixed_precision.loss_scale_optimizer: contrib.mixed_precision.LossScaleOptimizer
+train.contrib.nn.alpha_dropout: contrib.nn.alpha_dropout
+train.contrib.nn.cross_entropy: contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits
+  contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
+  contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+train.contrib.nn.nn_ops: contrib.nn.nth_element
+train.contrib.nn.sampling_ops: contrib.nn.rank_sampled_softmax_loss
+  contrib.nn.sampled_sparse_softmax_loss
+train.contrib.nn.scaled_softplus: contrib.nn.scaled_softplus
 train.contrib.opt.adam_variants: contrib.opt.AdaMaxOptimizer contrib.opt.NadamOptimizer
   contrib.opt.RegAdagradOptimizer
 train.contrib.opt.agn_optimizer: contrib.opt.AGNCustomGetter contrib.opt.AGNOptimizer
@@ -809,6 +853,8 @@ train.contrib.opt.wrappers: contrib.opt.DropStaleGradientOptimizer
   contrib.opt.MultitaskOptimizerWrapper contrib.opt.VariableClippingOptimizer
   contrib.opt.clip_gradients_by_global_norm
 train.contrib.periodic_resample: contrib.periodic_resample.periodic_resample
+train.contrib.predictor.predictor_factories: contrib.predictor.from_contrib_estimator
+  contrib.predictor.from_estimator contrib.predictor.from_saved_model
 train.contrib.quantize.quantize_graph: contrib.quantize.create_eval_graph
   contrib.quantize.create_training_graph contrib.quantize.experimental_create_eval_graph
   contrib.quantize.experimental_create_training_graph
@@ -890,6 +936,17 @@ train.contrib.solvers.util: contrib.solvers.util.create_operator contrib.solvers
   contrib.solvers.util.identity_operator contrib.solvers.util.l2norm
   contrib.solvers.util.l2norm_squared contrib.solvers.util.l2normalize
 train.contrib.sparsemax: contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss
+train.contrib.testing.fake_summary_writer: contrib.testing.FakeSummaryWriter
+train.contrib.testing.util_test: contrib.testing.assert_summary contrib.testing.latest_event_file
+  contrib.testing.latest_events contrib.testing.latest_summaries
+  contrib.testing.simple_values_from_events contrib.testing.to_summary_proto
+train.contrib.text: contrib.text.skip_gram_sample contrib.text.skip_gram_sample_with_text_vocab
+train.contrib.tfprof.model_analyzer: contrib.tfprof.model_analyzer.ALL_ADVICE
+  contrib.tfprof.model_analyzer.print_model_analysis profiler.profile
+train.contrib.tfprof.option_builder: contrib.tfprof.model_analyzer.FLOAT_OPS_OPTIONS
+  contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY
+  contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS profiler.ProfileOptionBuilder
+train.contrib.tfprof.tfprof_logger: contrib.tfprof.tfprof_logger.write_op_log profiler.write_op_log
 train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
 train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
   contrib.tpu.outside_compilation tpu.core tpu.cross_replica_sum tpu.outside_compilation
@@ -900,20 +957,55 @@ train.contrib.tpu.tpu_estimator: contrib.tpu.TPUEstimator contrib.tpu.TPUEstimat
   contrib.tpu.export_estimator_savedmodel estimator.tpu.TPUEstimator estimator.tpu.TPUEstimatorSpec
 train.contrib.tpu.tpu_optimizer: contrib.tpu.CrossShardOptimizer tpu.CrossShardOptimizer
 train.contrib.tpu.training_loop: contrib.tpu.repeat contrib.tpu.while_loop
+train.contrib.training.bucket_ops: contrib.training.bucket
+  contrib.training.bucket_by_sequence_length
+train.contrib.training.device_setter: contrib.training.GreedyLoadBalancingStrategy
+  contrib.training.RandomStrategy contrib.training.byte_size_load_fn
 train.contrib.training.evaluation: contrib.training.StopAfterNEvalsHook
   contrib.training.SummaryAtEndHook contrib.training.checkpoints_iterator
   contrib.training.evaluate_once contrib.training.evaluate_repeatedly
   contrib.training.get_or_create_eval_step contrib.training.wait_for_new_checkpoint
+train.contrib.training.hparam: contrib.training.HParams
+train.contrib.training.hparam_values: contrib.training.parse_values
+train.contrib.training.resample: contrib.training.resample_at_rate
+  contrib.training.weighted_resample
+train.contrib.training.sampling_ops: contrib.training.rejection_sample
+  contrib.training.stratified_sample
+train.contrib.training.sequence_queueing_state_saver: contrib.training.batch_sequences_with_states
+train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
+  contrib.training.SequenceQueueingStateSaver
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: contrib.cluster_resolver.GCEClusterResolver
+train.contrib.unavailable: contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
+  contrib.autograph.convert contrib.autograph.converted_call contrib.autograph.set_element_type
+  contrib.autograph.stack contrib.autograph.to_code contrib.autograph.to_graph
+  contrib.batching.batch_function contrib.cluster_resolver.GCEClusterResolver
   contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
-  contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.MultiWorkerAllReduce
-  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
-  contrib.distribute.initialize_tpu_system
+  contrib.data.LMDBDataset contrib.distribute.CollectiveAllReduceStrategy
+  contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy
+  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
+  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
+  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
+  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
+  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host contrib.eager.defun
+  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
+  contrib.eager.function contrib.eager.gradients_function contrib.eager.implicit_gradients
+  contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback
+  contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
+  contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
+  contrib.eager.metrics.SparseAccuracy contrib.eager.nan_callback
+  contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
+  contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
+  contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
   contrib.estimator.boosted_trees_classifier_train_in_memory
-  contrib.estimator.boosted_trees_regressor_train_in_memory contrib.tpu.AsyncCheckpointSaverHook
+  contrib.estimator.boosted_trees_regressor_train_in_memory contrib.ffmpeg.decode_audio
+  contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+  contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
+  contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+  contrib.stat_summarizer.StatSummarizer contrib.tfprof.ProfileContext
+  contrib.tfprof.model_analyzer.ProfileContext contrib.tfprof.model_analyzer.Profiler
+  contrib.tfprof.model_analyzer.advise contrib.tpu.AsyncCheckpointSaverHook
   contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
   contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
   contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple
@@ -926,8 +1018,10 @@ train.contrib.unavailable: contrib.cluster_resolver.GCEClusterResolver
   distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.CentralStorageStrategy
   distribute.experimental.MultiWorkerMirroredStrategy
   distribute.experimental.ParameterServerStrategy distribute.experimental.TPUStrategy
-  tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
-  tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
+  profiler.Profiler profiler.advise tpu.batch_parallel tpu.experimental.DeviceAssignment
+  tpu.experimental.initialize_tpu_system tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard
+  tpu.shutdown_system
+train.contrib.util.loader: contrib.util.loader.load_op_library
 train.distributed.cluster: train.ClusterSpec
 train.distributed.cluster_resolver: contrib.cluster_resolver.ClusterResolver
   contrib.cluster_resolver.SimpleClusterResolver contrib.cluster_resolver.TFConfigClusterResolver

@@ -12,9 +12,7 @@ from ...engine.api import constant
 
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
-<<<<<<< HEAD
 _TREES = "estimators of boosted trees, which are not in numbaflow yet"
-=======
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
@@ -24,7 +22,6 @@ _LMDB = "LMDB; write TFRecord files"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
->>>>>>> 2f3877c (tf.profiler.profile and tf.contrib.tfprof count parameters and float operations; contrib.checkpoint, copy_graph, text, compiler, input_pipeline; names of eager, autograph and others that say what they need)
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -51,12 +48,10 @@ TABLE = {
         distribute.cluster_resolver.KubernetesClusterResolver
         distribute.cluster_resolver.SlurmClusterResolver
     """,
-<<<<<<< HEAD
     _TREES: """
         contrib.estimator.boosted_trees_classifier_train_in_memory
         contrib.estimator.boosted_trees_regressor_train_in_memory
     """,
-=======
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
         contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
@@ -96,7 +91,6 @@ TABLE = {
     """,
     _HEXAGON: "contrib.remote_fused_graph.remote_fused_graph_execute",
     _RPC: "contrib.rpc.rpc contrib.rpc.try_rpc",
->>>>>>> 2f3877c (tf.profiler.profile and tf.contrib.tfprof count parameters and float operations; contrib.checkpoint, copy_graph, text, compiler, input_pipeline; names of eager, autograph and others that say what they need)
     _SEVERAL: """
         contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.ParameterServerStrategy
         contrib.distribute.MultiWorkerAllReduce
