@@ -31,10 +31,30 @@ def gen_new_seed(seed: int | None, salt: str) -> int | None:
     return int(digest[:8], 16) & 0x7FFFFFFF
 
 
-def assert_integer_form(x: Tensor, message: str, int_dtype: DTypeLike | None = None) -> Any:
-    """An op that checks that floats are whole."""
-    wanted = int_dtype or _INTEGERS[x.dtype.base_dtype.name]
-    return tf.assert_equal(x, tf.cast(tf.cast(x, wanted), x.dtype), message=message)
+def assert_integer_form(
+    x: TensorLike,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    int_dtype: DTypeLike | None = None,
+    name: str = "assert_integer_form",
+) -> Any:
+    """An op that checks that floats are whole; nothing is checked of integers."""
+    with name_scope(name, values=[x, data]):
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_integer:
+            return tf.no_op()
+        wanted = int_dtype or _INTEGERS.get(x.dtype.base_dtype.name)
+        if wanted is None:
+            raise TypeError(f"Unrecognized type {x.dtype.name}")
+        return tf.assert_equal(
+            x,
+            tf.cast(tf.cast(x, wanted), x.dtype),
+            data=data,
+            summarize=summarize,
+            message=message or f"{x} has non-integer components",
+            name=name,
+        )
 
 
 def embed_check_nonnegative_integer_form(
@@ -46,7 +66,7 @@ def embed_check_nonnegative_integer_form(
         checks = [tf.assert_non_negative(x, message=f"'{x}' must be non-negative.")]
         if not x.dtype.is_integer:
             text = f"'{x}' cannot contain fractional components."
-            checks.append(assert_integer_form(x, text))
+            checks.append(assert_integer_form(x, message=text))
         return with_dependencies(checks, x)
 
 
@@ -87,7 +107,7 @@ def embed_check_integer_casting_closed(
             checks.append(tf.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
             text = f"Elements must be {target_dtype.name}-equivalent."
-            checks.append(assert_integer_form(x, text, target_dtype))
+            checks.append(assert_integer_form(x, message=text, int_dtype=target_dtype))
         else:
             most, least = _largest(target_dtype), _smallest(target_dtype)
             if _largest(x.dtype) > most:

@@ -394,9 +394,10 @@ class Uniform(Distribution):
 
     def _prob(self, x: Tensor) -> Tensor:
         x = convert_to_tensor(x) * tf.ones(self.batch_shape_tensor(), dtype=x.dtype)
+        is_nan = tf.is_nan(x)
         is_outside = tf.logical_or(x < self.low, x >= self.high)
         inside = tf.where_v2(is_outside, tf.zeros_like(x), tf.ones_like(x) / self.range())
-        return tf.where_v2(tf.is_nan(x), x, inside)
+        return tf.where_v2(is_nan, x, inside)
 
     def _cdf(self, x: Tensor) -> Tensor:
         shape = tf.broadcast_dynamic_shape(tf.shape(x), self.batch_shape_tensor())

@@ -262,8 +262,7 @@ class Beta(Distribution):
         return self._concentration1 / self._total_concentration
 
     def _variance(self) -> Tensor:
-        mean = self._mean()
-        return mean * (1.0 - mean) / (1.0 + self.total_concentration)
+        return self._mean() * (1.0 - self._mean()) / (1.0 + self.total_concentration)
 
     def _mode(self) -> Tensor:
         return self._where_defined(

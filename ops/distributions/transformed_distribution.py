@@ -283,10 +283,9 @@ class TransformedDistribution(Distribution):
             count = tf.reduce_prod(self._override_event_shape)
             entropy *= tf.cast(count, dtype=entropy.dtype.base_dtype)
         if self._is_maybe_batch_override:
-            base = self.distribution.batch_shape_tensor()
-            ones = tf.concat([_ones_like(self._override_batch_shape), base], 0)
-            multiples = tf.concat([self._override_batch_shape, _ones_like(base)], 0)
-            entropy = tf.tile(tf.reshape(entropy, ones), multiples)
+            own, base = self._override_batch_shape, self.distribution.batch_shape_tensor
+            entropy = tf.reshape(entropy, tf.concat([_ones_like(own), base()], 0))
+            entropy = tf.tile(entropy, tf.concat([own, _ones_like(base())], 0))
         shape = tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
         rank: Any = self.event_shape.ndims
         rank = tf.size(self.event_shape_tensor()) if rank is None else rank

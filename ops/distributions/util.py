@@ -229,8 +229,9 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
             final = x.shape.with_rank_at_least(1)[:-1].concatenate([None, None])
         axis = prefer_static_rank(x) - 1
         # The vector and its mirror image fill a square whose other half is cut off.
-        parts = [x, tf.reverse(x[..., rows:], axis=[axis])]
-        if not upper:
+        if upper:
+            parts = [x, tf.reverse(x[..., rows:], axis=[axis])]
+        else:
             parts = [x[..., rows:], tf.reverse(x, axis=[axis])]
         if final.is_fully_defined():
             shape: Any = final.as_list()

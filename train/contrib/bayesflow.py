@@ -16,7 +16,7 @@ from ...ops.public import tf
 _Function = Callable[[Tensor], Tensor]
 
 
-def _samples(one: Any, z: Any, n: Any, seed: int | None) -> Tensor:
+def _get_samples(one: Any, z: Any, n: Any, seed: int | None) -> Tensor:
     with name_scope("get_samples", values=[z, n]):
         if (n is None) == (z is None):
             raise ValueError(
@@ -59,7 +59,7 @@ def expectation_importance_sampler(
         ValueError: both or none of n and z are given.
     """
     with name_scope(name, values=[z, n]):
-        z = _samples(sampling_dist_q, z, n, seed)
+        z = _get_samples(sampling_dist_q, z, n, seed)
         weights = log_p(z), sampling_dist_q.log_prob(z)
         value = f(z)
         # By logarithms, positive and negative parts apart.
@@ -96,7 +96,7 @@ def expectation_importance_sampler_logspace(
         ValueError: both or none of n and z are given.
     """
     with name_scope(name, values=[z, n]):
-        z = _samples(sampling_dist_q, z, n, seed)
+        z = _get_samples(sampling_dist_q, z, n, seed)
         return _logspace_mean(log_f(z) + log_p(z) - sampling_dist_q.log_prob(z))
 
 

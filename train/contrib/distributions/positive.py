@@ -41,8 +41,9 @@ class Chi2(Gamma):
         with name_scope(name, values=[df]) as name:
             with control_dependencies([tf.assert_positive(df)] if validate_args else []):
                 self._df = tf.identity(df, name="df")
+            shape = 0.5 * self._df
             half = tf.constant(0.5, dtype=self._df.dtype)
-            super().__init__(0.5 * self._df, half, validate_args, allow_nan_stats, name)
+            super().__init__(shape, half, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
     @property

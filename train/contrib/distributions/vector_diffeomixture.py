@@ -263,10 +263,11 @@ class VectorDiffeomixture(Distribution):
         stride = tf.reduce_prod(tf.shape(self.grid)[-2:]) if stride is None else stride
         offset = tf.range(start=0, limit=batch * stride, delta=stride, dtype=ids.dtype)
         weight = tf.gather(tf.reshape(self.grid, shape=[-1]), ids + offset)
-        sizes: Any = self.batch_shape_tensor()
         if self.batch_shape.is_fully_defined():
-            sizes = self.batch_shape.as_list()
-        weight = tf.reshape(weight, tf.concat(([-1], sizes, [1]), axis=0))
+            sizes: Any = [-1, *self.batch_shape.as_list(), 1]
+        else:
+            sizes = tf.concat(([-1], self.batch_shape_tensor(), [1]), axis=0)
+        weight = tf.reshape(weight, sizes)
         return weight * (first - second) + second
 
     def _log_prob(self, x: Tensor) -> Tensor:

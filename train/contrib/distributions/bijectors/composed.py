@@ -104,10 +104,11 @@ class Chain(Bijector):
         if not self.bijectors:
             return total
         rank: Any = least
-        shape: Any = tf.shape(x)[tf.rank(x) - rank :]
         is_known = x.shape.is_fully_defined()
         if is_known:
-            shape = x.shape[len(x.shape) - rank :]
+            shape: Any = x.shape[len(x.shape) - rank :]
+        else:
+            shape = tf.shape(x)[tf.rank(x) - rank :]
         for part in reversed(self.bijectors) if way == "forward" else self.bijectors:
             given = kwargs.get(part.name, {})
             total += getattr(part, f"{way}_log_det_jacobian")(x, event_ndims=rank, **given)

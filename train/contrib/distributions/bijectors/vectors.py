@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .....engine.api import export
-from .....engine.graph.constants import constant_value, constant_value_as_shape
+from .....engine.graph.constants import constant_value
 from .....engine.graph.convert import convert_to_tensor
 from .....engine.graph.graph import control_dependencies, name_scope
 from .....engine.graph.tensor import Tensor
@@ -280,7 +280,8 @@ def _shape_checks(shape: Tensor, validate_args: bool) -> list[Operation]:
         text = f"`{shape}` rank should be <= 1."
         checks.append(tf.assert_less_equal(tf.rank(shape), 1, message=text))
     # A shape with a size that is not known is looked at in the run.
-    if validate_args and not constant_value_as_shape(shape).is_fully_defined():
+    known = constant_value(shape)
+    if validate_args and (known is None or np.any(known < 0)):
         unknown = tf.reduce_sum(tf.cast(tf.equal(shape, -1), dtypes.int32))
         text = f"`{shape}` elements must have at most one `-1`."
         checks.append(tf.assert_less_equal(unknown, 1, message=text))
