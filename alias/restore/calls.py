@@ -275,16 +275,18 @@ def yaml_load(stream: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def h5py_file(name: Any, *args: Any, **kwargs: Any) -> Any:
-    """`h5py.File` without a mode: reads and writes, and makes a file where there is none."""
+    """`h5py.File` without a mode: to read and write, to read, or new."""
     import h5py
 
     if args or "mode" in kwargs:
         return h5py.File(name, *args, **kwargs)
     _note("h5py.File")
-    try:
-        return h5py.File(name, "a", **kwargs)
-    except PermissionError:
-        return h5py.File(name, "r", **kwargs)
+    for mode in ("r+", "r"):
+        try:
+            return h5py.File(name, mode, **kwargs)
+        except OSError:
+            continue
+    return h5py.File(name, "w-", **kwargs)
 
 
 def tsne(*args: Any, **kwargs: Any) -> Any:

@@ -46,6 +46,7 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     bound: set[str] = set()
+    absent = _set_to_none(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
@@ -55,7 +56,7 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for name in node.names:
                 found[name.asname or name.name] = f"{node.module}.{name.name}"
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in absent:
             bound.add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
@@ -63,6 +64,15 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
             bound.add(node.name)
     kept = {name for name, path in found.items() if path.split(".")[0] in keep}
     return found | dict.fromkeys(bound - kept, "")
+
+
+def _set_to_none(tree: ast.AST) -> set[ast.expr]:
+    """Where names become None: `except ImportError: h5py = None` gives them no other meaning."""
+    found: set[ast.expr] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            found.update(node.targets if node.value.value is None else ())
+    return found
 
 
 def full_name(node: ast.expr, known: dict[str, str]) -> str:

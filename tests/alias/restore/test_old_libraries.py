@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pb2
 
-from numbaflow.alias.restore import libraries, old_protos
+from numbaflow.alias.restore import libraries, old_protos, rewriting
 
 
 def _install(site: Path, name: str, code: str, python: str = "", listed: bool = True) -> str:
@@ -102,3 +103,10 @@ def test_messages_that_an_old_protoc_described(tmp_path: Path) -> None:
     assert module.Thing(count=3).SerializeToString() == b"\x08\x03"
     with pytest.raises(ValueError, match="does not hold the description"):
         old_protos.compile_messages(b"_descriptor.FileDescriptor(name='x')", "x_pb2.py")
+
+
+@pytest.mark.pure
+def test_a_name_that_is_none_without_its_library_is_still_the_librarys() -> None:
+    code = "try:\n    import h5py\nexcept ImportError:\n    h5py = None\n"
+    assert rewriting.aliases(ast.parse(code)) == {"h5py": "h5py"}
+    assert rewriting.aliases(ast.parse(code.replace("None", "[]"))) == {"h5py": ""}
