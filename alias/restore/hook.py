@@ -134,7 +134,8 @@ def _method(what: str, since: str, cls: type, target: str) -> Any:
         function = function or _target(target)
         return function(self, *args, **kwargs)
 
-    return property(call_function) if what.endswith(".value") else call_function
+    is_property = what.endswith((".value", ".fid"))
+    return property(call_function) if is_property else call_function
 
 
 class _Patcher(MetaPathFinder):

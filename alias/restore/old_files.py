@@ -71,3 +71,8 @@ def load(note: Callable[[str], None], file: Any, *args: Any, **kwargs: Any) -> A
 def dataset_value(self: Any) -> Any:
     """`Dataset.value` of h5py 2: all of it."""
     return self[()]
+
+
+def file_id(file: Any) -> Any:
+    """`File.fid`: what HDF5 knows a file by."""
+    return file.id

@@ -180,7 +180,10 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
         "TestCase.assertRegexpMatches": ("Python 3.12", "assertRegex"),
         "TestCase.assert_": ("Python 3.12", "assertTrue"),
     },
-    "h5py": {"Dataset.value": ("h5py 3.0", ".old_files:dataset_value")},
+    "h5py": {
+        "Dataset.value": ("h5py 3.0", ".old_files:dataset_value"),
+        "File.fid": ("h5py 3.0", ".old_files:file_id"),
+    },
     "pandas": {
         "DataFrame.append": ("pandas 2.0", ".old_pandas:append"),
         "DataFrame.as_matrix": ("pandas 1.0", ".old_pandas:as_matrix"),
