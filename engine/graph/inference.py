@@ -83,6 +83,10 @@ def infer_shapes(op: Operation) -> None:
         output._shape_val = shape
 
 
+# Tensors that are looked at for one; beyond that it is taken to lead to a shape.
+_MOST_REACHED = 64
+
+
 def spells_shape(tensor: Tensor) -> bool:
     """Does an operation that takes a tensor have results of the shape that it spells?"""
     for op in tensor.consumers():
@@ -94,6 +98,33 @@ def spells_shape(tensor: Tensor) -> bool:
         if any(op._inputs_val[i] is tensor for i in context.shapes_asked):
             return True
     return False
+
+
+def leads_to_shape(tensor: Tensor) -> bool:
+    """Are shapes of results computed with what an integer tensor holds?
+
+    It is followed through the operations that shapes are computed with, up to one whose shape
+    function asks for what it takes.  Labels and counters are integers too, and lead to none.
+    """
+    reached, ahead = {tensor}, [tensor]
+    while ahead and len(reached) < _MOST_REACHED:
+        current = ahead.pop()
+        for op in current.consumers():
+            if _asks_for(op, current):
+                return True
+            if op.definition.sizes:
+                found = {out for out in op.outputs if out.dtype.is_integer} - reached
+                reached |= found
+                ahead += found
+    return bool(ahead)
+
+
+def _asks_for(op: Operation, tensor: Tensor) -> bool:
+    if op.definition.shape is None:
+        return False
+    context = ShapeContext(op)
+    op.definition.shape(context)
+    return any(op._inputs_val[i] is tensor for i in (*context.shapes_asked, *context.values_asked))
 
 
 def shape_list(returned: Any, count: int) -> list[TensorShape]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...engine.graph.inference import spells_shape
+from ...engine.graph.inference import leads_to_shape, spells_shape
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
@@ -197,8 +197,11 @@ class Traced:
 def may_be_sizes(tensor: Any) -> bool:
     """Are the contents of a feed perhaps sizes?  Small integer vectors.
 
-    They have a static length, or shapes of results are what they spell; others are data.
+    They have a static length and shapes are computed with them, or shapes of results are what they
+    spell; others are data.
     """
+    if isinstance(tensor, ResultSizes):
+        return True
     if tensor.op.definition.control_flow_role == "wait":
         # What comes out of queues is data.
         return False
@@ -209,7 +212,7 @@ def may_be_sizes(tensor: Any) -> bool:
         return False
     if shape is None or None in shape:
         return spells_shape(tensor)
-    return int(np.prod(shape)) <= MOST_SIZES
+    return int(np.prod(shape)) <= MOST_SIZES and leads_to_shape(tensor)
 
 
 def cells_of(program: Program) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
