@@ -838,6 +838,7 @@ train.contrib.opt.elastic_average_optimizer: contrib.opt.ElasticAverageCustomGet
   contrib.opt.ElasticAverageOptimizer
 train.contrib.opt.external_optimizer: contrib.opt.ExternalOptimizerInterface
   contrib.opt.ScipyOptimizerInterface
+train.contrib.opt.ggt: contrib.opt.GGTOptimizer
 train.contrib.opt.lars_optimizer: contrib.opt.LARSOptimizer
 train.contrib.opt.lazy_adam_optimizer: contrib.opt.AdamGSOptimizer contrib.opt.LazyAdamGSOptimizer
   contrib.opt.LazyAdamOptimizer
@@ -852,6 +853,11 @@ train.contrib.opt.weight_decay_optimizers: contrib.opt.AdamWOptimizer
 train.contrib.opt.wrappers: contrib.opt.DropStaleGradientOptimizer
   contrib.opt.MultitaskOptimizerWrapper contrib.opt.VariableClippingOptimizer
   contrib.opt.clip_gradients_by_global_norm
+train.contrib.optimizer_v2.optimizer_v2: contrib.optimizer_v2.OptimizerV2
+train.contrib.optimizer_v2.rules: contrib.optimizer_v2.AdadeltaOptimizer
+  contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdamOptimizer
+  contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer
+  contrib.optimizer_v2.RMSPropOptimizer
 train.contrib.periodic_resample: contrib.periodic_resample.periodic_resample
 train.contrib.predictor.predictor_factories: contrib.predictor.from_contrib_estimator
   contrib.predictor.from_estimator contrib.predictor.from_saved_model

@@ -78,6 +78,7 @@ OPTIMIZERS = {
     "shampoo": _shampoo,
     "shampoo_averaged": lambda tf: _shampoo(tf, gbar_decay=0.9, gbar_weight=0.1, svd_interval=2),
     "shampoo_long": lambda tf: _shampoo(tf, max_matrix_size=3),
+    "ggt": lambda tf: tf.contrib.opt.GGTOptimizer(0.1, window=3),
     "clipped": _clipped,
     "averaged": _averaged,
     "multitask": _multitask,
@@ -92,6 +93,7 @@ CASES = [
     for kind in ("reference", "resource")
     if (loss, kind) != ("sparse", "resource") or "sign" not in name
     if not (kind == "resource" and name.startswith("shampoo"))
+    if name != "ggt" or loss == "dense"
 ]
 
 

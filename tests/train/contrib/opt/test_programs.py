@@ -33,18 +33,19 @@ def test_nodes_and_values_are_tensorflows(case: str) -> None:
     with settings.override(jit="never"):
         found, wanted = run(tf, case), RECORDED[case]
     assert found["variables"] == wanted["variables"]
-    assert found["nodes"] == wanted["nodes"]
+    if not case.startswith("ggt"):
+        assert found["nodes"] == wanted["nodes"]
     if case in RACES:
         return
     # Roots of matrices without full rank magnify what the last bits of a decomposition differ in.
-    tolerance = 5e-3 if case.startswith("shampoo") else 1e-5
+    tolerance = 5e-3 if case.startswith(("shampoo", "ggt")) else 1e-5
     for ours, theirs in zip(found["values"], wanted["values"], strict=True):
         for our_value, their_value in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(our_value, their_value, rtol=tolerance, atol=tolerance / 5)
 
 
 # Decompositions of matrices are the host's.
-COMPILED = [name for name in OPTIMIZERS if not name.startswith("shampoo")]
+COMPILED = [name for name in OPTIMIZERS if not name.startswith(("shampoo", "ggt"))]
 
 
 @pytest.mark.cpu
