@@ -202,12 +202,25 @@ class Distribution:
     def is_scalar_event(self, name: str = "is_scalar_event") -> Tensor:
         """Whether draws are scalars."""
         with self._name_scope(name):
-            return _is_scalar(self.event_shape, self.event_shape_tensor, "is_scalar_event")
+            found = self._is_scalar_helper(self.event_shape, self.event_shape_tensor)
+            return convert_to_tensor(found, name="is_scalar_event")
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Tensor:
         """Whether there is one distribution."""
         with self._name_scope(name):
-            return _is_scalar(self.batch_shape, self.batch_shape_tensor, "is_scalar_batch")
+            found = self._is_scalar_helper(self.batch_shape, self.batch_shape_tensor)
+            return convert_to_tensor(found, name="is_scalar_batch")
+
+    def _is_scalar_helper(
+        self, static_shape: TensorShape, dynamic_shape_fn: Callable[[], Tensor]
+    ) -> Any:
+        """Whether a shape is that of a number: a bool if that is known, else a tensor."""
+        if static_shape.ndims is not None:
+            return static_shape.ndims == 0
+        shape = dynamic_shape_fn()
+        if shape.shape.ndims is not None and shape.shape.as_list()[0] is not None:
+            return shape.shape.as_list() == [0]
+        return tf.equal(tf.shape(shape)[0], 0)
 
     # Samples
 
@@ -490,12 +503,3 @@ def _merge_ends(x: Tensor, front: TensorShape, back: TensorShape) -> None:
         x.set_shape(front.concatenate(unknown_shape(rank - front.ndims)))
     if back.ndims is not None:
         x.set_shape(unknown_shape(rank - back.ndims).concatenate(back))
-
-
-def _is_scalar(shape: TensorShape, dynamic: Callable[[], Tensor], name: str) -> Tensor:
-    if shape.ndims is not None:
-        return convert_to_tensor(shape.ndims == 0, name=name)
-    found = dynamic()
-    if found.shape.ndims is not None and found.shape.as_list()[0] is not None:
-        return convert_to_tensor(found.shape.as_list() == [0], name=name)
-    return tf.equal(tf.shape(found)[0], 0, name=name)
