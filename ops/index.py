@@ -717,6 +717,9 @@ train.contrib.learn.estimators.run_config: contrib.learn.RunConfig contrib.learn
 train.contrib.learn.estimators.sk_compat: contrib.learn.SKCompat
 train.contrib.learn.experiment: contrib.learn.Experiment
 train.contrib.learn.export_strategy: contrib.learn.ExportStrategy
+train.contrib.learn.graph_actions: contrib.learn.graph_actions.infer
+  contrib.learn.graph_actions.run_feeds contrib.learn.graph_actions.run_n contrib.learn.infer
+  contrib.learn.run_feeds contrib.learn.run_n
 train.contrib.learn.learn_io.data_feeder: contrib.learn.io.DataFeeder
   contrib.learn.io.StreamingDataFeeder contrib.learn.io.setup_predict_data_feeder
   contrib.learn.io.setup_processor_data_feeder contrib.learn.io.setup_train_data_feeder

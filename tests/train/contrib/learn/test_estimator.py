@@ -168,3 +168,20 @@ def test_modules_have_the_names_that_they_had() -> None:
         ("python.distribute.distribute_lib", "Strategy"),
     ):
         assert callable(getattr(finder.resolve(f"tensorflow.{path}"), name)), path
+
+
+def test_graphs_run_in_sessions_of_their_own(tmp_path: Path) -> None:
+    with tf.Graph().as_default():
+        x = tf.placeholder_with_default(1.0, [])
+        v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+        y = v * x
+        with tf.Session() as session:
+            session.run(v.assign(5.0))
+            path = tf.train.Saver().save(session, str(tmp_path / "model"))
+        assert learn.run_n({"y": y}, n=2) == [{"y": 1}, {"y": 1}]
+        assert learn.run_feeds({"y": y}, [{x: 2.0}, {x: 3.0}], path) == [{"y": 10}, {"y": 15}]
+        assert learn.infer(path, {"y": y}) == {"y": 5}
+        queued = tf.train.input_producer(tf.constant([3, 4]), shuffle=False).dequeue()
+        assert learn.run_n({"q": queued}, n=3) == [{"q": 3}, {"q": 4}, {"q": 3}]
+        with pytest.raises(ValueError, match="output_dict is invalid"):
+            learn.run_n({})
