@@ -30,6 +30,5 @@ def _clusters(steps: int, *args: Any, **options: Any) -> Any:
 
 
 PROGRAMS = {
-    "chains": _clusters(2, "kmc2", kmc2_chain_length=5, random_seed=4),
     "given": _clusters(3, _POINTS[5:8]),
 }
