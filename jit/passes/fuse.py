@@ -444,6 +444,7 @@ class _Fusion:
         for member in cluster.nodes:
             self._count_passes(member, cluster)
         cluster.align.update(other.align)
+        cluster.writes |= other.writes
         cluster.reduced = cluster.reduced if cluster.reduced is not None else other.reduced
         cluster.refusals.extend(other.refusals)
         del self.clusters[other]

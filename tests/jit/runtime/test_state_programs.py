@@ -125,3 +125,20 @@ def test_text_is_read_before_and_after_it_is_written(resource: bool) -> None:
             assert values[1].tolist() == [b"two?", b"x?"]
             assert values[2].tolist() == [1.0 + step, 2.0 + step]
             session.run(back)
+
+
+def test_what_sums_side_by_side_write_is_read_behind_them() -> None:
+    """Two sums become one kernel; who reads the variable that one of them wrote is not in it."""
+    weights, values = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    count, mean = tf.Variable(1.0), tf.Variable(0.5)
+    total = tf.reduce_sum(weights)
+    counted = tf.assign_add(count, total)
+    share = tf.reduce_sum(values * weights) / total / counted
+    updated = tf.assign_add(mean, share)
+    found = {}
+    for mode in ("never", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            feed = {weights: [1, 2], values: [1, 3]}
+            found[mode] = [session.run([updated, share], feed) for _ in range(3)]
+    np.testing.assert_allclose(found["always"], found["never"], rtol=1e-6)
