@@ -53,9 +53,9 @@ def _serialized(node: ast.AST) -> bytes | None:
     for word in node.keywords:
         if word.arg == "serialized_pb":
             value = word.value.args[0] if isinstance(word.value, ast.Call) else word.value
-            if isinstance(value, ast.Constant):
+            if isinstance(value, ast.Constant) and isinstance(value.value, (str, bytes)):
                 text = value.value
-                return text.encode("latin1") if isinstance(text, str) else bytes(text)
+                return text.encode("latin1") if isinstance(text, str) else text
     return None
 
 

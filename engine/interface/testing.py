@@ -472,7 +472,7 @@ class TestCase(absltest.TestCase):
         self.assertEqual(canonical_name(device1), canonical_name(device2), msg)
 
     @contextmanager
-    def assertRaisesWithPredicateMatch(  # noqa: N802 - TensorFlow's name
+    def assertRaisesWithPredicateMatch(  # type: ignore[override] # noqa: N802 - TensorFlow's name
         self, exception_type: Any, expected_err_re_or_predicate: str | Callable[[Any], bool]
     ) -> Iterator[None]:
         """Asserts that an exception is raised which fits a pattern or predicate."""

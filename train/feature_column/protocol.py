@@ -30,7 +30,12 @@ TensorSequenceLengthPair = namedtuple(
 
 def _counts_as(old: type[abc.ABC]) -> Callable[[Kind], Kind]:
     """Makes a class count as one of 1.x, without being below it: columns may have both as bases."""
-    return old.register
+
+    def register(kind: Kind) -> Kind:
+        old.register(kind)
+        return kind
+
+    return register
 
 
 class _Named(abc.ABC):
