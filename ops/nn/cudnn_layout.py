@@ -11,14 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine import errors
 
+if TYPE_CHECKING:
+    from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
+
 # rnn_mode -> the number of gates.
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+TYPES = "T: {half, float32, float64}"
 ATTRS = (
-    "T: {half, float32, float64}; "
     "rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; "
     "input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; "
     "direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; "
@@ -125,7 +129,9 @@ class Net:
         return total
 
 
-def net(c: Any, layers: int, units: int, inputs: int, projected: int = 0) -> Net:
+def net(
+    c: KernelContext | ShapeContext, layers: int, units: int, inputs: int, projected: int = 0
+) -> Net:
     """The net of an op with these attributes and sizes; InvalidArgumentError if it is none."""
     mode = c.attr("rnn_mode")
     if min(layers, units, inputs) <= 0 or projected < 0:

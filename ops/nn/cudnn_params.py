@@ -16,7 +16,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
-from .cudnn_layout import ATTRS, Net, net
+from .cudnn_layout import ATTRS, TYPES, Net, net
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -29,16 +29,17 @@ _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
 _NEEDS = {"needs": "TensorFlow on a GPU; see tests/ops/nn/test_cudnn.py"}
 # The name of what tells versions apart: the second ones know projections.
 _COUNTS = {
-    "": ("num_params", "num_params", "num_params: int"),
+    "": ("num_params", "num_params", "num_params: int >= 1", ""),
     "V2": (
         "num_params_weights",
         "num_params_biases",
-        "num_params_weights: int; num_params_biases: int; num_proj: int = 0",
+        "num_params_weights: int >= 1; num_params_biases: int >= 1",
+        "; num_proj: int = 0",
     ),
 }
 
 
-def _net(c: Any, sizes: tuple[Any, ...], version: str) -> Net:
+def _net(c: KernelContext | ShapeContext, sizes: tuple[Any, ...], version: str) -> Net:
     for name, size in zip(("num_layers", "num_units", "input_size"), sizes):
         if size.ndim:
             raise errors.invalid(f"{name} is not a scalar: {shape_text(size.shape)}")
@@ -47,8 +48,8 @@ def _net(c: Any, sizes: tuple[Any, ...], version: str) -> Net:
     return net(c, layers, units, inputs, projected)
 
 
-def _check_counts(c: Any, made: Net, version: str) -> None:
-    for key, parts in zip(_COUNTS[version], made.parts()):
+def _check_counts(c: KernelContext | ShapeContext, made: Net, version: str) -> None:
+    for key, parts in zip(_COUNTS[version][:2], made.parts()):
         if c.attr(key) != len(parts):
             raise errors.invalid(
                 f"{key} is {c.attr(key)}, but a net of {made.layers} layers has {len(parts)}"
@@ -66,7 +67,7 @@ def _size_shape(c: ShapeContext) -> TensorShape:
 define(
     "CudnnRNNParamsSize",
     f"{_SIZES} -> params_size: S",
-    f"{ATTRS}; S: {{int32, int64}}; num_proj: int = 0",
+    f"{TYPES}; S: {{int32, int64}}; {ATTRS}; num_proj: int = 0",
     shape=_size_shape,
     kernel=_size_kernel,
     gradient=NoGradient("it counts"),
@@ -77,7 +78,7 @@ define(
 
 def _canonical_shape(version: str) -> Callable[[ShapeContext], list[TensorShape]]:
     def shape(c: ShapeContext) -> list[TensorShape]:
-        matrices, biases, _ = _COUNTS[version]
+        matrices, biases, *_ = _COUNTS[version]
         unknown = TensorShape([None, None])
         return [unknown] * c.attr(matrices) + [TensorShape([None])] * c.attr(biases)
 
@@ -171,11 +172,11 @@ for _apart, _together, _version in (
     ("CudnnRNNParamsToCanonical", "CudnnRNNCanonicalToParams", ""),
     ("CudnnRNNParamsToCanonicalV2", "CudnnRNNCanonicalToParamsV2", "V2"),
 ):
-    _matrices, _biases, _attrs = _COUNTS[_version]
+    _matrices, _biases, _counts, _more = _COUNTS[_version]
     define(
         _apart,
         f"{_SIZES}, params: T -> weights: {_matrices} * T, biases: {_biases} * T",
-        f"{ATTRS}; {_attrs}",
+        f"{TYPES}; {_counts}; {ATTRS}{_more}",
         shape=_canonical_shape(_version),
         kernel=_to_canonical(_version),
         lower=_lower_to_canonical(_version),
@@ -186,7 +187,7 @@ for _apart, _together, _version in (
     define(
         _together,
         f"{_SIZES}, weights: {_matrices} * T, biases: {_biases} * T -> params: T",
-        f"{ATTRS}; {_attrs}",
+        f"{TYPES}; {_counts}; {ATTRS}{_more}",
         shape=_vector,
         kernel=_to_params(_version),
         lower=_lower_to_params(_version),

@@ -23,7 +23,7 @@ from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
 from ..public import raw, tf
-from .cudnn_layout import ATTRS, Net, net
+from .cudnn_layout import ATTRS, TYPES, Net, net
 from .cudnn_step import Layer, run_layer
 
 if TYPE_CHECKING:
@@ -34,12 +34,16 @@ _OUTPUTS = "output: T, output_h: T, output_c: T"
 _GRADS = "output_backprop: T, output_h_backprop: T, output_c_backprop: T"
 _RESULTS = "input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T"
 _LENGTHS = ", sequence_lengths: int32"
-# An op -> that of its gradient, its further inputs and attributes.
-_V3 = "num_proj: int = 0; time_major: bool = true"
+# An op -> that of its gradient, its further inputs, and its attributes around `is_training`.
 _VERSIONS = {
-    "CudnnRNN": ("CudnnRNNBackprop", "", ""),
-    "CudnnRNNV2": ("CudnnRNNBackpropV2", "", ""),
-    "CudnnRNNV3": ("CudnnRNNBackpropV3", _LENGTHS, _V3),
+    "CudnnRNN": ("CudnnRNNBackprop", "", "", ""),
+    "CudnnRNNV2": ("CudnnRNNBackpropV2", "", "", ""),
+    "CudnnRNNV3": (
+        "CudnnRNNBackpropV3",
+        _LENGTHS,
+        "; num_proj: int = 0",
+        "; time_major: bool = true",
+    ),
 }
 
 
@@ -201,13 +205,12 @@ def _backprop_shape(c: ShapeContext) -> list[TensorShape]:
 
 
 _NEEDS = {"needs": "TensorFlow on a GPU; see tests/ops/nn/test_cudnn.py"}
-for _op, (_grad_op, _more, _attrs) in _VERSIONS.items():
-    _extra = f"; {_attrs}" if _attrs else ""
+for _op, (_grad_op, _more, _before, _behind) in _VERSIONS.items():
     _reserve = "reserve_space: T" + (", host_reserved: int8" if _op != "CudnnRNN" else "")
     define(
         _op,
         f"{_INPUTS}{_more} -> {_OUTPUTS}, {_reserve}",
-        f"{ATTRS}{_extra}; is_training: bool = true",
+        f"{TYPES}; {ATTRS}{_before}; is_training: bool = true{_behind}",
         shape=_shape,
         expand=_forward,
         gradient=_gradient,
@@ -218,7 +221,7 @@ for _op, (_grad_op, _more, _attrs) in _VERSIONS.items():
     define(
         _grad_op,
         f"{_INPUTS}{_more}, {_OUTPUTS}, {_GRADS}, {_reserve} -> {_RESULTS}",
-        f"{ATTRS}{_extra}",
+        f"{TYPES}; {ATTRS}{_before}{_behind}",
         shape=_backprop_shape,
         expand=_backward,
         gradient=NoGradient("TensorFlow has none", silent=False),

@@ -251,12 +251,23 @@ _define_public(
     doc="Floats rounded to 2 ** num_bits values of [min, max].",
     test={"values": [[_X]], "attrs": _CHOICES, "gradient": False},
 )
-for _by_channel in (False, True):
-    _type = "FakeQuantWithMinMaxVars" + ("PerChannel" if _by_channel else "")
-    _name = "fake_quant_with_min_max_vars" + ("_per_channel" if _by_channel else "")
+for _by_channel, _type, _gradient, _name in (
+    (
+        False,
+        "FakeQuantWithMinMaxVars",
+        "FakeQuantWithMinMaxVarsGradient",
+        "fake_quant_with_min_max_vars",
+    ),
+    (
+        True,
+        "FakeQuantWithMinMaxVarsPerChannel",
+        "FakeQuantWithMinMaxVarsPerChannelGradient",
+        "fake_quant_with_min_max_vars_per_channel",
+    ),
+):
     _given = [_LOWS, _HIGHS] if _by_channel else [np.float32(-1.5), np.float32(3.4)]
     _define_public(
-        f"{_type}Gradient",
+        _gradient,
         "gradients: float32, inputs: float32, min: float32, max: float32 -> "
         "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32",
         _BITS,
@@ -276,7 +287,7 @@ for _by_channel in (False, True):
         shape=_vars_shape(_by_channel, 0),
         kernel=_vars(_by_channel),
         lower=_lower_vars(_by_channel),
-        gradient=_gradient_of(f"{_type}Gradient"),
+        gradient=_gradient_of(_gradient),
         doc="Floats rounded to 2 ** num_bits values of [min, max]"
         + (", which each channel has its own of." if _by_channel else "."),
         test={"values": [[_X, *_given]], "attrs": _CHOICES, "gradient": False},

@@ -70,6 +70,10 @@ def test_there_are_few_settings() -> None:
 READERS = {"engine/settings.py", "jit/isolated.py", "jit/threads.py"}
 READERS |= {"jit/runtime/warming.py", "ops/state/variable_collections.py"}
 READERS |= {"train/estimator/run_config.py", "train/estimator/training.py"}
+# What TensorFlow's clusters, layers and examples are told by their surroundings.
+READERS |= {"train/contrib/learn/estimators/run_config.py", "train/contrib/tpu/tpu_config.py"}
+READERS |= {"train/distributed/cluster_resolver.py", "train/contrib/cudnn_rnn/cudnn_rnn_ops.py"}
+READERS |= {"train/contrib/learn/datasets/text_datasets.py"}
 
 
 def test_no_variable_of_ours_is_read_outside_of_the_table() -> None:

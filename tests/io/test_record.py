@@ -197,6 +197,7 @@ def test_records_are_read_some_at_a_time(tmp_path, compression):
             assert reader.read_some(3) == records[count : count + 3]
 
 
+@pytest.mark.cpu
 def test_records_before_a_damaged_one_come_first(tmp_path):
     path = tmp_path / "damaged"
     with tf.python_io.TFRecordWriter(str(path)) as writer:

@@ -22,7 +22,7 @@ def format_master_url(master: str, rpc_layer: str | None = None) -> str:
 
 
 @export("contrib.cluster_resolver.ClusterResolver", "distribute.cluster_resolver.ClusterResolver")
-class ClusterResolver(abc.ABC):
+class ClusterResolver(metaclass=abc.ABCMeta):
     """Describes a cluster, and this task in it."""
 
     task_type: Any

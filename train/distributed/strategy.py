@@ -108,7 +108,6 @@ class StrategyExtended:
 
     Args:
         container_strategy: the strategy.
-        device: the device's name.
     """
 
     experimental_require_static_shapes = False
@@ -117,8 +116,15 @@ class StrategyExtended:
     should_checkpoint = True
     should_save_summary = True
 
-    def __init__(self, container_strategy: Strategy, device: str = "/device:CPU:0") -> None:
-        self._strategy, self._device = container_strategy, device
+    def __init__(self, container_strategy: Strategy) -> None:
+        self._strategy, self._device = container_strategy, "/device:CPU:0"
+
+    @classmethod
+    def on(cls, strategy: Strategy, device: str) -> StrategyExtended:
+        """That of a strategy whose variables and operations are on a device."""
+        made = cls(strategy)
+        made._device = device
+        return made
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
@@ -378,7 +384,13 @@ class Strategy:
         """1."""
         return 1
 
-    def configure(self, *unused: Any, **also_unused: Any) -> None:
+    def configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: str | None = None,
+        task_id: int | None = None,
+    ) -> None:
         """Does nothing: there are no workers."""
 
     def update_config_proto(self, config_proto: Any) -> Any:
@@ -397,7 +409,7 @@ class DefaultStrategy(Strategy):
     """The strategy outside of all scopes, which changes nothing."""
 
     def __init__(self) -> None:
-        super().__init__(StrategyExtended(self, ""))
+        super().__init__(StrategyExtended.on(self, ""))
 
     def experimental_run_v2(
         self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -430,7 +442,7 @@ class OneDeviceStrategy(Strategy):
     """
 
     def __init__(self, device: str) -> None:
-        super().__init__(StrategyExtended(self, device))
+        super().__init__(StrategyExtended.on(self, device))
 
 
 def _only(devices: Sequence[str] | None) -> str:
@@ -460,7 +472,7 @@ class MirroredStrategy(Strategy):
     def __init__(
         self, devices: Sequence[str] | None = None, cross_device_ops: object = None
     ) -> None:
-        super().__init__(StrategyExtended(self, _only(devices)))
+        super().__init__(StrategyExtended.on(self, _only(devices)))
 
 
 @export("contrib.distribute.MirroredStrategy")
@@ -494,4 +506,4 @@ class ContribMirroredStrategy(Strategy):
             raise ValueError("Must only specify one of `devices` and `num_gpus_per_worker`.")
         if count is not None and count > 1:
             devices = [f"/device:GPU:{i}" for i in range(count)]
-        super().__init__(StrategyExtended(self, _only(devices)))
+        super().__init__(StrategyExtended.on(self, _only(devices)))

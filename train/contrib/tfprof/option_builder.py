@@ -68,9 +68,25 @@ class ProfileOptionBuilder:
         return {**_COMMON, **_FLOAT_OPS, "min_occurrence": 0, "step": -1}
 
     @staticmethod
-    def time_and_memory(min_micros: int = 1, min_bytes: int = 1, **others: int) -> dict[str, Any]:
+    def time_and_memory(
+        min_micros: int = 1,
+        min_bytes: int = 1,
+        min_accelerator_micros: int = 0,
+        min_cpu_micros: int = 0,
+        min_peak_bytes: int = 0,
+        min_residual_bytes: int = 0,
+        min_output_bytes: int = 0,
+    ) -> dict[str, Any]:
         """Options that ask for times and memory, which profiles here do not hold."""
-        least = {"min_micros": min_micros, "min_bytes": min_bytes, **others}
+        least = {
+            "min_micros": min_micros,
+            "min_bytes": min_bytes,
+            "min_accelerator_micros": min_accelerator_micros,
+            "min_cpu_micros": min_cpu_micros,
+            "min_peak_bytes": min_peak_bytes,
+            "min_residual_bytes": min_residual_bytes,
+            "min_output_bytes": min_output_bytes,
+        }
         return {**_COMMON, **_TIMES, **least, "order_by": "micros", "step": -1}
 
     def build(self) -> dict[str, Any]:
