@@ -1294,8 +1294,8 @@ def CudnnRNNV3(
     seed: int | None = ...,
     seed2: int | None = ...,
     num_proj: int | None = ...,
-    time_major: bool | None = ...,
     is_training: bool | None = ...,
+    time_major: bool | None = ...,
     name: str | None = ...,
 ) -> _CudnnRNNV3: ...
 def Cumprod(

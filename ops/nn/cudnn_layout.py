@@ -11,13 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ...engine import errors
 
-if TYPE_CHECKING:
-    from ...engine.graph.inference import ShapeContext
-    from ...engine.graph.kernel_context import KernelContext
+
+class Attributes(Protocol):
+    """What tells the attributes of an operation: it, or the context of its shapes or kernel."""
+
+    def attr(self, name: str) -> Any:
+        """An attribute as a plain Python value."""
+
 
 # rnn_mode -> the number of gates.
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
@@ -129,9 +133,7 @@ class Net:
         return total
 
 
-def net(
-    c: KernelContext | ShapeContext, layers: int, units: int, inputs: int, projected: int = 0
-) -> Net:
+def net(c: Attributes, layers: int, units: int, inputs: int, projected: int = 0) -> Net:
     """The net of an op with these attributes and sizes; InvalidArgumentError if it is none."""
     mode = c.attr("rnn_mode")
     if min(layers, units, inputs) <= 0 or projected < 0:

@@ -16,7 +16,7 @@ from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
-from .cudnn_layout import ATTRS, TYPES, Net, net
+from .cudnn_layout import ATTRS, TYPES, Attributes, Net, net
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -39,7 +39,7 @@ _COUNTS = {
 }
 
 
-def _net(c: KernelContext | ShapeContext, sizes: tuple[Any, ...], version: str) -> Net:
+def _net(c: Attributes, sizes: tuple[Any, ...], version: str) -> Net:
     for name, size in zip(("num_layers", "num_units", "input_size"), sizes):
         if size.ndim:
             raise errors.invalid(f"{name} is not a scalar: {shape_text(size.shape)}")
@@ -48,7 +48,7 @@ def _net(c: KernelContext | ShapeContext, sizes: tuple[Any, ...], version: str) 
     return net(c, layers, units, inputs, projected)
 
 
-def _check_counts(c: KernelContext | ShapeContext, made: Net, version: str) -> None:
+def _check_counts(c: Attributes, made: Net, version: str) -> None:
     for key, parts in zip(_COUNTS[version][:2], made.parts()):
         if c.attr(key) != len(parts):
             raise errors.invalid(

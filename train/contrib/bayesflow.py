@@ -106,7 +106,7 @@ def expectation(
     samples: Tensor,
     log_prob: _Function | None = None,
     use_reparametrization: bool = True,
-    axis: Any = 0,
+    axis: object = 0,
     keep_dims: bool = False,
     name: str | None = None,
 ) -> Tensor:

@@ -29,7 +29,7 @@ class _Scopes:
         self.count = self.depth = 0
 
 
-def _bool_attr(value: Any) -> Any:
+def _bool_attr(value: object) -> Any:
     from ...io import protos
 
     return protos.AttrValue(b=bool(value))
@@ -119,7 +119,7 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
     return results if is_flat else nest.pack_sequence_as(outputs, results)
 
 
-def _parts(outputs: Any, is_flat: bool) -> tuple[list[Any], list[Operation]]:
+def _parts(outputs: object, is_flat: bool) -> tuple[list[Any], list[Operation]]:
     """The tensors that a function gives, and the operations behind them."""
     if outputs is None:
         return [], []

@@ -31,7 +31,7 @@ def _collections(thing: Any, scope: str, kept: Iterable[str] = ()) -> list[str]:
 
 
 @export("contrib.copy_graph.copy_variable_to_graph")
-def copy_variable_to_graph(org_instance: Any, to_graph: Graph, scope: str = "") -> Any:
+def copy_variable_to_graph(org_instance: object, to_graph: Graph, scope: str = "") -> Any:
     """A variable like another one, in another graph.
 
     Args:
@@ -62,7 +62,7 @@ def copy_variable_to_graph(org_instance: Any, to_graph: Graph, scope: str = "") 
 
 @export("contrib.copy_graph.copy_op_to_graph")
 def copy_op_to_graph(
-    org_instance: Any, to_graph: Graph, variables: Iterable[Any], scope: str = ""
+    org_instance: object, to_graph: Graph, variables: Iterable[Any], scope: str = ""
 ) -> Any:
     """An operation or tensor like another one, in another graph, with all that it needs.
 

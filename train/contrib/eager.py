@@ -53,7 +53,7 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
     return enable_eager_execution()
 
 
-def _as_it_is(function: Any = None) -> Any:
+def _as_it_is(function: object = None) -> Any:
     """A test class or method as it is: it runs in graphs."""
     return (lambda given: given) if function is None else function
 

@@ -53,12 +53,12 @@ _DORMAND_PRINCE_TABLEAU = _ButcherTableau(
 )
 
 
-def _possibly_nonzero(x: Any) -> bool:
+def _possibly_nonzero(x: object) -> bool:
     return isinstance(x, Tensor) or x != 0
 
 
 def _scaled_dot_product(
-    scale: Any, xs: Sequence[Any], ys: Sequence[Any], name: str | None = None
+    scale: object, xs: Sequence[Any], ys: Sequence[Any], name: str | None = None
 ) -> Tensor:
     """scale (x0 y0 + x1 y1 ...), without what is zero."""
     with name_scope(name, "scaled_dot_product", [scale, xs, ys]) as scope:
@@ -73,10 +73,10 @@ def _dot_product(xs: Sequence[Any], ys: Sequence[Any], name: str | None = None) 
 
 def _runge_kutta_step(
     func: _Function,
-    y0: Any,
-    f0: Any,
-    t0: Any,
-    dt: Any,
+    y0: object,
+    f0: object,
+    t0: object,
+    dt: object,
     tableau: _ButcherTableau = _DORMAND_PRINCE_TABLEAU,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
@@ -125,7 +125,7 @@ def _interp_fit_rk(
         return _interp_fit(y0, y1, middle, k[0], k[-1], step)
 
 
-def _interp_evaluate(coefficients: Sequence[Tensor], t0: Any, t1: Any, t: Any) -> Tensor:
+def _interp_evaluate(coefficients: Sequence[Tensor], t0: object, t1: object, t: object) -> Tensor:
     """The polynomial's value at a time between the two."""
     with name_scope("interp_evaluate"):
         t0, t1, t = convert_to_tensor(t0), convert_to_tensor(t1), convert_to_tensor(t)
@@ -308,8 +308,8 @@ def odeint(
     func: _Function,
     y0: TensorLike,
     t: TensorLike,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-12,
+    rtol: object = 1e-6,
+    atol: object = 1e-12,
     method: str | None = None,
     options: dict[str, Any] | None = None,
     full_output: bool = False,

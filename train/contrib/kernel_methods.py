@@ -157,7 +157,7 @@ def _class_numbers(labels: Tensor, classes: Tensor) -> Tensor:
         return tf.reshape(labels, shape=[-1])
 
 
-def _row_weights(weights: Any, labels: Tensor) -> Tensor:
+def _row_weights(weights: object, labels: Tensor) -> Tensor:
     weights = convert_to_tensor(weights)
     rank = weights.shape.ndims
     if rank not in (0, 1, 2):

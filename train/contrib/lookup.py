@@ -73,7 +73,7 @@ class HashTable(StaticHashTable):
         return keys, values
 
 
-def _require_mapping(mapping: Any) -> None:
+def _require_mapping(mapping: object) -> None:
     if mapping is None:
         raise ValueError("mapping must be specified.")
 
@@ -83,8 +83,8 @@ def index_table_from_tensor(
     mapping: TensorLike,
     num_oov_buckets: int = 0,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
-    dtype: Any = dtypes.string,
+    hasher_spec: object = FastHashSpec,
+    dtype: object = dtypes.string,
     name: str | None = None,
 ) -> Any:
     """A table from the elements of a vector to their places.
@@ -153,11 +153,11 @@ def index_to_string(
 @export("contrib.lookup.string_to_index_table_from_file")
 @deprecated("2017-04-10", "Use `index_table_from_file`.")
 def string_to_index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: object = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: object = FastHashSpec,
     name: str | None = None,
 ) -> Any:
     """What `index_table_from_file` was called before."""
@@ -172,7 +172,7 @@ def string_to_index_table_from_tensor(
     mapping: TensorLike,
     num_oov_buckets: int = 0,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: object = FastHashSpec,
     name: str | None = None,
 ) -> Any:
     """What `index_table_from_tensor` was called before; of strings only."""

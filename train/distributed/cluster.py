@@ -9,7 +9,7 @@ from ...engine.api import export
 from ...io import protos
 
 
-def _text(value: Any, what: str) -> str:
+def _text(value: object, what: str) -> str:
     if not isinstance(value, (bytes, str)):
         raise TypeError(f"{what} {value!r} must be bytes or unicode")
     return value.decode() if isinstance(value, bytes) else value

@@ -14,7 +14,7 @@ from ...engine.types import nest
 class CrossDeviceOps:
     """Puts values of devices together; of one device the value is it."""
 
-    def reduce(self, reduce_op: object, per_replica_value: Any, destinations: object) -> Any:
+    def reduce(self, reduce_op: object, per_replica_value: object, destinations: object) -> Any:
         """The sum or mean of one value."""
         return per_replica_value
 
@@ -22,7 +22,7 @@ class CrossDeviceOps:
         """The sums or means of values."""
         return [value for value, _ in value_destination_pairs]
 
-    def broadcast(self, tensor: Any, destinations: object) -> Any:
+    def broadcast(self, tensor: object, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""
         return nest.map_structure(lambda value: value, tensor)
 

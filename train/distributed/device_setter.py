@@ -35,7 +35,7 @@ class _RoundRobinStrategy:
         self._num_tasks = num_tasks
         self._next_task = 0
 
-    def __call__(self, op: Any) -> int:
+    def __call__(self, op: object) -> int:
         del op
         task = self._next_task
         self._next_task = (task + 1) % self._num_tasks

@@ -34,7 +34,7 @@ class ReplicaContext:
         replica_id_in_sync_group: the replica's number.
     """
 
-    def __init__(self, strategy: Strategy, replica_id_in_sync_group: Any) -> None:
+    def __init__(self, strategy: Strategy, replica_id_in_sync_group: object) -> None:
         self._strategy, self._number = strategy, replica_id_in_sync_group
 
     def __enter__(self) -> None:
@@ -75,7 +75,7 @@ class ReplicaContext:
         modes.require_replica_context(self)
         return self._strategy.extended.worker_devices
 
-    def all_reduce(self, reduce_op: ReduceOp, value: Any) -> Any:
+    def all_reduce(self, reduce_op: ReduceOp, value: object) -> Any:
         """The sum or mean over replicas: the value."""
         _checked(reduce_op)
         return nest.map_structure(tf.identity, value)
@@ -160,7 +160,7 @@ class StrategyExtended:
         with ReplicaContext(self._strategy, 0):
             return fn(*args, **(kwargs or {}))
 
-    def reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: object) -> Any:
+    def reduce_to(self, reduce_op: ReduceOp, value: object, destinations: object) -> Any:
         """The sum or mean over replicas: the value."""
         _checked(reduce_op)
         return value
@@ -173,7 +173,7 @@ class StrategyExtended:
 
     def update(
         self,
-        var: Any,
+        var: object,
         fn: Callable[..., Any],
         args: Sequence[Any] = (),
         kwargs: dict[str, Any] | None = None,
@@ -195,7 +195,7 @@ class StrategyExtended:
             result = fn(*args, **(kwargs or {}))
         return result if group else nest.map_structure(lambda value: (value,), result)
 
-    def broadcast_to(self, tensor: Any, destinations: object) -> Any:
+    def broadcast_to(self, tensor: object, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""
         return tensor
 
@@ -203,7 +203,7 @@ class StrategyExtended:
         """A variable's value."""
         return tf.identity(v)
 
-    def value_container(self, value: Any) -> Any:
+    def value_container(self, value: object) -> Any:
         """The variable that a replica's variable is part of: itself."""
         return value
 
@@ -350,7 +350,7 @@ class Strategy:
         args = () if input_iterator is None else (input_iterator.get_next(),)
         return self.experimental_run_v2(fn, args)
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: int | None = None) -> Any:
+    def reduce(self, reduce_op: ReduceOp | str, value: object, axis: int | None = None) -> Any:
         """The sum or mean over replicas, and over an axis.
 
         Args:
@@ -367,15 +367,15 @@ class Strategy:
         function = tf.reduce_sum if reduce_op == ReduceOp.SUM else tf.reduce_mean
         return nest.map_structure(lambda v: function(v, axis=axis), value)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: object) -> tuple[Any, ...]:
         """The values of this machine's replicas: one."""
         return (value,)
 
-    def unwrap(self, value: Any) -> tuple[Any, ...]:
+    def unwrap(self, value: object) -> tuple[Any, ...]:
         """The values of this machine's replicas: one."""
         return self.experimental_local_results(value)
 
-    def group(self, value: Any, name: str | None = None) -> Any:
+    def group(self, value: object, name: str | None = None) -> Any:
         """An op that runs what replicas gave."""
         return tf.group(value, name=name)
 
@@ -386,14 +386,14 @@ class Strategy:
 
     def configure(
         self,
-        session_config: Any = None,
-        cluster_spec: Any = None,
+        session_config: object = None,
+        cluster_spec: object = None,
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
         """Does nothing: there are no workers."""
 
-    def update_config_proto(self, config_proto: Any) -> Any:
+    def update_config_proto(self, config_proto: object) -> Any:
         """A copy of a ConfigProto."""
         return copy.deepcopy(config_proto)
 

@@ -99,7 +99,7 @@ class MultiStepContext:
         """Puts the loop's outputs in the place of the step's."""
         self._last_step_outputs = outputs
 
-    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
+    def set_last_step_output(self, name: str, output: object, reduce_op: object = None) -> None:
         """Says what an output is; with one replica no reduction changes it."""
         self._last_step_outputs[name] = output
 
@@ -108,6 +108,6 @@ class MultiStepContext:
         """Outputs that are no tensors, by name."""
         return self._non_tensor_outputs
 
-    def set_non_tensor_output(self, name: str, output: Any) -> None:
+    def set_non_tensor_output(self, name: str, output: object) -> None:
         """Says what such an output is."""
         self._non_tensor_outputs[name] = output

@@ -149,7 +149,7 @@ def combined_model_fn(
             add_layer_summary(parts[-1][0], scope.name)
     logits = parts[0][0] if len(parts) == 1 else parts[0][0] + parts[1][0]
 
-    def train_op_fn(loss: Any) -> Any:
+    def train_op_fn(loss: object) -> Any:
         step = get_global_step()
         trained = [
             optimizer.minimize(
@@ -180,7 +180,7 @@ def baseline_model_fn(
             bias = tf.get_variable("bias", [count], initializer=tf.zeros_initializer())
             logits = tf.multiply(bias, tf.ones([sizes[0], count]))
 
-    def train_op_fn(loss: Any) -> Any:
+    def train_op_fn(loss: object) -> Any:
         made = optimizer_of(optimizer, _BASELINE_RATE)
         return made.minimize(loss, global_step=get_global_step())
 

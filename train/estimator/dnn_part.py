@@ -79,7 +79,7 @@ class _DNNModel(base_layer.Layer):
                 norm._use_resource_variables = True
         return scope.name, dense, drop, norm
 
-    def call(self, inputs: Any, mode: str) -> Any:  # type: ignore[override]
+    def call(self, inputs: object, mode: str) -> Any:  # type: ignore[override]
         """The logits."""
         training = mode == ModeKeys.TRAIN
         # Layers open the scopes that they were made in; the model's own is in nobody's name.

@@ -75,10 +75,10 @@ class Estimator:
     def __init__(
         self,
         model_fn: Callable[..., Any],
-        model_dir: Any = None,
-        config: Any = None,
-        params: Any = None,
-        warm_start_from: Any = None,
+        model_dir: object = None,
+        config: object = None,
+        params: object = None,
+        warm_start_from: object = None,
     ) -> None:
         self._assert_members_are_not_overridden()
         self._config = settings.with_folder_and_session(config, model_dir)
@@ -129,7 +129,7 @@ class Estimator:
     def model_fn(self) -> Callable[..., Any]:
         """The model function, with the hyperparameters bound: of features, labels, mode, config."""
 
-        def public_model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
+        def public_model_fn(features: object, labels: object, mode: str, config: object) -> Any:
             return self._call_model_fn(features, labels, mode, config)
 
         return public_model_fn
@@ -162,7 +162,7 @@ class Estimator:
         hooks: Sequence[Any] | None = None,
         steps: int | None = None,
         max_steps: int | None = None,
-        saving_listeners: Any = None,
+        saving_listeners: object = None,
     ) -> Estimator:
         """Trains from the last checkpoint on, if there is one.
 
@@ -332,7 +332,7 @@ class Estimator:
     def predict(
         self,
         input_fn: Callable[..., Any],
-        predict_keys: Any = None,
+        predict_keys: object = None,
         hooks: Sequence[Any] | None = None,
         checkpoint_path: str | None = None,
         yield_single_examples: bool = True,
@@ -468,7 +468,7 @@ class Estimator:
     def _create_global_step(self, graph: Any) -> Any:
         return create_global_step(graph)
 
-    def _create_and_assert_global_step(self, graph: Any) -> Any:
+    def _create_and_assert_global_step(self, graph: object) -> Any:
         step = self._create_global_step(graph)
         if step is not get_global_step() or not step.dtype.is_integer:
             raise AssertionError(f"{step} is not the graph's global step")
@@ -483,7 +483,7 @@ class Estimator:
         with tf.device("/cpu:0"):
             return input_fn(**taken)
 
-    def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
+    def _call_model_fn(self, features: object, labels: object, mode: str, config: object) -> Any:
         taken = called_with(
             self._model_fn, labels=labels, mode=mode, params=self.params, config=config
         )
@@ -506,13 +506,13 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if name == LOSS_METRIC_KEY else f"`{name}`"
 
 
-def _mean(loss: Any) -> Any:
+def _mean(loss: object) -> Any:
     from ...ops.metrics.means import mean
 
     return mean(loss)
 
 
-def _warn_of_endless_input(features: Any) -> None:
+def _warn_of_endless_input(features: object) -> None:
     tensors = [x for x in nest.flatten(features) if isinstance(x, Tensor)]
     ends = any(tensor.op.type == "IteratorGetNext" for tensor in tensors)
     if not ends and not tf.get_default_graph().get_collection(GraphKeys.QUEUE_RUNNERS):

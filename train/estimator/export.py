@@ -30,7 +30,7 @@ _DEFAULTS = {
 
 
 def wrap_and_check_input_tensors(
-    tensors: Any, field_name: str, allow_int_keys: bool = False
+    tensors: object, field_name: str, allow_int_keys: bool = False
 ) -> dict[Any, Any]:
     """A dict of tensors; one tensor gets the field's default name.
 
@@ -49,7 +49,7 @@ def wrap_and_check_input_tensors(
     return tensors
 
 
-def _check_tensor(tensor: Any, name: str, field_name: str) -> None:
+def _check_tensor(tensor: object, name: str, field_name: str) -> None:
     if isinstance(tensor, (Tensor, SparseTensor)):
         return
     problem = f"{field_name}{name} must be a Tensor or SparseTensor."
@@ -80,7 +80,10 @@ class ServingInputReceiver(
     """
 
     def __new__(
-        cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
+        cls,
+        features: object,
+        receiver_tensors: object,
+        receiver_tensors_alternatives: object = None,
     ) -> Any:
         features = wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
         receiver_tensors = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
@@ -115,7 +118,10 @@ class TensorServingInputReceiver(
     """
 
     def __new__(
-        cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
+        cls,
+        features: object,
+        receiver_tensors: object,
+        receiver_tensors_alternatives: object = None,
     ) -> Any:
         if features is None:
             raise ValueError("features must be defined.")
@@ -132,7 +138,7 @@ class TensorServingInputReceiver(
 class UnsupervisedInputReceiver(ServingInputReceiver):
     """What an exported model without labels takes."""
 
-    def __new__(cls, features: Any, receiver_tensors: Any) -> Any:
+    def __new__(cls, features: object, receiver_tensors: object) -> Any:
         return super().__new__(cls, features, receiver_tensors)
 
 
@@ -141,7 +147,7 @@ class SupervisedInputReceiver(
 ):
     """What an exported model with labels takes."""
 
-    def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> Any:
+    def __new__(cls, features: object, labels: object, receiver_tensors: object) -> Any:
         wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
         wrap_and_check_input_tensors(labels, "label", allow_int_keys=True)
         receiver_tensors = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
@@ -203,7 +209,7 @@ def build_raw_serving_input_receiver_fn(
 
 @export("estimator.experimental.build_raw_supervised_input_receiver_fn")
 def build_raw_supervised_input_receiver_fn(
-    features: Any, labels: Any, default_batch_size: int | None = None
+    features: object, labels: object, default_batch_size: int | None = None
 ) -> Callable[[], Any]:
     """A function for experimental_export_all_saved_models: features and labels themselves.
 
@@ -218,7 +224,7 @@ def build_raw_supervised_input_receiver_fn(
         ValueError: a key stands for a feature and a label.
     """
 
-    def keys_of(tensors: Any, default: str) -> set[str]:
+    def keys_of(tensors: object, default: str) -> set[str]:
         return set(tensors) if isinstance(tensors, dict) else {default}
 
     both = keys_of(features, SINGLE_RECEIVER_DEFAULT_NAME) & keys_of(
@@ -229,7 +235,7 @@ def build_raw_supervised_input_receiver_fn(
             f"Features and labels must have distinct keys. Found overlapping keys: {both}"
         )
 
-    def copied(tensors: Any, default: str) -> tuple[Any, dict[str, Any]]:
+    def copied(tensors: object, default: str) -> tuple[Any, dict[str, Any]]:
         if isinstance(tensors, dict):
             made = _placeholders_like(tensors, default_batch_size)
             return made, made

@@ -14,7 +14,7 @@ from ...ops.public import tf
 from ..saved_model import signatures
 
 
-def _checked_key(key: Any, what: str) -> str:
+def _checked_key(key: object, what: str) -> str:
     if isinstance(key, tuple):
         key = "/".join(key)
     if not isinstance(key, str):
@@ -22,7 +22,7 @@ def _checked_key(key: Any, what: str) -> str:
     return key
 
 
-def _checked_outputs(outputs: Any, default: str, what: str | None = None) -> dict[str, Any]:
+def _checked_outputs(outputs: object, default: str, what: str | None = None) -> dict[str, Any]:
     """A dict of tensors; one tensor gets the default name."""
     outputs = outputs if isinstance(outputs, dict) else {default: outputs}
     what = what or default
@@ -61,7 +61,7 @@ class ClassificationOutput(ExportOutput):
         ValueError: both are missing, or one has another dtype.
     """
 
-    def __init__(self, scores: Any = None, classes: Any = None) -> None:
+    def __init__(self, scores: object = None, classes: object = None) -> None:
         if scores is not None and not (isinstance(scores, Tensor) and scores.dtype.is_floating):
             raise ValueError(f"Classification scores must be a float32 Tensor; got {scores}")
         if classes is not None and not (
@@ -100,7 +100,7 @@ class RegressionOutput(ExportOutput):
         ValueError: the value is no tensor of floating-point numbers.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         if not (isinstance(value, Tensor) and value.dtype.is_floating):
             raise ValueError(f"Regression output value must be a float32 Tensor; got {value}")
         self._value = value
@@ -127,7 +127,7 @@ class PredictOutput(ExportOutput):
         ValueError: a key is no string or a value no tensor.
     """
 
-    def __init__(self, outputs: Any) -> None:
+    def __init__(self, outputs: object) -> None:
         self._outputs = _checked_outputs(outputs, "output", "Prediction")
 
     @property
@@ -147,12 +147,14 @@ def _prefixed(key: str, prefix: str) -> str:
 class _SupervisedOutput(ExportOutput):
     """Loss, predictions and metrics of training or evaluation."""
 
-    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None) -> None:
+    def __init__(
+        self, loss: object = None, predictions: object = None, metrics: object = None
+    ) -> None:
         self.loss = self._named(loss, "loss")
         self.predictions = self._named(predictions, "predictions")
         self.metrics = None if metrics is None else self._metrics(metrics)
 
-    def _named(self, outputs: Any, name: str) -> dict[str, Any] | None:
+    def _named(self, outputs: object, name: str) -> dict[str, Any] | None:
         if outputs is None:
             return None
         checked = _checked_outputs(outputs, name)

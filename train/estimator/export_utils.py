@@ -37,8 +37,8 @@ _ATTEMPTS = 10
 
 
 def build_all_signature_defs(
-    receiver_tensors: Any,
-    export_outputs: Any,
+    receiver_tensors: object,
+    export_outputs: object,
     receiver_tensors_alternatives: dict[str, Any] | None = None,
     serving_only: bool = True,
 ) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def build_all_signature_defs(
     made: dict[str, Any] = {}
     excluded: dict[str, str] = {}
 
-    def add(receivers: Any, prefix: str) -> None:
+    def add(receivers: object, prefix: str) -> None:
         if not isinstance(receivers, dict):
             receivers = {SINGLE_RECEIVER_DEFAULT_NAME: receivers}
         for key, output in export_outputs.items():
@@ -111,10 +111,10 @@ def get_temp_export_dir(timestamped_export_dir: bytes) -> bytes:
 
 def export_outputs_for_mode(
     mode: str,
-    serving_export_outputs: Any = None,
-    predictions: Any = None,
-    loss: Any = None,
-    metrics: Any = None,
+    serving_export_outputs: object = None,
+    predictions: object = None,
+    loss: object = None,
+    metrics: object = None,
 ) -> dict[str, Any]:
     """The outputs of a model for training, evaluation or prediction."""
     if mode not in _SIGNATURE_KEYS:
@@ -129,7 +129,7 @@ def export_outputs_for_mode(
     return {_SIGNATURE_KEYS[mode]: kind(loss=loss, predictions=predictions, metrics=metrics)}
 
 
-def get_export_outputs(export_outputs: Any, predictions: Any) -> dict[str, Any]:
+def get_export_outputs(export_outputs: object, predictions: object) -> dict[str, Any]:
     """Checked outputs with a default among them; all predictions if there are none.
 
     Raises:

@@ -178,7 +178,7 @@ def _loss_smaller(
     return bool(best_eval_result["loss"] > current_eval_result["loss"])
 
 
-def _check_compare_fn(compare_fn: Any) -> None:
+def _check_compare_fn(compare_fn: object) -> None:
     if compare_fn is None:
         raise ValueError("`compare_fn` must not be None.")
     taken, wanted = set(fn_args(compare_fn)), {"best_eval_result", "current_eval_result"}

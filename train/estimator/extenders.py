@@ -35,7 +35,7 @@ def add_metrics(estimator: Estimator, metric_fn: Callable[..., Any]) -> Estimato
             f"metric_fn ({metric_fn}) has following not expected args: {list(taken - _VALID)}"
         )
 
-    def new_model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
+    def new_model_fn(features: object, labels: object, mode: str, config: object) -> Any:
         spec = estimator.model_fn(features, labels, mode, config)
         if mode != ModeKeys.EVAL:
             return spec

@@ -67,7 +67,7 @@ def checked_labels(labels: Any, logits: Tensor, dimension: int) -> Tensor:
 
 
 def checked_weights(
-    features: dict[str, Any], column: Any, logits: Tensor, per_logit: bool = False
+    features: dict[str, Any], column: object, logits: Tensor, per_logit: bool = False
 ) -> Any:
     """The weights that a column has, [..., 1] or, if allowed, like the logits; 1.0 without one.
 

@@ -61,7 +61,7 @@ class Head(abc.ABC):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: object = None,
         loss_reduction: str = Reduction.SUM,
         loss_fn: Callable[..., Any] | None = None,
         name: str | None = None,
@@ -93,13 +93,13 @@ class Head(abc.ABC):
 
     @abc.abstractmethod
     def create_loss(
-        self, features: dict[str, Any], mode: str, logits: Tensor, labels: Any
+        self, features: dict[str, Any], mode: str, logits: Tensor, labels: object
     ) -> LossSpec:
         """The loss, and the losses, weights and labels that it is made of."""
 
     @abc.abstractmethod
     def _metrics(
-        self, predictions: dict[str, Any], labels: Any, spec: LossSpec
+        self, predictions: dict[str, Any], labels: object, spec: LossSpec
     ) -> dict[str, Any]: ...
 
     def _key(self, key: str) -> str:
@@ -117,8 +117,8 @@ class Head(abc.ABC):
         features: dict[str, Any],
         mode: str,
         logits: Tensor,
-        labels: Any = None,
-        optimizer: Any = None,
+        labels: object = None,
+        optimizer: object = None,
         train_op_fn: Callable[[Any], Any] | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> EstimatorSpec:
@@ -250,7 +250,7 @@ class MultiClassHead(_Classifier):
     def __init__(
         self,
         n_classes: int,
-        weight_column: Any = None,
+        weight_column: object = None,
         label_vocabulary: Sequence[str] | None = None,
         loss_reduction: str = Reduction.SUM,
         loss_fn: Callable[..., Any] | None = None,
@@ -311,7 +311,9 @@ class MultiClassHead(_Classifier):
             losses = tf.expand_dims(losses, axis=-1)
         return self._reduced(losses, features, logits, ids, False)
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, spec: LossSpec) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: object, spec: LossSpec
+    ) -> dict[str, Any]:
         given = dict(weights=spec.weights)
         with tf.name_scope(None, "metrics"):
             return {
@@ -342,7 +344,7 @@ class BinaryClassHead(_Classifier):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: object = None,
         thresholds: Sequence[float] | None = None,
         label_vocabulary: Sequence[str] | None = None,
         loss_reduction: str = Reduction.SUM,
@@ -380,7 +382,7 @@ class BinaryClassHead(_Classifier):
         return {_DEFAULT: output, _CLASSIFY: output, _REGRESS: regression}
 
     def create_loss(
-        self, features: dict[str, Any], mode: str, logits: Tensor, labels: Any
+        self, features: dict[str, Any], mode: str, logits: Tensor, labels: object
     ) -> LossSpec:
         """The cross entropy with the sigmoid of the logits."""
         logits = tf.convert_to_tensor(logits)
@@ -447,7 +449,7 @@ class RegressionHead(Head):
     def __init__(
         self,
         label_dimension: int = 1,
-        weight_column: Any = None,
+        weight_column: object = None,
         loss_reduction: str = Reduction.SUM,
         loss_fn: Callable[..., Any] | None = None,
         inverse_link_fn: Callable[[Any], Any] | None = None,
@@ -489,7 +491,9 @@ class RegressionHead(Head):
             losses = mean_squared_error(labels=labels, predictions=logits, reduction=Reduction.NONE)
         return self._reduced(losses, features, logits, labels, True)
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, spec: LossSpec) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: object, spec: LossSpec
+    ) -> dict[str, Any]:
         found, weights = predictions["predictions"], spec.weights
         return {
             AVERAGE_LOSS_METRIC_KEY: mean(spec.unreduced_loss, weights=weights),

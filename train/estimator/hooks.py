@@ -105,7 +105,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
         found = session.run(self._from)
         values = {self._to[name][1]: value for name, value in found.items()}
 
-        def feed(scaffold: Any, session: BaseSession) -> None:
+        def feed(scaffold: object, session: BaseSession) -> None:
             session.run(self._feed, feed_dict=values)
 
         scaffold, update, metrics, hooks = self._built
@@ -114,7 +114,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
             self._estimator._evaluate_run(None, scaffold, update, metrics, hooks, self._eval_dir)
         self._timer.update_last_triggered_step(self._iter_count)
 
-    def after_run(self, run_context: SessionRunContext, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: object) -> None:
         """Evaluates if it is time."""
         self._iter_count += 1
         if self._timer.should_trigger_for_step(self._iter_count):

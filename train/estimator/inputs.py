@@ -13,7 +13,7 @@ from ...engine.api import export
 from .feeding import enqueue_rows
 
 
-def _check_shuffle(shuffle: Any) -> None:
+def _check_shuffle(shuffle: object) -> None:
     if not isinstance(shuffle, bool):
         raise ValueError(
             "shuffle must be provided and explicitly set as boolean (it is recommended to set it "
@@ -21,7 +21,7 @@ def _check_shuffle(shuffle: Any) -> None:
         )
 
 
-def _by_key(x: Any) -> dict[str, Any]:
+def _by_key(x: object) -> dict[str, Any]:
     """Arrays by key, in order; an array alone gets one that nobody asks for."""
     if isinstance(x, dict):
         if not x:
@@ -34,7 +34,7 @@ def _by_key(x: Any) -> dict[str, Any]:
     raise TypeError(f"x must be a dict or array; got {type(x).__name__}")
 
 
-def _targets(y: Any, features: dict[str, Any]) -> dict[str, Any]:
+def _targets(y: object, features: dict[str, Any]) -> dict[str, Any]:
     """Labels by key, in order, apart from the features."""
     if y is None:
         return {}
@@ -53,8 +53,8 @@ def _targets(y: Any, features: dict[str, Any]) -> dict[str, Any]:
 
 @export("estimator.inputs.numpy_input_fn")
 def numpy_input_fn(
-    x: Any,
-    y: Any = None,
+    x: object,
+    y: object = None,
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool | None = None,

@@ -31,7 +31,7 @@ def _parts(variables: Sequence[Any]) -> list[Any]:
 def fraction_of_zero(variables: Sequence[Any]) -> Tensor:
     """Which share of all elements of variables is zero."""
 
-    def count(variable: Any, size: Tensor) -> Any:
+    def count(variable: object, size: Tensor) -> Any:
         return tf.cond(
             tf.equal(size, tf.constant(0, dtype=dtypes.int64)),
             true_fn=lambda: tf.constant(0, dtype=dtypes.float32),

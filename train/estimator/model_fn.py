@@ -64,14 +64,14 @@ class EstimatorSpec(
     def __new__(
         cls,
         mode: str,
-        predictions: Any = None,
-        loss: Any = None,
-        train_op: Any = None,
-        eval_metric_ops: Any = None,
-        export_outputs: Any = None,
+        predictions: object = None,
+        loss: object = None,
+        train_op: object = None,
+        eval_metric_ops: object = None,
+        export_outputs: object = None,
         training_chief_hooks: Sequence[Any] | None = None,
         training_hooks: Sequence[Any] | None = None,
-        scaffold: Any = None,
+        scaffold: object = None,
         evaluation_hooks: Sequence[Any] | None = None,
         prediction_hooks: Sequence[Any] | None = None,
     ) -> Any:
@@ -144,7 +144,7 @@ def _checked_loss(loss: Any, mode: str) -> Any:
     return loss
 
 
-def _checked_predictions(predictions: Any, mode: str) -> Any:
+def _checked_predictions(predictions: object, mode: str) -> Any:
     if predictions is None:
         if mode == ModeKeys.PREDICT:
             raise ValueError("Missing predictions.")
@@ -162,7 +162,7 @@ def _checked_predictions(predictions: Any, mode: str) -> Any:
     return predictions
 
 
-def _checked_metrics(metrics: Any) -> dict[str, Any]:
+def _checked_metrics(metrics: object) -> dict[str, Any]:
     if metrics is None:
         return {}
     if not isinstance(metrics, dict):
@@ -186,7 +186,7 @@ def _checked_hooks(hooks: Sequence[Any] | None) -> tuple[Any, ...]:
     return hooks
 
 
-def _checked_scaffold(scaffold: Any) -> Scaffold:
+def _checked_scaffold(scaffold: object) -> Scaffold:
     scaffold = scaffold or Scaffold()
     if not isinstance(scaffold, Scaffold):
         raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
@@ -195,7 +195,7 @@ def _checked_scaffold(scaffold: Any) -> Scaffold:
 
 @export("estimator.experimental.call_logit_fn")
 def call_logit_fn(
-    logit_fn: Callable[..., Any], features: Any, mode: str, params: Any, config: Any
+    logit_fn: Callable[..., Any], features: object, mode: str, params: object, config: object
 ) -> Any:
     """Calls a function for logits with what it takes of features, mode, params and config.
 
@@ -225,7 +225,7 @@ def call_logit_fn(
     return result
 
 
-def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
+def verify_model_fn_args(model_fn: Callable[..., Any], params: object) -> None:
     """Raises ValueError for a model function whose arguments an Estimator cannot give."""
     args = set(fn_args(model_fn))
     if "features" not in args:

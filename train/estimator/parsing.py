@@ -22,7 +22,7 @@ def classifier_parse_example_spec(
     label_key: str,
     label_dtype: DType = dtypes.int64,
     label_default: object = None,
-    weight_column: Any = None,
+    weight_column: object = None,
 ) -> dict[str, Any]:
     """How tf.io.parse_example reads the features, labels and weights of a classifier.
 
@@ -48,7 +48,7 @@ def regressor_parse_example_spec(
     label_dtype: DType = dtypes.float32,
     label_default: object = None,
     label_dimension: int = 1,
-    weight_column: Any = None,
+    weight_column: object = None,
 ) -> dict[str, Any]:
     """How tf.io.parse_example reads a regressor's features; as classifier_parse_example_spec."""
     label = tf.FixedLenFeature((label_dimension,), label_dtype, label_default)
@@ -56,7 +56,7 @@ def regressor_parse_example_spec(
 
 
 def _with_label(
-    columns: Iterable[Any], label_key: str, label: object, weight_column: Any
+    columns: Iterable[Any], label_key: str, label: object, weight_column: object
 ) -> dict[str, Any]:
     spec = make_parse_example_spec(columns)
     if label_key in spec:

@@ -20,7 +20,7 @@ def _told(results: dict[str, Any]) -> str:
 
 
 def write_dict_to_summary(
-    output_dir: str, dictionary: dict[str, Any], current_global_step: Any
+    output_dir: str, dictionary: dict[str, Any], current_global_step: object
 ) -> None:
     """Writes results of one evaluation as one summary: numbers, arrays and serialized summaries."""
     log.info("Saving dict for global step %d: %s", current_global_step, _told(dictionary))
@@ -66,7 +66,7 @@ def _add_serialized(summary: Any, key: str, value: bytes) -> None:
 
 
 def write_checkpoint_path_to_summary(
-    output_dir: str, checkpoint_path: str, current_global_step: Any
+    output_dir: str, checkpoint_path: str, current_global_step: object
 ) -> None:
     """Writes which checkpoint was evaluated."""
     log.info(

@@ -47,7 +47,7 @@ def _is_session_config(value: object) -> bool:
     return isinstance(value, protos.ConfigProto)
 
 
-def _takes_op(value: Any) -> bool:
+def _takes_op(value: object) -> bool:
     return callable(value) and set(fn_args(value)) == {"op"}
 
 
@@ -119,20 +119,20 @@ class RunConfig:
 
     def __init__(
         self,
-        model_dir: Any = None,
+        model_dir: object = None,
         tf_random_seed: int | None = None,
         save_summary_steps: int = 100,
-        save_checkpoints_steps: Any = _DEFAULT,
-        save_checkpoints_secs: Any = _DEFAULT,
-        session_config: Any = None,
+        save_checkpoints_steps: object = _DEFAULT,
+        save_checkpoints_secs: object = _DEFAULT,
+        session_config: object = None,
         keep_checkpoint_max: int = 5,
         keep_checkpoint_every_n_hours: float = 10000,
         log_step_count_steps: int | None = 100,
-        train_distribute: Any = None,
-        device_fn: Any = None,
+        train_distribute: object = None,
+        device_fn: object = None,
         protocol: str | None = None,
-        eval_distribute: Any = None,
-        experimental_distribute: Any = None,
+        eval_distribute: object = None,
+        experimental_distribute: object = None,
         experimental_max_worker_delay_secs: int | None = None,
         session_creation_timeout_secs: int = 7200,
     ) -> None:
@@ -282,7 +282,7 @@ _PROPERTIES = frozenset(
 ) - {"experimental_distribute"}
 
 
-def _saving(steps: Any, seconds: Any) -> dict[str, Any]:
+def _saving(steps: object, seconds: object) -> dict[str, Any]:
     """When checkpoints are saved: by steps, or by seconds."""
     if steps is _DEFAULT and seconds is _DEFAULT:
         steps, seconds = None, 600
@@ -295,7 +295,7 @@ def _saving(steps: Any, seconds: Any) -> dict[str, Any]:
     return {"save_checkpoints_steps": steps, "save_checkpoints_secs": seconds}
 
 
-def _model_dir(environment: dict[str, Any], given: Any) -> Any:
+def _model_dir(environment: dict[str, Any], given: object) -> Any:
     if given == "":
         raise ValueError("model_dir should be non-empty.")
     of_environment = environment.get("model_dir")

@@ -54,7 +54,7 @@ class WarmStartSettings(
     def __new__(
         cls,
         ckpt_to_initialize_from: str,
-        vars_to_warm_start: Any = ".*",
+        vars_to_warm_start: object = ".*",
         var_name_to_vocab_info: dict[str, Any] | None = None,
         var_name_to_prev_var_name: dict[str, str] | None = None,
     ) -> Any:
@@ -69,7 +69,7 @@ class WarmStartSettings(
         )
 
 
-def warm_start_settings(warm_start_from: Any) -> WarmStartSettings | None:
+def warm_start_settings(warm_start_from: object) -> WarmStartSettings | None:
     """The settings that an argument means: settings, or the path of a checkpoint or SavedModel."""
     if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings):
         return warm_start_from
@@ -85,7 +85,7 @@ def warm_start_settings(warm_start_from: Any) -> WarmStartSettings | None:
     return WarmStartSettings(path_text(warm_start_from))
 
 
-def with_folder_and_session(config: Any, model_dir: Any) -> RunConfig:
+def with_folder_and_session(config: object, model_dir: object) -> RunConfig:
     """The RunConfig of an Estimator: with a folder, a new one if need be, and a ConfigProto.
 
     Raises:

@@ -61,7 +61,7 @@ class CudnnParamsFormatConverter:
             num_proj=self._num_proj,
         )
 
-    def opaque_to_tf_canonical(self, opaque_param: Any) -> tuple[Tensors, ...]:
+    def opaque_to_tf_canonical(self, opaque_param: object) -> tuple[Tensors, ...]:
         """The cells' kernels and biases, and their projections if there are any."""
         weights, biases = ops.cudnn_rnn_opaque_params_to_canonical(
             *(self._rnn_mode, self._num_layers, self._num_units, self._input_size),

@@ -208,9 +208,9 @@ class _CudnnRNN(Layer):
 
     def call(  # type: ignore[override]
         self,
-        inputs: Any,
+        inputs: object,
         initial_state: tuple[Any, ...] | None = None,
-        sequence_lengths: Any = None,
+        sequence_lengths: object = None,
         time_major: bool = True,
         training: bool = True,
     ) -> tuple[Tensor, tuple[Any, ...]]:
@@ -241,7 +241,7 @@ class _CudnnRNN(Layer):
         )
         return outputs, ((output_h, output_c) if memory else (output_h,))
 
-    def state_shape(self, batch_size: Any) -> tuple[list[Any], ...]:
+    def state_shape(self, batch_size: object) -> tuple[list[Any], ...]:
         """The shapes of a state: of the outputs of all layers."""
         return ([self.num_layers * self.num_dirs, batch_size, self.num_units],)
 
@@ -291,7 +291,7 @@ class CudnnLSTM(_CudnnRNN):
     _rnn_mode = ops.CUDNN_LSTM
     _saveable_cls = CudnnLSTMSaveable
 
-    def state_shape(self, batch_size: Any) -> tuple[list[Any], ...]:
+    def state_shape(self, batch_size: object) -> tuple[list[Any], ...]:
         """The shapes of a state: of the outputs and of the memories of all layers."""
         return super().state_shape(batch_size) * 2
 

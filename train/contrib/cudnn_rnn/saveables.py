@@ -64,7 +64,7 @@ class CudnnOpaqueParamsSaveable(SaveableObject):
         """What converts the weights."""
         return self._converter
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Any) -> Any:
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: object) -> Any:
         """The assignment of restored kernels and biases."""
         del restored_shapes
         params = self.format_converter.tf_canonical_to_opaque(restored_tensors)

@@ -42,7 +42,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Apply:
 @export("contrib.data.padded_batch_and_drop_remainder")
 @deprecated(None, "Use `tf.data.Dataset.padded_batch(..., drop_remainder=True)`.")
 def padded_batch_and_drop_remainder(
-    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+    batch_size: TensorLike, padded_shapes: object, padding_values: object = None
 ) -> Apply:
     """`Dataset.padded_batch` without a smaller last batch."""
     return lambda dataset: dataset.padded_batch(
@@ -51,7 +51,7 @@ def padded_batch_and_drop_remainder(
 
 
 @export("contrib.data.assert_element_shape")
-def assert_element_shape(expected_shapes: Any) -> Apply:
+def assert_element_shape(expected_shapes: object) -> Apply:
     """A transformation that gives the same elements, which must have these shapes.
 
     Args:
@@ -112,7 +112,7 @@ class _RestructuredDataset(UnaryDataset):
         super().__init__(dataset, dataset._variant_tensor)
 
 
-def _shapes(given: Any, types: Any, shapes: Any) -> Any:
+def _shapes(given: object, types: object, shapes: object) -> Any:
     if shapes is None:
         return nest.pack_sequence_as(types, nest.flatten(given))
     nest.assert_same_structure(types, shapes)

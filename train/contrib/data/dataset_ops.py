@@ -45,11 +45,11 @@ class Dataset(DatasetV1Adapter):
 
     @staticmethod
     def read_batch_features(
-        file_pattern: Any,
+        file_pattern: object,
         batch_size: TensorLike,
         features: Mapping[str, Any],
-        reader: Any,
-        reader_args: Any = None,
+        reader: object,
+        reader_args: object = None,
         randomize_input: bool = True,
         num_epochs: TensorLike | None = None,
         capacity: TensorLike = 10000,
@@ -85,7 +85,7 @@ class Dataset(DatasetV1Adapter):
         """The elements that can be computed."""
         return self.apply(ignore_errors())
 
-    def dense_to_sparse_batch(self, batch_size: TensorLike, row_shape: Any) -> Dataset:
+    def dense_to_sparse_batch(self, batch_size: TensorLike, row_shape: object) -> Dataset:
         """See `tf.data.experimental.dense_to_sparse_batch`."""
         return self.apply(dense_to_sparse_batch(batch_size, row_shape))
 
@@ -127,7 +127,7 @@ class TextLineDataset(Dataset):
     """See `tf.data.TextLineDataset`."""
 
     def __init__(
-        self, filenames: Any, compression_type: Any = None, buffer_size: Any = None
+        self, filenames: object, compression_type: object = None, buffer_size: object = None
     ) -> None:
         super().__init__(readers.TextLineDatasetV2(filenames, compression_type, buffer_size))
 
@@ -137,7 +137,7 @@ class TFRecordDataset(Dataset):
     """See `tf.data.TFRecordDataset`."""
 
     def __init__(
-        self, filenames: Any, compression_type: Any = None, buffer_size: Any = None
+        self, filenames: object, compression_type: object = None, buffer_size: object = None
     ) -> None:
         super().__init__(readers.TFRecordDatasetV2(filenames, compression_type, buffer_size))
 
@@ -148,11 +148,11 @@ class FixedLengthRecordDataset(Dataset):
 
     def __init__(
         self,
-        filenames: Any,
-        record_bytes: Any,
-        header_bytes: Any = None,
-        footer_bytes: Any = None,
-        buffer_size: Any = None,
+        filenames: object,
+        record_bytes: object,
+        header_bytes: object = None,
+        footer_bytes: object = None,
+        buffer_size: object = None,
     ) -> None:
         super().__init__(
             readers.FixedLengthRecordDatasetV2(

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 @export("contrib.data.read_batch_features")
 @deprecated(None, "Use `tf.data.experimental.make_batched_features_dataset(...)`")
 def read_batch_features(
-    file_pattern: Any,
+    file_pattern: object,
     batch_size: TensorLike,
     features: Mapping[str, Any],
-    reader: Any = TFRecordDataset,
-    reader_args: Any = None,
+    reader: object = TFRecordDataset,
+    reader_args: object = None,
     randomize_input: bool = True,
     num_epochs: TensorLike | None = None,
     capacity: TensorLike = 10000,

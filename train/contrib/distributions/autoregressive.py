@@ -30,7 +30,7 @@ class Autoregressive(Distribution):
     def __init__(
         self,
         distribution_fn: Callable[..., Distribution],
-        sample0: Any = None,
+        sample0: object = None,
         num_steps: int | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ....engine.api import export
 from ....engine.graph.convert import convert_to_tensor
@@ -334,7 +334,7 @@ class Poisson(Distribution):
         return tf.random_poisson(self.rate, [n], dtype=self.dtype, seed=seed)
 
 
-def _floating(value: Any, name: str) -> Tensor:
+def _floating(value: object, name: str) -> Tensor:
     x = convert_to_tensor(value, name=name)
     if not x.dtype.is_floating:
         raise TypeError(f"{name}.dtype ({x.dtype.name}) is a not a float-type.")

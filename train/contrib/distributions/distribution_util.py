@@ -91,7 +91,7 @@ __all__ = [
 ]
 
 
-def optional_tensor(x: Any, name: str) -> Any:
+def optional_tensor(x: object, name: str) -> Any:
     """A tensor of something, None of None."""
     return None if x is None else convert_to_tensor(x, name=name)
 
@@ -118,7 +118,7 @@ def make_tril_scale(
     scale_tril: TensorLike | None = None,
     scale_diag: TensorLike | None = None,
     scale_identity_multiplier: TensorLike | None = None,
-    shape_hint: Any = None,
+    shape_hint: object = None,
     validate_args: bool = False,
     assert_positive: bool = False,
     name: str | None = None,

@@ -33,7 +33,7 @@ class Independent(Distribution):
     def __init__(
         self,
         distribution: Distribution,
-        reinterpreted_batch_ndims: Any = None,
+        reinterpreted_batch_ndims: object = None,
         validate_args: bool = False,
         name: str | None = None,
     ) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
 
 
-def _checked_components(cat: object, components: Any) -> None:
+def _checked_components(cat: object, components: object) -> None:
     if not isinstance(cat, Categorical):
         raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
     if not components:
@@ -241,7 +241,7 @@ class MixtureSameFamily(Distribution):
 
     def __init__(
         self,
-        mixture_distribution: Any,
+        mixture_distribution: object,
         components_distribution: Distribution,
         validate_args: bool = False,
         allow_nan_stats: bool = True,

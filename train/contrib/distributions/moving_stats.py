@@ -89,7 +89,7 @@ def assign_log_moving_mean_exp(
 
 @export("contrib.distributions.moving_mean_variance")
 def moving_mean_variance(
-    value: Any, decay: Any, collections: Sequence[str] | None = None, name: str | None = None
+    value: object, decay: object, collections: Sequence[str] | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Makes variables for a mean and a variance, and moves them towards a value.
 

@@ -26,7 +26,9 @@ def _posterior(prior: Any, scale: Any, s: Any, n: Any) -> tuple[Tensor, Tensor]:
 
 
 @export("contrib.distributions.normal_conjugates_known_scale_posterior")
-def normal_conjugates_known_scale_posterior(prior: Any, scale: Any, s: Any, n: Any) -> Normal:
+def normal_conjugates_known_scale_posterior(
+    prior: object, scale: object, s: object, n: object
+) -> Normal:
     """The distribution of the mean after observations.
 
     Args:
@@ -46,7 +48,9 @@ def normal_conjugates_known_scale_posterior(prior: Any, scale: Any, s: Any, n: A
 
 
 @export("contrib.distributions.normal_conjugates_known_scale_predictive")
-def normal_conjugates_known_scale_predictive(prior: Any, scale: Any, s: Any, n: Any) -> Normal:
+def normal_conjugates_known_scale_predictive(
+    prior: object, scale: object, s: object, n: object
+) -> Normal:
     """The distribution of the next observation.
 
     Args:

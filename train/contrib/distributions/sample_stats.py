@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def auto_correlation(
     x: TensorLike,
     axis: int = -1,
-    max_lags: Any = None,
+    max_lags: object = None,
     center: bool = True,
     normalize: bool = True,
     name: str = "auto_correlation",
@@ -76,7 +76,7 @@ def auto_correlation(
         return util.rotate_transpose(found, -shift)
 
 
-def _shifted_products(x: Tensor, count: Any) -> Tensor:
+def _shifted_products(x: Tensor, count: object) -> Tensor:
     """Sums of products with what comes later, by Fourier transforms of twice the length."""
     size = tf.cast(count, np.float64)
     length = tf.pow(np.float64(2.0), tf.ceil(tf.log(size * 2) / np.log(2.0)))
@@ -179,7 +179,7 @@ def _rank(
     return rank
 
 
-def _axes(axis: Any, x: Tensor) -> list[int]:
+def _axes(axis: object, x: Tensor) -> list[int]:
     """Axes by numbers from 0."""
     given = convert_to_tensor(axis, name="axis")
     tf.assert_integer(given)

@@ -25,8 +25,8 @@ class _DistributionShape:
 
     def __init__(
         self,
-        batch_ndims: Any = None,
-        event_ndims: Any = None,
+        batch_ndims: object = None,
+        event_ndims: object = None,
         validate_args: bool = False,
         name: str = "DistributionShape",
     ) -> None:

@@ -77,7 +77,7 @@ class _SinhArcsinh(TransformedDistribution):
             straight = SinhArcsinhBijector(none, self._tailweight)
         return bent, 2 * scale / straight.forward(convert_to_tensor(2, dtype=dtype))
 
-    def _set_shape(self, skewness: Any, tailweight: Any, dtype: Any) -> None:
+    def _set_shape(self, skewness: object, tailweight: object, dtype: object) -> None:
         weight = 1.0 if tailweight is None else tailweight
         self._tailweight = convert_to_tensor(weight, name="tailweight", dtype=dtype)
         skew = 0.0 if skewness is None else skewness

@@ -72,12 +72,12 @@ def rank_of_batch(one: Distribution) -> Any:
     return tf.shape(one.batch_shape_tensor())[0] if known is None else known
 
 
-def equal_weights(size: int, dtype: Any) -> Tensor:
+def equal_weights(size: int, dtype: object) -> Tensor:
     """Weights that add up to one."""
     return tf.fill(dims=[size], value=1.0 / tf.cast(size, dtype))
 
 
-def _normal_parameters(loc: Any, scale: Any, validate_args: bool) -> tuple[Tensor, Tensor]:
+def _normal_parameters(loc: object, scale: object, validate_args: bool) -> tuple[Tensor, Tensor]:
     loc = convert_to_tensor(loc, name="normal_loc")
     scale = convert_to_tensor(scale, dtype=loc.dtype.base_dtype, name="normal_scale")
     return loc, maybe_check_quadrature_param(scale, "normal_scale", validate_args)
@@ -500,7 +500,7 @@ def interpolate_scale(grid: Tensor, scale: Sequence[LinearOperator]) -> list[Lin
         ]
 
 
-def linop_scale(w: Tensor, op: Any) -> LinearOperator:
+def linop_scale(w: Tensor, op: object) -> LinearOperator:
     """A linear operator times a number."""
     hints = {
         name: getattr(op, name)

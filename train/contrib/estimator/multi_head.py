@@ -55,7 +55,7 @@ class MultiHead(Head):
                 losses = [tf.multiply(*pair) for pair in zip(losses, self._head_weights)]
             return tf.add_n(list(losses))
 
-    def _split(self, logits: Any) -> dict[str | None, Any]:
+    def _split(self, logits: object) -> dict[str | None, Any]:
         """The logits of each head, by name."""
         if isinstance(logits, dict):
             return logits

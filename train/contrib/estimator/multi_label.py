@@ -63,7 +63,7 @@ class MultiLabelHead(Head):
         output = ClassificationOutput(scores, every)
         return {"serving_default": output, "classification": output}
 
-    def _indicators(self, labels: Any) -> Tensor | None:
+    def _indicators(self, labels: object) -> Tensor | None:
         """Labels as ones and zeros, of indices or names in a SparseTensor, too."""
         if not isinstance(labels, SparseTensor):
             if labels is None:
@@ -81,7 +81,7 @@ class MultiLabelHead(Head):
         return tf.cast(tf.sparse_to_indicator(ids, self._n_classes), dtypes.int64)
 
     def create_loss(
-        self, features: dict[str, Any], mode: str, logits: Tensor, labels: Any
+        self, features: dict[str, Any], mode: str, logits: Tensor, labels: object
     ) -> LossSpec:
         """The mean of the classes' cross entropies with the sigmoid."""
         logits = tf.convert_to_tensor(logits)
@@ -95,7 +95,9 @@ class MultiLabelHead(Head):
             losses = tf.reduce_mean(losses, axis=-1, keepdims=True)
         return self._reduced(losses, features, logits, found, False)
 
-    def _metrics(self, predictions: dict[str, Any], labels: Any, spec: LossSpec) -> dict[str, Any]:
+    def _metrics(
+        self, predictions: dict[str, Any], labels: object, spec: LossSpec
+    ) -> dict[str, Any]:
         probabilities, weights = predictions["probabilities"], spec.weights
         truth = spec.processed_labels
         given = dict(labels=truth, weights=weights)

@@ -30,7 +30,7 @@ constant("contrib.factorization.KMEANS_PLUS_PLUS_INIT", KMEANS_PLUS_PLUS_INIT)
 _EPSILON = 1e-6
 
 
-def check_choices(initial_clusters: Any, distance_metric: str, known: tuple[str, ...]) -> None:
+def check_choices(initial_clusters: object, distance_metric: str, known: tuple[str, ...]) -> None:
     """Raises ValueError for an initialization or a distance that there is not."""
     if isinstance(initial_clusters, str) and initial_clusters not in known:
         raise ValueError(f"Unsupported initialization algorithm '{initial_clusters}'")
@@ -70,9 +70,9 @@ class KMeans:
 
     def __init__(
         self,
-        inputs: Any,
-        num_clusters: Any,
-        initial_clusters: Any = RANDOM_INIT,
+        inputs: object,
+        num_clusters: object,
+        initial_clusters: object = RANDOM_INIT,
         distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
         use_mini_batch: bool = False,
         mini_batch_steps_per_iteration: int = 1,
@@ -134,7 +134,7 @@ class KMeans:
                 found.append((score, tf.squeeze(distances, [-1]), tf.squeeze(indices, [-1])))
         return tuple(zip(*found))
 
-    def _variables(self, num_clusters: Any) -> tuple[Any, ...]:
+    def _variables(self, num_clusters: object) -> tuple[Any, ...]:
         nothing = tf.constant([], dtype=dtypes.float32)
         centers = tf.Variable(nothing, name=CLUSTERS_VAR_NAME, validate_shape=False)
         is_initialized = tf.Variable(False, dtype=dtypes.bool, name="initialized")

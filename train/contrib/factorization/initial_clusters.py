@@ -57,7 +57,7 @@ class InitialClusters:
     def _normalized(self, x: Any) -> Any:
         return l2_normalize(x, dim=1) if self.distance_metric == COSINE_DISTANCE else x
 
-    def _assign(self, centers: Any) -> Any:
+    def _assign(self, centers: object) -> Any:
         """Keeps centers, and returns how many are missing."""
         kept = tf.assign(self.centers, centers, validate_shape=False)
         if self.centers_updated is not self.centers:

@@ -27,12 +27,12 @@ from . import clustering_ops
 class _LossRelativeChangeHook(SessionRunHook):
     """Stops when the loss changes by less than a share of itself."""
 
-    def __init__(self, loss_tensor: Any, tolerance: float) -> None:
+    def __init__(self, loss_tensor: object, tolerance: float) -> None:
         self._loss_tensor = loss_tensor
         self._tolerance = tolerance
         self._previous: Any = None
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: object) -> Any:
         """Asks for the loss."""
         del run_context
         return SessionRunArgs(self._loss_tensor)
@@ -50,7 +50,7 @@ class _LossRelativeChangeHook(SessionRunHook):
 class _InitializeClustersHook(SessionRunHook):
     """Adds centers until they are there, before anything is trained."""
 
-    def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool) -> None:
+    def __init__(self, init_op: object, is_initialized: object, is_chief: bool) -> None:
         self._init_op = init_op
         self._is_initialized = is_initialized
         self._is_chief = is_chief
@@ -70,7 +70,7 @@ class _InitializeClustersHook(SessionRunHook):
                 info(error)  # type: ignore[arg-type]
 
 
-def _parse_features_if_necessary(features: Any, feature_columns: Any) -> Any:
+def _parse_features_if_necessary(features: object, feature_columns: object) -> Any:
     """The points that features state: a tensor, columns, or all of a dict side by side."""
     if not isinstance(features, dict):
         return features
@@ -149,15 +149,15 @@ class KMeansClustering(Estimator):
         self,
         num_clusters: int,
         model_dir: str | None = None,
-        initial_clusters: Any = RANDOM_INIT,
+        initial_clusters: object = RANDOM_INIT,
         distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
         random_seed: int = 0,
         use_mini_batch: bool = True,
         mini_batch_steps_per_iteration: int = 1,
         kmeans_plus_plus_num_retries: int = 2,
         relative_tolerance: float | None = None,
-        config: Any = None,
-        feature_columns: Any = None,
+        config: object = None,
+        feature_columns: object = None,
     ) -> None:
         known = (self.RANDOM_INIT, self.KMEANS_PLUS_PLUS_INIT)
         clustering_ops.check_choices(initial_clusters, distance_metric, known)
@@ -180,7 +180,7 @@ class KMeansClustering(Estimator):
         for result in self.predict(input_fn=input_fn, predict_keys=[key]):
             yield result[key]
 
-    def predict_cluster_index(self, input_fn: Any) -> Iterator[Any]:
+    def predict_cluster_index(self, input_fn: object) -> Iterator[Any]:
         """The cluster of each point of an input."""
         yield from self._predict_one_key(input_fn, self.CLUSTER_INDEX)
 
@@ -188,7 +188,7 @@ class KMeansClustering(Estimator):
         """The sum of the distances of points from their centers."""
         return self.evaluate(input_fn=input_fn, steps=1)[self.SCORE]
 
-    def transform(self, input_fn: Any) -> Iterator[Any]:
+    def transform(self, input_fn: object) -> Iterator[Any]:
         """The distances of each point from all centers."""
         yield from self._predict_one_key(input_fn, self.ALL_DISTANCES)
 

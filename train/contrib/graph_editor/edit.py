@@ -13,7 +13,7 @@ from .subgraph import SubGraphView
 
 
 @export("contrib.graph_editor.detach_control_inputs")
-def detach_control_inputs(sgv: Any) -> None:
+def detach_control_inputs(sgv: object) -> None:
     """Has the operations of a view no longer wait for others."""
     view = subgraph.make_view(sgv)
     for op in view.ops:
@@ -21,7 +21,7 @@ def detach_control_inputs(sgv: Any) -> None:
 
 
 @export("contrib.graph_editor.detach_control_outputs")
-def detach_control_outputs(sgv: Any, control_outputs: util.ControlOutputs) -> None:
+def detach_control_outputs(sgv: object, control_outputs: util.ControlOutputs) -> None:
     """Has others no longer wait for the operations of a view.
 
     Raises:
@@ -38,7 +38,7 @@ def detach_control_outputs(sgv: Any, control_outputs: util.ControlOutputs) -> No
 
 
 @export("contrib.graph_editor.detach_inputs")
-def detach_inputs(sgv: Any, control_inputs: bool = False) -> tuple[SubGraphView, list[Tensor]]:
+def detach_inputs(sgv: object, control_inputs: bool = False) -> tuple[SubGraphView, list[Tensor]]:
     """Puts placeholders in the place of the inputs of a view.
 
     Args:
@@ -61,7 +61,7 @@ def detach_inputs(sgv: Any, control_inputs: bool = False) -> tuple[SubGraphView,
 
 @export("contrib.graph_editor.detach_outputs")
 def detach_outputs(
-    sgv: Any, control_outputs: util.ControlOutputs | None = None
+    sgv: object, control_outputs: util.ControlOutputs | None = None
 ) -> tuple[SubGraphView, list[Tensor]]:
     """Gives what takes the outputs of a view placeholders instead.
 
@@ -86,7 +86,10 @@ def detach_outputs(
 
 @export("contrib.graph_editor.detach")
 def detach(
-    sgv: Any, control_inputs: bool = False, control_outputs: Any = None, control_ios: Any = None
+    sgv: object,
+    control_inputs: bool = False,
+    control_outputs: object = None,
+    control_ios: object = None,
 ) -> tuple[Any, list[Tensor], list[Tensor]]:
     """Takes a view out of its graph.
 
@@ -108,7 +111,7 @@ def detach(
 
 @export("contrib.graph_editor.connect")
 def connect(
-    sgv0: Any, sgv1: Any, disconnect_first: bool = False
+    sgv0: object, sgv1: object, disconnect_first: bool = False
 ) -> tuple[SubGraphView, SubGraphView]:
     """Gives a second view the outputs of the first as its inputs.
 
@@ -129,7 +132,7 @@ def connect(
 
 
 @export("contrib.graph_editor.bypass")
-def bypass(sgv: Any) -> tuple[SubGraphView, list[Tensor]]:
+def bypass(sgv: object) -> tuple[SubGraphView, list[Tensor]]:
     """Gives what takes the outputs of a view its inputs.
 
     Returns:

@@ -16,7 +16,7 @@ def op_type(op_types: Any, op: Operation | None = None) -> Any:
     return (lambda op: op.type in types) if op is None else op.type in types
 
 
-def _matcher(wanted: Any) -> OpMatcher | None:
+def _matcher(wanted: object) -> OpMatcher | None:
     return wanted if wanted is None or isinstance(wanted, OpMatcher) else OpMatcher(wanted)
 
 
@@ -36,14 +36,14 @@ class OpMatcher:
         positive_filter: a pattern of names, an Operation, a function, or True.
     """
 
-    def __init__(self, positive_filter: Any) -> None:
+    def __init__(self, positive_filter: object) -> None:
         self.positive_filters = [self._filter(positive_filter)]
         self.input_op_matches: list[OpMatcher | None] | None = None
         self.control_input_op_matches: list[OpMatcher | None] | None = None
         self.output_op_matches: list[list[OpMatcher | None] | None] | None = None
 
     @staticmethod
-    def _filter(wanted: Any) -> Callable[[Operation], Any]:
+    def _filter(wanted: object) -> Callable[[Operation], Any]:
         if select.can_be_regex(wanted):
             regex = select.make_regex(wanted)
             return lambda op: regex.search(op.name) is not None

@@ -27,7 +27,7 @@ def _check_fit(ts0: list[Any], ts1: list[Any]) -> None:
 
 
 def _reroute_ts(
-    ts0: Any, ts1: Any, mode: Mode, can_modify: Any = None, cannot_modify: Any = None
+    ts0: object, ts1: object, mode: Mode, can_modify: object = None, cannot_modify: object = None
 ) -> int:
     ts0, ts1 = util.make_list_of_t(ts0), util.make_list_of_t(ts1)
     _check_fit(ts0, ts1)
@@ -48,7 +48,9 @@ def _reroute_ts(
 
 
 @export("contrib.graph_editor.swap_ts")
-def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
+def swap_ts(
+    ts0: object, ts1: object, can_modify: object = None, cannot_modify: object = None
+) -> int:
     """Gives what takes each of two lists of tensors the other.
 
     Args:
@@ -68,7 +70,9 @@ def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = Non
 
 
 @export("contrib.graph_editor.reroute_ts")
-def reroute_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
+def reroute_ts(
+    ts0: object, ts1: object, can_modify: object = None, cannot_modify: object = None
+) -> int:
     """Gives what takes the tensors of a second list those of the first (ge.reroute_ts).
 
     Args:
@@ -112,7 +116,7 @@ def _exchange_inputs(sgv0: SubGraphView, sgv1: SubGraphView, mode: Mode) -> None
     sgv1._assign_from(second)
 
 
-def _reroute_inputs(sgv0: Any, sgv1: Any, mode: Mode) -> tuple[SubGraphView, SubGraphView]:
+def _reroute_inputs(sgv0: object, sgv1: object, mode: Mode) -> tuple[SubGraphView, SubGraphView]:
     sgv0, sgv1 = subgraph.make_view(sgv0), subgraph.make_view(sgv1)
     util.check_graphs(sgv0, sgv1)
     takers = [util.get_consuming_ops(view.passthroughs) for view in (sgv0, sgv1)]
@@ -122,7 +126,7 @@ def _reroute_inputs(sgv0: Any, sgv1: Any, mode: Mode) -> tuple[SubGraphView, Sub
     return sgv0, sgv1
 
 
-def _reroute_outputs(sgv0: Any, sgv1: Any, mode: Mode) -> tuple[SubGraphView, SubGraphView]:
+def _reroute_outputs(sgv0: object, sgv1: object, mode: Mode) -> tuple[SubGraphView, SubGraphView]:
     sgv0, sgv1 = subgraph.make_view(sgv0), subgraph.make_view(sgv1)
     util.check_graphs(sgv0, sgv1)
     _reroute_ts(sgv0.outputs, sgv1.outputs, mode, cannot_modify=sgv0.ops + sgv1.ops)
@@ -130,51 +134,51 @@ def _reroute_outputs(sgv0: Any, sgv1: Any, mode: Mode) -> tuple[SubGraphView, Su
 
 
 @export("contrib.graph_editor.swap_inputs")
-def swap_inputs(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def swap_inputs(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Exchanges the inputs of two views, and returns them."""
     return _reroute_inputs(sgv0, sgv1, _SWAP)
 
 
 @export("contrib.graph_editor.reroute_inputs")
-def reroute_inputs(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def reroute_inputs(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Gives the second view the inputs of the first, and returns both."""
     return _reroute_inputs(sgv0, sgv1, _A_TO_B)
 
 
 @export("contrib.graph_editor.swap_outputs")
-def swap_outputs(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def swap_outputs(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Exchanges what takes the outputs of two views, and returns them."""
     return _reroute_outputs(sgv0, sgv1, _SWAP)
 
 
 @export("contrib.graph_editor.reroute_outputs")
-def reroute_outputs(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def reroute_outputs(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Gives what takes the outputs of the second view those of the first, and returns both."""
     return _reroute_outputs(sgv0, sgv1, _A_TO_B)
 
 
 @export("contrib.graph_editor.swap_ios")
-def swap_ios(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def swap_ios(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Exchanges inputs and outputs of two views, and returns them."""
     _reroute_outputs(sgv0, sgv1, _SWAP)
     return _reroute_inputs(sgv0, sgv1, _SWAP)
 
 
 @export("contrib.graph_editor.reroute_ios")
-def reroute_ios(sgv0: Any, sgv1: Any) -> tuple[SubGraphView, SubGraphView]:
+def reroute_ios(sgv0: object, sgv1: object) -> tuple[SubGraphView, SubGraphView]:
     """Puts the first view in the place of the second, and returns both."""
     _reroute_outputs(sgv0, sgv1, _A_TO_B)
     return _reroute_inputs(sgv0, sgv1, _A_TO_B)
 
 
-def _operations(op: Any, cops: Any) -> list[Operation]:
+def _operations(op: object, cops: object) -> list[Operation]:
     if not isinstance(op, Operation):
         raise TypeError(f"Expected a tf.Operation, got: {type(op)}")
     return util.make_list_of_op(cops, allow_graph=False)
 
 
 @export("contrib.graph_editor.remove_control_inputs")
-def remove_control_inputs(op: Operation, cops: Any) -> None:
+def remove_control_inputs(op: Operation, cops: object) -> None:
     """Has an operation no longer wait for others.
 
     Raises:
@@ -191,7 +195,7 @@ def remove_control_inputs(op: Operation, cops: Any) -> None:
 
 
 @export("contrib.graph_editor.add_control_inputs")
-def add_control_inputs(op: Operation, cops: Any) -> None:
+def add_control_inputs(op: Operation, cops: object) -> None:
     """Has an operation wait for others.
 
     Raises:

@@ -15,7 +15,7 @@ from . import util
 
 
 @export("contrib.graph_editor.can_be_regex")
-def can_be_regex(obj: Any) -> bool:
+def can_be_regex(obj: object) -> bool:
     """Whether something is a text or a pattern."""
     return isinstance(obj, (str, re.Pattern))
 
@@ -32,12 +32,12 @@ def make_regex(obj: Any) -> re.Pattern[str]:
     return re.compile(obj)
 
 
-def _get_input_ts(ops: Any) -> list[Tensor]:
+def _get_input_ts(ops: object) -> list[Tensor]:
     given = util.make_list_of_op(ops)
     return util.concatenate_unique([], (t for op in given for t in op.inputs))
 
 
-def _get_output_ts(ops: Any) -> list[Tensor]:
+def _get_output_ts(ops: object) -> list[Tensor]:
     return [t for op in util.make_list_of_op(ops) for t in op.outputs]
 
 
@@ -50,7 +50,7 @@ def filter_ts(ops: Any, positive_filter: Any) -> list[Tensor]:
 
 
 @export("contrib.graph_editor.filter_ts_from_regex")
-def filter_ts_from_regex(ops: Any, regex: Any) -> list[Tensor]:
+def filter_ts_from_regex(ops: object, regex: object) -> list[Tensor]:
     """Those of the inputs and outputs of operations whose names a pattern is found in.
 
     Example:
@@ -71,14 +71,14 @@ def filter_ops(ops: Any, positive_filter: Any) -> list[Operation]:
 
 
 @export("contrib.graph_editor.filter_ops_from_regex")
-def filter_ops_from_regex(ops: Any, regex: Any) -> list[Operation]:
+def filter_ops_from_regex(ops: object, regex: object) -> list[Operation]:
     """Those operations whose names a pattern is found in."""
     pattern = make_regex(regex)
     return filter_ops(ops, lambda op: pattern.search(op.name))
 
 
 @export("contrib.graph_editor.get_name_scope_ops")
-def get_name_scope_ops(ops: Any, scope: str) -> list[Operation]:
+def get_name_scope_ops(ops: object, scope: str) -> list[Operation]:
     """Those operations that lie in a scope."""
     return filter_ops_from_regex(ops, f"^{scope.removesuffix('/')}(/.*)?$")
 
@@ -112,7 +112,10 @@ def check_cios(
 
 @export("contrib.graph_editor.get_ops_ios")
 def get_ops_ios(
-    ops: Any, control_inputs: bool = False, control_outputs: Any = None, control_ios: Any = None
+    ops: object,
+    control_inputs: bool = False,
+    control_outputs: object = None,
+    control_ios: object = None,
 ) -> list[Operation]:
     """The neighbours of operations: what makes their inputs and takes their outputs."""
     follows, waiting = check_cios(control_inputs, control_outputs, control_ios)
@@ -129,7 +132,7 @@ def get_ops_ios(
 
 
 @export("contrib.graph_editor.compute_boundary_ts")
-def compute_boundary_ts(ops: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+def compute_boundary_ts(ops: object) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     """The tensors that come into operations, that go out of them, and that stay among them."""
     given = util.make_list_of_op(ops)
     inputs, outputs = _get_input_ts(given), _get_output_ts(given)
@@ -143,13 +146,13 @@ def compute_boundary_ts(ops: Any) -> tuple[list[Tensor], list[Tensor], list[Tens
 
 @export("contrib.graph_editor.get_within_boundary_ops")
 def get_within_boundary_ops(
-    ops: Any,
-    seed_ops: Any,
-    boundary_ops: Any = (),
+    ops: object,
+    seed_ops: object,
+    boundary_ops: object = (),
     inclusive: bool = True,
     control_inputs: bool = False,
-    control_outputs: Any = None,
-    control_ios: Any = None,
+    control_outputs: object = None,
+    control_ios: object = None,
 ) -> list[Operation]:
     """Those operations that walks in all directions from seeds reach without crossing a boundary.
 
@@ -182,7 +185,7 @@ def _walk(
     seeds: list[Operation],
     following: Callable[[Operation], Iterable[Operation]],
     inclusive: bool,
-    within_ops: Any,
+    within_ops: object,
     within_ops_fn: Callable[[Operation], Any] | None,
 ) -> list[Operation]:
     """Operations in the order in which they are reached, step by step."""
@@ -304,15 +307,15 @@ def _both_walks(
 
 @export("contrib.graph_editor.get_walks_intersection_ops")
 def get_walks_intersection_ops(
-    forward_seed_ops: Any,
-    backward_seed_ops: Any,
+    forward_seed_ops: object,
+    backward_seed_ops: object,
     forward_inclusive: bool = True,
     backward_inclusive: bool = True,
-    within_ops: Any = None,
+    within_ops: object = None,
     within_ops_fn: Callable[[Operation], Any] | None = None,
     control_inputs: bool = False,
-    control_outputs: Any = None,
-    control_ios: Any = None,
+    control_outputs: object = None,
+    control_ios: object = None,
 ) -> list[Operation]:
     """What lies between: operations that a walk forward and one backward both reach.
 
@@ -330,15 +333,15 @@ def get_walks_intersection_ops(
 
 @export("contrib.graph_editor.get_walks_union_ops")
 def get_walks_union_ops(
-    forward_seed_ops: Any,
-    backward_seed_ops: Any,
+    forward_seed_ops: object,
+    backward_seed_ops: object,
     forward_inclusive: bool = True,
     backward_inclusive: bool = True,
-    within_ops: Any = None,
+    within_ops: object = None,
     within_ops_fn: Callable[[Operation], Any] | None = None,
     control_inputs: bool = False,
-    control_outputs: Any = None,
-    control_ios: Any = None,
+    control_outputs: object = None,
+    control_ios: object = None,
 ) -> list[Operation]:
     """Operations that a walk forward or one backward reaches.
 

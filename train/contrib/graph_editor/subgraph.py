@@ -42,7 +42,7 @@ class SubGraphView:
         (['x:0'], ['y:0'])
     """
 
-    def __init__(self, inside_ops: Any = (), passthrough_ts: Any = ()) -> None:
+    def __init__(self, inside_ops: object = (), passthrough_ts: object = ()) -> None:
         ops, passing = util.make_list_of_op(inside_ops), util.make_list_of_t(passthrough_ts)
         self._graph: Any = None
         self._ops: list[Operation] = []
@@ -252,7 +252,7 @@ class SubGraphView:
         return list(dict.fromkeys(takers))
 
 
-def _checked(view: Any, graph: Any) -> SubGraphView:
+def _checked(view: object, graph: object) -> SubGraphView:
     if not isinstance(view, SubGraphView):
         raise TypeError(f"Expected a SubGraphView, got: {type(view)}")
     if graph is not None and view.graph:

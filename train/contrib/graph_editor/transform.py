@@ -99,7 +99,7 @@ class TransformerInfo:
         self._transformed_ops = info.transformed_ops
         self._transformed_ts = info.transformed_ts
 
-    def _copies(self, thing: Any) -> dict[Any, Any]:
+    def _copies(self, thing: object) -> dict[Any, Any]:
         if isinstance(thing, Operation):
             return self._transformed_ops
         if isinstance(thing, Tensor):
@@ -118,7 +118,7 @@ class TransformerInfo:
                 return original
         return None if missing_fn is None else missing_fn(transformed)
 
-    def transformed(self, original: Any, missing_fn: Callable[[Any], Any] | None = None) -> Any:
+    def transformed(self, original: object, missing_fn: Callable[[Any], Any] | None = None) -> Any:
         """The copies of operations and tensors.
 
         Args:
@@ -127,7 +127,7 @@ class TransformerInfo:
         """
         return util.transform_tree(original, partial(self._copy_of, missing_fn=missing_fn))
 
-    def original(self, transformed: Any, missing_fn: Callable[[Any], Any] | None = None) -> Any:
+    def original(self, transformed: object, missing_fn: Callable[[Any], Any] | None = None) -> Any:
         """What operations and tensors are copies of.
 
         Args:
@@ -199,7 +199,7 @@ class Transformer:
 
     def __call__(
         self,
-        sgv: Any,
+        sgv: object,
         dst_graph: Graph,
         dst_scope: str,
         src_scope: str = "",
@@ -300,14 +300,14 @@ class Transformer:
         return stand_in
 
 
-def _check_graph(graph: Any) -> None:
+def _check_graph(graph: object) -> None:
     if not isinstance(graph, Graph):
         raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
 
 
 @export("contrib.graph_editor.copy")
 def copy(
-    sgv: Any,
+    sgv: object,
     dst_graph: Graph | None = None,
     dst_scope: str = "",
     src_scope: str = "",
@@ -337,7 +337,7 @@ def copy(
 
 @export("contrib.graph_editor.copy_with_input_replacements")
 def copy_with_input_replacements(
-    sgv: Any,
+    sgv: object,
     replacement_ts: dict[Tensor, Tensor],
     dst_graph: Graph | None = None,
     dst_scope: str = "",
@@ -366,7 +366,7 @@ def copy_with_input_replacements(
     graph = view.graph if dst_graph is None else dst_graph
     _check_graph(graph)
 
-    def replace(info: Any, t: Tensor) -> Tensor:
+    def replace(info: object, t: Tensor) -> Tensor:
         return replacement_ts[t] if t in replacement_ts else keep_t_if_possible_handler(info, t)
 
     copier = Transformer()
@@ -390,7 +390,7 @@ def _with_whole_loops(ops: list[Operation], control_ios: util.ControlOutputs) ->
 
 @export("contrib.graph_editor.graph_replace")
 def graph_replace(
-    target_ts: Any,
+    target_ts: object,
     replacement_ts: dict[Tensor, Tensor],
     dst_scope: str = "",
     src_scope: str = "",

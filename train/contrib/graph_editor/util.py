@@ -142,7 +142,7 @@ def _listed(items: Any, kind: Any, check_graph: bool, ignore_others: bool) -> li
 
 @export("contrib.graph_editor.make_list_of_op")
 def make_list_of_op(
-    ops: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False
+    ops: object, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False
 ) -> list[Operation]:
     """Operations as a list: those of a graph, of a list, or one.
 
@@ -177,7 +177,7 @@ def get_tensors(graph: Graph) -> list[Tensor]:
 
 @export("contrib.graph_editor.make_list_of_t")
 def make_list_of_t(
-    ts: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False
+    ts: object, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False
 ) -> list[Tensor]:
     """Tensors as a list: those of a graph, of a list, or one.
 
@@ -199,13 +199,13 @@ def make_list_of_t(
 
 
 @export("contrib.graph_editor.get_generating_ops")
-def get_generating_ops(ts: Any) -> list[Operation]:
+def get_generating_ops(ts: object) -> list[Operation]:
     """The operations that make tensors."""
     return [t.op for t in make_list_of_t(ts, allow_graph=False)]
 
 
 @export("contrib.graph_editor.get_consuming_ops")
-def get_consuming_ops(ts: Any) -> list[Operation]:
+def get_consuming_ops(ts: object) -> list[Operation]:
     """The operations that take tensors, each once."""
     found: list[Operation] = []
     for t in make_list_of_t(ts, allow_graph=False):
@@ -270,7 +270,7 @@ def scope_basename(scope: str) -> str:
 
 
 @export("contrib.graph_editor.placeholder_name")
-def placeholder_name(t: Any = None, scope: str | None = None, prefix: str = _PREFIX) -> str:
+def placeholder_name(t: object = None, scope: str | None = None, prefix: str = _PREFIX) -> str:
     """The name of a placeholder that stands for a tensor.
 
     Args:
@@ -354,7 +354,7 @@ def find_corresponding_elem(
 
 
 def find_corresponding(
-    targets: Any, dst_graph: Graph, dst_scope: str = "", src_scope: str = ""
+    targets: object, dst_graph: Graph, dst_scope: str = "", src_scope: str = ""
 ) -> Any:
     """What has the names of tensors and operations in another graph or scope."""
     return transform_tree(

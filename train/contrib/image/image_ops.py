@@ -264,7 +264,7 @@ def transform(
         return _unbatch(seen, given.shape.ndims)
 
 
-def _output_size(batch: Tensor, wanted: Any) -> Any:
+def _output_size(batch: Tensor, wanted: object) -> Any:
     if wanted is not None:
         return wanted
     size = tf.shape(batch)[1:3]

@@ -31,10 +31,10 @@ class ExportStrategy(
 
     def export(
         self,
-        estimator: Any,
+        estimator: object,
         export_path: str | bytes,
         checkpoint_path: str | None = None,
-        eval_result: Any = None,
+        eval_result: object = None,
     ) -> Any:
         """Exports.
 

@@ -12,7 +12,7 @@ from .estimators.run_config import RunConfig, TaskType
 from .experiment import Experiment
 
 
-def _execute_schedule(experiment: Any, schedule: str) -> Any:
+def _execute_schedule(experiment: object, schedule: str) -> Any:
     task = getattr(experiment, schedule, None)
     if callable(task):
         return task()
@@ -25,7 +25,7 @@ def _execute_schedule(experiment: Any, schedule: str) -> Any:
     raise (ValueError if missing else TypeError)(f"Schedule references {kind} {what} {schedule}")
 
 
-def _require_experiment(experiment: Any) -> Any:
+def _require_experiment(experiment: object) -> Any:
     if not isinstance(experiment, Experiment):
         raise TypeError(
             "Experiment builder did not return an Experiment instance, got "
@@ -37,7 +37,7 @@ def _require_experiment(experiment: Any) -> Any:
 def _checked(experiment_fn: Callable[..., Any], require_hparams: bool = False) -> Any:
     """The function, as one that holds experiments against their settings."""
 
-    def made(run_config: Any, hparams: Any) -> Any:
+    def made(run_config: object, hparams: object) -> Any:
         if not isinstance(run_config, RunConfig):
             raise ValueError("`run_config` must be `tf.contrib.learn.RunConfig` instance")
         if not run_config.model_dir:
@@ -70,8 +70,8 @@ def run(
     experiment_fn: Callable[..., Any],
     output_dir: str | None = None,
     schedule: str | None = None,
-    run_config: Any = None,
-    hparams: Any = None,
+    run_config: object = None,
+    hparams: object = None,
 ) -> Any:
     """Makes an experiment and runs it.
 

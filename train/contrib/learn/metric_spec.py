@@ -18,11 +18,11 @@ _NAMES = {
 }
 
 
-def _name_of(fn: Any) -> str:
+def _name_of(fn: object) -> str:
     return str(getattr(fn, "__name__", None) or getattr(getattr(fn, "func", None), "__name__", fn))
 
 
-def _argument(fn: Any, args: tuple[str, ...], canonical: str, required: bool) -> str | None:
+def _argument(fn: object, args: tuple[str, ...], canonical: str, required: bool) -> str | None:
     """What a function calls an argument; None if it does not take it."""
     found = _NAMES[canonical].intersection(args)
     if len(found) > 1:
@@ -49,7 +49,10 @@ def _adapted(fn: Callable[..., Any], needs_labels: bool, needs_weights: bool) ->
     weights_arg = _argument(fn, args, "weights", needs_weights)
 
     def called(
-        _sentinel: None = None, labels: Any = None, predictions: Any = None, weights: Any = None
+        _sentinel: None = None,
+        labels: object = None,
+        predictions: object = None,
+        weights: object = None,
     ) -> Any:
         if _sentinel is not None:
             raise ValueError(
@@ -146,7 +149,7 @@ class MetricSpec:
             raise
 
 
-def _chosen(what: str, given: Any, key: str | None) -> Any:
+def _chosen(what: str, given: object, key: str | None) -> Any:
     if key:
         if not isinstance(given, dict):
             raise ValueError(

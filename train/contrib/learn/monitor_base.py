@@ -33,7 +33,7 @@ class BaseMonitor:
         """Whether all workers have it, not the chief alone."""
         return False
 
-    def set_estimator(self, estimator: Any) -> None:
+    def set_estimator(self, estimator: object) -> None:
         """Says which estimator trains; ValueError without one."""
         if estimator is None:
             raise ValueError("Missing estimator.")
@@ -135,7 +135,7 @@ class EveryN(BaseMonitor):
         """After such a step; gives True to stop."""
         return False
 
-    def every_n_post_step(self, step: Any, session: BaseSession | None) -> None:
+    def every_n_post_step(self, step: object, session: BaseSession | None) -> None:
         """After such a step, and after all monitors have seen its values."""
 
     def step_begin(self, step: int) -> list[Any]:
@@ -219,7 +219,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.end(**({"session": session} if takes_session else {}))
 
 
-def _element(thing: Any) -> Any:
+def _element(thing: object) -> Any:
     """The tensor or op that a monitor asks for, by itself or by name."""
     graph = tf.get_default_graph()
     if not isinstance(thing, str):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SoftmaxLoss = Callable[..., Any]
 
 
-def _losses_of_step(logit: Any, target: Any, function: SoftmaxLoss | None) -> Any:
+def _losses_of_step(logit: object, target: object, function: SoftmaxLoss | None) -> Any:
     if function is not None:
         return function(labels=target, logits=logit)
     # Targets may be scalars or columns.

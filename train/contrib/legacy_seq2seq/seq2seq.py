@@ -53,7 +53,7 @@ def check_projection(
     biases.get_shape().assert_is_compatible_with([num_symbols])
 
 
-def _next_input(loop_function: LoopFunction | None, prev: Any, step: int, given: Any) -> Any:
+def _next_input(loop_function: LoopFunction | None, prev: object, step: int, given: object) -> Any:
     if loop_function is None or prev is None:
         return given
     with tf.variable_scope("loop_function", reuse=True):

@@ -40,7 +40,7 @@ class AGNCustomGetter(CenterGetter):
         getter: Callable[..., Any],
         name: str,
         trainable: bool,
-        collections: Any,
+        collections: object,
         *args: Any,
         **kwargs: Any,
     ) -> Any:

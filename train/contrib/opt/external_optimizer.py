@@ -55,7 +55,7 @@ class ExternalOptimizerInterface:
 
     def __init__(
         self,
-        loss: Any,
+        loss: object,
         var_list: Sequence[Any] | None = None,
         equalities: Sequence[Any] | None = None,
         inequalities: Sequence[Any] | None = None,
@@ -115,7 +115,7 @@ class ExternalOptimizerInterface:
         session = session or tf.get_default_session()
         feeds, fetched = dict(feed_dict or {}), fetches or []
 
-        def evaluation(tensors: Any, callback: Callable[..., Any] | None = None) -> Evaluation:
+        def evaluation(tensors: object, callback: Callable[..., Any] | None = None) -> Evaluation:
             return self._make_eval_func(tensors, session, feeds, fetched, callback)
 
         loss_grad = [self._loss, self._packed_loss_grad]

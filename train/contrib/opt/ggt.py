@@ -38,8 +38,8 @@ class GGTOptimizer(OptimizerV2):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
+        learning_rate: object = 0.001,
+        beta1: object = 0.9,
         use_locking: bool = False,
         name: str = "GGT",
         window: int = 10,
@@ -75,32 +75,32 @@ class GGTOptimizer(OptimizerV2):
     def _kept(self, name: str, state: Any) -> Any:
         return (self._get_per_graph_state() if state is None else state).get_non_slot(name)
 
-    def _get_moment1(self, state: Any = None) -> Any:
+    def _get_moment1(self, state: object = None) -> Any:
         return self._kept("moment1", state)
 
-    def _get_grad_buffer(self, state: Any = None) -> Any:
+    def _get_grad_buffer(self, state: object = None) -> Any:
         return self._kept("grad_buffer", state)
 
-    def _get_flat_grad(self, state: Any = None) -> Any:
+    def _get_flat_grad(self, state: object = None) -> Any:
         return self._kept("flat_grad", state)
 
-    def _prepare(self, state: Any = None) -> None:
+    def _prepare(self, state: object = None) -> None:
         self._variables: list[Any] = []
 
     def _place(self, var: Any) -> tuple[int, int]:
         start = self.index_dict[var.name]
         return start, start + self.shape_dict[var.name]
 
-    def _apply_dense(self, grad: Tensor, var: Variable, state: Any = None) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable, state: object = None) -> Any:
         """Writes the gradient in its place; all variables step at the end."""
         self._variables.append(var)
         flat, (start, end) = tf.reshape(grad, [-1]), self._place(var)
         return tf.scatter_update(self._get_flat_grad(state), tf.range(start, end), flat)
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: Any = None) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: object = None) -> Any:
         return self._apply_dense(grad, handle, state)
 
-    def _apply_sparse(self, grad: Any, var: Variable, state: Any = None) -> Any:
+    def _apply_sparse(self, grad: object, var: Variable, state: object = None) -> Any:
         raise NotImplementedError("Sparse gradient updates are not supported.")
 
     def _finish(self, state: Any) -> Any:  # type: ignore[override]

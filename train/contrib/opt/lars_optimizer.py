@@ -50,7 +50,7 @@ class LARSOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: object,
         momentum: float = 0.9,
         weight_decay: float = 0.0001,
         eeta: float = 0.001,

@@ -81,7 +81,7 @@ class MovingAverageOptimizer(Optimizer):
         group: Operation = tf.group(train_op, averaged, name="train_with_avg")
         return group
 
-    def _swapped(self, by_name: dict[str, Any], name: str, value: Any) -> Any:
+    def _swapped(self, by_name: dict[str, Any], name: str, value: object) -> Any:
         other = (self._swapped_variable_name_map or {}).get(name)
         if other is None:
             return value

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Setting = Any
 
 
-def _at(setting: Setting, step: Any) -> Any:
+def _at(setting: Setting, step: object) -> Any:
     return setting(step) if callable(setting) else setting
 
 
@@ -72,7 +72,7 @@ class ShampooOptimizer(Optimizer):
 
     def __init__(
         self,
-        global_step: Any = 0,
+        global_step: object = 0,
         max_matrix_size: int = 768,
         gbar_decay: Setting = 0.0,
         gbar_weight: Setting = 1.0,

@@ -19,7 +19,7 @@ def _at_most(global_step: Any, decay_steps: int, name: str) -> Any:
     return tf.minimum(global_step, decay_steps)
 
 
-def _cosine(fraction: Any) -> Any:
+def _cosine(fraction: object) -> Any:
     return 0.5 * (1.0 + tf.cos(tf.constant(math.pi) * fraction))
 
 
@@ -38,7 +38,7 @@ def get_linear_decay_fn(decay_steps: int) -> Decay:
         np.float32(0.75)
     """
 
-    def linear_decay_fn(global_step: Any) -> Any:
+    def linear_decay_fn(global_step: object) -> Any:
         step = _at_most(global_step, decay_steps, "linear_decay")
         remaining = tf.cast(decay_steps, dtypes.int32) - tf.cast(step, dtypes.int32)
         part = tf.cast(remaining, dtypes.float32) / tf.cast(decay_steps, dtypes.float32)
@@ -61,7 +61,7 @@ def get_cosine_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def cosine_decay_fn(global_step: Any) -> Any:
+    def cosine_decay_fn(global_step: object) -> Any:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         done = tf.cast(step, dtypes.float32) / tf.cast(decay_steps, dtypes.float32)
         fraction = 2.0 * num_periods * done
@@ -87,7 +87,7 @@ def get_restart_decay_fn(
         A function of the global step, which raises ValueError for None.
     """
 
-    def restart_decay_fn(global_step: Any) -> Any:
+    def restart_decay_fn(global_step: object) -> Any:
         step = _at_most(global_step, decay_steps, "cosine_decay")
         into = tf.mod(num_periods * tf.cast(step, dtypes.float32), decay_steps)
         decayed = _cosine(into / tf.cast(decay_steps, dtypes.float32))

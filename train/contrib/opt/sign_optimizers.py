@@ -39,7 +39,7 @@ class _SignOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: object,
         beta: float,
         sign_decay_fn: Decay | None,
         use_locking: bool,
@@ -87,7 +87,7 @@ class _SignOptimizer(Optimizer):
     def _apply_sparse(self, grad: Any, var: Variable) -> Any:
         dtype = var.dtype.base_dtype
 
-        def number(value: Any) -> Any:
+        def number(value: object) -> Any:
             return tf.cast(value, dtype)
 
         rate, factors, beta = number(self._lr_t), self._factors(number), number(self._beta_t)
@@ -138,7 +138,7 @@ class AddSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: object = 0.1,
         alpha: float = 1.0,
         beta: float = 0.9,
         sign_decay_fn: Decay | None = None,
@@ -187,7 +187,7 @@ class PowerSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: object = 0.1,
         base: float = math.e,
         beta: float = 0.9,
         sign_decay_fn: Decay | None = None,

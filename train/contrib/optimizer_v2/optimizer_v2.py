@@ -44,7 +44,7 @@ class _OptimizerV2State:
         # The variable that variables which are no slots are put beside.
         self._beside: Any = None
 
-    def with_dynamic(self, hyper: dict[str, Any], beside: Any) -> _OptimizerV2State:
+    def with_dynamic(self, hyper: dict[str, Any], beside: object) -> _OptimizerV2State:
         """The same slots, with hyperparameters that functions gave for this step."""
         made = _OptimizerV2State(self._op_name, hyper)
         made._hyper.update(self._hyper)
@@ -74,10 +74,10 @@ class _OptimizerV2State:
 
     def create_slot_with_initializer(
         self,
-        var: Any,
-        initializer: Any,
-        shape: Any,
-        dtype: Any,
+        var: object,
+        initializer: object,
+        shape: object,
+        dtype: object,
         slot_name: str,
         optional_op_name: str | None = None,
     ) -> Any:
@@ -86,7 +86,7 @@ class _OptimizerV2State:
         create = slot_creator.create_slot_with_initializer
         return self._slot(var, slot_name, lambda: create(*given))
 
-    def zeros_slot(self, var: Any, slot_name: str, optional_op_name: str | None = None) -> Any:
+    def zeros_slot(self, var: object, slot_name: str, optional_op_name: str | None = None) -> Any:
         """A slot of zeros."""
         name = optional_op_name or self._op_name
         return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, name))
@@ -99,7 +99,9 @@ class _OptimizerV2State:
         """The names of all slots, sorted."""
         return sorted(self._slots)
 
-    def create_non_slot(self, initial_value: Any, name: str, colocate_with: Any = None) -> Any:
+    def create_non_slot(
+        self, initial_value: object, name: str, colocate_with: object = None
+    ) -> Any:
         """A variable that belongs to no other one."""
         if name not in self._non_slot_dict:
             with tf.colocate_with(self._beside if colocate_with is None else colocate_with):
@@ -119,7 +121,7 @@ class _OptimizerV2State:
 class _WithState:
     """An optimizer as the updates of variables call it: its methods, with the state behind."""
 
-    def __init__(self, optimizer: Any, state: _OptimizerV2State) -> None:
+    def __init__(self, optimizer: object, state: _OptimizerV2State) -> None:
         self._optimizer, self._state = optimizer, state
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -154,19 +156,19 @@ class OptimizerV2(Optimizer):
         self._hyper: dict[str, Any] = {}
         self._states: dict[Graph, _OptimizerV2State] = {}
 
-    def _set_hyper(self, name: str, value: Any) -> None:
+    def _set_hyper(self, name: str, value: object) -> None:
         self._hyper[name] = value
 
     def minimize(  # type: ignore[override]
         self,
-        loss: Any,
-        global_step: Any = None,
-        var_list: Any = None,
+        loss: object,
+        global_step: object = None,
+        var_list: object = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         name: str | None = None,
-        grad_loss: Any = None,
-        stop_gradients: Any = None,
+        grad_loss: object = None,
+        stop_gradients: object = None,
         scale_loss_by_num_replicas: bool = False,
     ) -> Operation:
         """Builds the operation that takes one step.
@@ -233,7 +235,7 @@ class OptimizerV2(Optimizer):
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Any = None,
+        global_step: object = None,
         name: str | None = None,
     ) -> Operation:
         """Builds the operation that updates variables.
@@ -326,41 +328,41 @@ class OptimizerV2(Optimizer):
 
     # What a subclass supplies.
 
-    def _create_vars(self, var_list: list[Any], state: Any) -> None:
+    def _create_vars(self, var_list: list[Any], state: object) -> None:
         pass
 
-    def _prepare(self, state: Any = None) -> None:
+    def _prepare(self, state: object = None) -> None:
         pass
 
-    def _apply_dense(self, grad: Tensor, var: Variable, state: Any = None) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable, state: object = None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no dense update")
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: Any = None) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: object = None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no dense update of resources")
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable, state: Any = None) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable, state: object = None) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no sparse update")
 
     def _resource_apply_sparse(
-        self, grad: Tensor, handle: Variable, indices: Tensor, state: Any = None
+        self, grad: Tensor, handle: Variable, indices: Tensor, state: object = None
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no sparse update of resources")
 
     def _apply_sparse_duplicate_indices(
-        self, grad: IndexedSlices, var: Variable, state: Any = None
+        self, grad: IndexedSlices, var: Variable, state: object = None
     ) -> Any:
         values, indices = _deduplicate_indexed_slices(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var, state)
 
     def _resource_apply_sparse_duplicate_indices(
-        self, grad: Tensor, handle: Variable, indices: Tensor, state: Any = None
+        self, grad: Tensor, handle: Variable, indices: Tensor, state: object = None
     ) -> Any:
         values, unique = _deduplicate_indexed_slices(grad, indices)
         return self._resource_apply_sparse(values, handle, unique, state)
 
-    def _finish(self, state: Any) -> Any:  # type: ignore[override]
+    def _finish(self, state: object) -> Any:  # type: ignore[override]
         return None
 
 
-def _is_function(value: Any) -> bool:
+def _is_function(value: object) -> bool:
     return callable(value) and not isinstance(value, Tensor)

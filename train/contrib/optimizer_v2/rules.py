@@ -68,17 +68,17 @@ class _RuleOptimizer(OptimizerV2):
         """The update of a variable from its slots and the hyperparameters, by their names."""
         raise NotImplementedError
 
-    def _apply_dense(self, grad: Tensor, var: Variable, state: Any = None) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable, state: object = None) -> Any:
         return self._bound(self, state)._apply_dense(grad, var)
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: Any = None) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: Variable, state: object = None) -> Any:
         return self._bound(self, state)._resource_apply_dense(grad, handle)
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Variable, state: Any = None) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable, state: object = None) -> Any:
         return self._bound(self, state)._apply_sparse(grad, var)
 
     def _resource_apply_sparse(
-        self, grad: Tensor, handle: Variable, indices: Tensor, state: Any = None
+        self, grad: Tensor, handle: Variable, indices: Tensor, state: object = None
     ) -> Any:
         return self._bound(self, state)._resource_apply_sparse(grad, handle, indices)
 
@@ -92,7 +92,7 @@ class GradientDescentOptimizer(_RuleOptimizer):
     """
 
     def __init__(
-        self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
+        self, learning_rate: object, use_locking: bool = False, name: str = "GradientDescent"
     ) -> None:
         super().__init__(use_locking, name)
         self._set_hyper("learning_rate", learning_rate)
@@ -126,8 +126,8 @@ class MomentumOptimizer(_RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: object,
+        momentum: object,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -167,10 +167,10 @@ class AdamOptimizer(_RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: object = 0.001,
+        beta1: object = 0.9,
+        beta2: object = 0.999,
+        epsilon: object = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:
@@ -210,9 +210,9 @@ class AdadeltaOptimizer(_RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: object = 0.001,
+        rho: object = 0.95,
+        epsilon: object = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
@@ -244,7 +244,7 @@ class AdagradOptimizer(_RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: object,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -281,10 +281,10 @@ class RMSPropOptimizer(_RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: object,
+        decay: object = 0.9,
+        momentum: object = 0.0,
+        epsilon: object = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",

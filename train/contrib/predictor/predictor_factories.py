@@ -94,7 +94,7 @@ def from_estimator(
 
 @export("contrib.predictor.from_contrib_estimator")
 def from_contrib_estimator(
-    estimator: Any,
+    estimator: object,
     prediction_input_fn: Callable[[], Any],
     input_alternative_key: str | None = None,
     output_alternative_key: str | None = None,

@@ -46,7 +46,7 @@ def _signature(key: str | None, export_dir: str, tags: str) -> Any:
     )
 
 
-def _check_arguments(key: Any, signature: Any, inputs: Any, outputs: Any) -> None:
+def _check_arguments(key: object, signature: object, inputs: object, outputs: object) -> None:
     if (inputs is None) != (outputs is None):
         raise ValueError(
             "input_names and output_names must both be specified or both be unspecified."

@@ -97,13 +97,13 @@ def _quantize(
 
 
 def LastValueQuantize(
-    inputs: Any,
+    inputs: object,
     per_channel: bool = False,
     init_min: float = -6.0,
     init_max: float = 6.0,
-    vars_collection: Any = None,
+    vars_collection: object = None,
     name_prefix: str = "LastValueQuant",
-    reuse: Any = None,
+    reuse: object = None,
     is_training: bool = True,
     num_bits: int = 8,
     narrow_range: bool = False,
@@ -125,7 +125,7 @@ def LastValueQuantize(
         symmetric: whether 0 is in the middle.
     """
 
-    def assign(variable: Any, value: Any, end: str) -> Any:
+    def assign(variable: object, value: object, end: str) -> Any:
         return tf.assign(variable, value, name=f"Assign{end}Last")
 
     return _quantize(
@@ -135,14 +135,14 @@ def LastValueQuantize(
 
 
 def MovingAvgQuantize(
-    inputs: Any,
+    inputs: object,
     per_channel: bool = False,
     init_min: float = -6.0,
     init_max: float = 6.0,
     ema_decay: float = 0.999,
-    vars_collection: Any = GraphKeys.MOVING_AVERAGE_VARIABLES,
+    vars_collection: object = GraphKeys.MOVING_AVERAGE_VARIABLES,
     name_prefix: str = "MovingAvgQuantize",
-    reuse: Any = None,
+    reuse: object = None,
     is_training: bool = True,
     num_bits: int = 8,
     narrow_range: bool = False,
@@ -165,7 +165,7 @@ def MovingAvgQuantize(
         symmetric: whether 0 is in the middle.
     """
 
-    def assign(variable: Any, value: Any, end: str) -> Any:
+    def assign(variable: object, value: object, end: str) -> Any:
         return assign_moving_average(variable, value, ema_decay, name=f"Assign{end}Ema")
 
     return _quantize(

@@ -131,7 +131,7 @@ def Quantize(
     symmetric: bool = False,
     ema_decay: float = 0.999,
     quant_delay: int | None = None,
-    vars_collection: Any = GraphKeys.GLOBAL_VARIABLES,
+    vars_collection: object = GraphKeys.GLOBAL_VARIABLES,
     scope: str | None = None,
 ) -> None:
     """Quantises the layers of a graph, in place.

@@ -30,10 +30,10 @@ def _column(array: Any, i: Any) -> Tensor:
     return tf.expand_dims(array.read(i), -1)
 
 
-def _orthogonalized(i: Any, basis: Any, v: Tensor) -> tuple[Tensor, Tensor]:
+def _orthogonalized(i: object, basis: object, v: Tensor) -> tuple[Tensor, Tensor]:
     """A vector without what lies along the first i of a basis, of length one; and its length."""
 
-    def step(j: Tensor, basis: Any, v: Tensor) -> Any:
+    def step(j: Tensor, basis: object, v: Tensor) -> Any:
         shape, one = v.shape, _column(basis, j)
         v -= tf.matmul(one, v, adjoint_a=True) * one
         v.set_shape(shape)

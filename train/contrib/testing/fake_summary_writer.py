@@ -49,7 +49,7 @@ class FakeSummaryWriter:
         summary_io.FileWriter = cls._replaced_summary_writer  # type: ignore[misc]
         FakeSummaryWriter._replaced_summary_writer = None
 
-    def __init__(self, logdir: str, graph: Any = None) -> None:
+    def __init__(self, logdir: str, graph: object = None) -> None:
         self._logdir, self._graph = logdir, graph
         self._summaries: dict[Any, list[Any]] = {}
         self._added_graphs: list[Any] = []
@@ -93,7 +93,7 @@ class FakeSummaryWriter:
             if expected is not None:
                 test_case.assertEqual(expected, added)
 
-    def add_summary(self, summ: Any, current_global_step: Any) -> None:
+    def add_summary(self, summ: object, current_global_step: object) -> None:
         """Keeps a Summary, or one as bytes."""
         if isinstance(summ, bytes):
             from ....io import protos
@@ -106,24 +106,28 @@ class FakeSummaryWriter:
         if global_step is not None and global_step < 0:
             raise ValueError(f"Invalid global_step {global_step}.")
 
-    def add_graph(self, graph: Any, global_step: int | None = None, graph_def: Any = None) -> None:
+    def add_graph(
+        self, graph: object, global_step: int | None = None, graph_def: object = None
+    ) -> None:
         """Keeps a graph."""
         self._check_step(global_step)
         if graph_def is not None:
             raise ValueError(f"Unexpected graph_def {graph_def}.")
         self._added_graphs.append(graph)
 
-    def add_meta_graph(self, meta_graph_def: Any, global_step: int | None = None) -> None:
+    def add_meta_graph(self, meta_graph_def: object, global_step: int | None = None) -> None:
         """Keeps a MetaGraphDef."""
         self._check_step(global_step)
         self._added_meta_graphs.append(meta_graph_def)
 
-    def add_session_log(self, session_log: Any, global_step: int | None = None) -> None:
+    def add_session_log(self, session_log: object, global_step: int | None = None) -> None:
         """Keeps a SessionLog."""
         del global_step
         self._added_session_logs.append(session_log)
 
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: int | None = None) -> None:
+    def add_run_metadata(
+        self, run_metadata: object, tag: str, global_step: int | None = None
+    ) -> None:
         """Keeps a RunMetadata."""
         self._check_step(global_step)
         self._added_run_metadata[tag] = run_metadata

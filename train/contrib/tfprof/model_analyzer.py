@@ -129,10 +129,10 @@ def _write(text: str, output: str) -> None:
 @export("contrib.tfprof.model_analyzer.print_model_analysis")
 def print_model_analysis(
     graph: Graph | None,
-    run_meta: Any = None,
-    op_log: Any = None,
+    run_meta: object = None,
+    op_log: object = None,
     tfprof_cmd: str = "scope",
-    tfprof_options: Any = _DEFAULT_PROFILE_OPTIONS,
+    tfprof_options: object = _DEFAULT_PROFILE_OPTIONS,
 ) -> Any:
     """What `tf.profiler.profile` was called before.
 

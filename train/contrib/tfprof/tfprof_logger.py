@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ....engine.api import export
 from ....engine.graph.graph import get_default_graph
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def write_op_log(
     graph: Graph | None,
     log_dir: str,
-    op_log: Any = None,
-    run_meta: Any = None,
+    op_log: object = None,
+    run_meta: object = None,
     add_trace: bool = True,
 ) -> None:
     """Writes an OpLogProto with types and floating-point operations into "tfprof_log".

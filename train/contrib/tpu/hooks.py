@@ -65,7 +65,7 @@ def call_on_host(name: str, call: Any) -> Any:
 class HostCallHook(SessionRunHook):
     """Runs what a host call gave with each step, and keeps its writers of summaries."""
 
-    def __init__(self, tensors: Any) -> None:
+    def __init__(self, tensors: object) -> None:
         self._tensors = tensors
 
     def begin(self) -> None:
@@ -95,7 +95,7 @@ class ExamplesPerSecondHook(StepCounterHook):
         every_n_steps: int | None = 100,
         every_n_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: object = None,
     ) -> None:
         self._batch_size = batch_size
         super().__init__(every_n_steps, every_n_secs, output_dir, summary_writer)

@@ -61,13 +61,13 @@ class TPUConfig(
 
     def __new__(
         cls,
-        iterations_per_loop: Any = 2,
+        iterations_per_loop: object = 2,
         num_shards: int | None = None,
         num_cores_per_replica: int | None = None,
-        per_host_input_for_training: Any = True,
+        per_host_input_for_training: object = True,
         tpu_job_name: str | None = None,
         initial_infeed_sleep_secs: int | None = None,
-        input_partition_dims: Any = None,
+        input_partition_dims: object = None,
         eval_training_input_configuration: int = InputPipelineConfig.PER_HOST_V1,
         experimental_host_call_every_n_steps: int = 1,
     ) -> Any:

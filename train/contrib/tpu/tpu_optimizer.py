@@ -86,7 +86,7 @@ class CrossShardOptimizer(Optimizer):
         return self._opt.variables()
 
 
-def _size_of_groups(groups: Any, shards: int) -> int | None:
+def _size_of_groups(groups: object, shards: int) -> int | None:
     if not groups:
         return None
     if not (isinstance(groups, list) and all(isinstance(group, list) for group in groups)):

@@ -11,7 +11,7 @@ from ....engine.graph.operation import Operation
 from ....ops.public import tf
 
 
-def _outputs(found: Any, dtypes: list[Any]) -> Any:
+def _outputs(found: object, dtypes: list[Any]) -> Any:
     """What a body gave: tensors, which wait for the ops that it gave with them."""
     outputs = list(found) if isinstance(found, (list, tuple)) else [found]
     converted = [o if isinstance(o, Operation) else tf.convert_to_tensor(o) for o in outputs]
@@ -36,7 +36,7 @@ def while_loop(
     condition: Callable[..., Any],
     body: Callable[..., Any],
     inputs: Sequence[Any] | None = None,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     name: str | None = None,
 ) -> Any:
     """A loop of one step after another.
@@ -73,10 +73,10 @@ def while_loop(
 
 @export("contrib.tpu.repeat")
 def repeat(
-    n: Any,
+    n: object,
     body: Callable[..., Any],
-    inputs: Any = None,
-    infeed_queue: Any = None,
+    inputs: object = None,
+    infeed_queue: object = None,
     name: str | None = None,
 ) -> Any:
     """A loop of so many steps; arguments as of `while_loop`.
@@ -89,7 +89,7 @@ def repeat(
         The last tensors, or the op of the loop if there are none.
     """
 
-    def listed(found: Any) -> list[Any]:
+    def listed(found: object) -> list[Any]:
         return list(found) if isinstance(found, (list, tuple)) else [found]
 
     outputs = listed(

@@ -153,7 +153,7 @@ def bucket(
         return which, _as_original_type(tensors, batch)
 
 
-def _size(given: Any) -> Any:
+def _size(given: object) -> Any:
     size = convert_to_tensor(given, dtype=dtypes.int32, name="batch_size")
     static = constant_value(size)
     return size if static is None else static
@@ -215,8 +215,8 @@ def _batches(queues: _Queues, sizes: list[Any], smaller_final: bool) -> list[Any
 @export("contrib.training.bucket_by_sequence_length")
 def bucket_by_sequence_length(
     input_length: TensorLike,
-    tensors: Any,
-    batch_size: Any,
+    tensors: object,
+    batch_size: object,
     bucket_boundaries: Sequence[int],
     num_threads: int = 1,
     capacity: int = 32,
@@ -273,7 +273,7 @@ def bucket_by_sequence_length(
         return batch[0], _as_original_type(tensors, batch[1:])
 
 
-def _check_boundaries(boundaries: Any) -> None:
+def _check_boundaries(boundaries: object) -> None:
     if not isinstance(boundaries, (list, tuple)):
         raise TypeError(f"bucket_boundaries must be a list or tuple, but received: {boundaries}")
     if not boundaries:

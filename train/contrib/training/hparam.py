@@ -48,7 +48,7 @@ class HParams:
     """
 
     def __init__(
-        self, hparam_def: Any = None, model_structure: object = None, **kwargs: Any
+        self, hparam_def: object = None, model_structure: object = None, **kwargs: Any
     ) -> None:
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
@@ -59,7 +59,7 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
-    def _init_from_proto(self, hparam_def: Any) -> None:
+    def _init_from_proto(self, hparam_def: object) -> None:
         from ....io import protos
 
         # Programs know this as an AssertionError.
@@ -89,7 +89,7 @@ class HParams:
         self._hparam_types[name] = (type(value[0]) if is_list else type(value), is_list)
         setattr(self, name, value)
 
-    def set_hparam(self, name: str, value: Any) -> None:
+    def set_hparam(self, name: str, value: object) -> None:
         """Gives a parameter another value of its type.
 
         Raises:
@@ -160,7 +160,7 @@ class HParams:
         """The values by name."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: object = None) -> Any:
         """A parameter's value, or `default` if there is none.
 
         Raises:
@@ -224,7 +224,7 @@ class HParams:
         return result
 
     @staticmethod
-    def from_proto(hparam_def: Any, import_scope: str | None = None) -> HParams:
+    def from_proto(hparam_def: object, import_scope: str | None = None) -> HParams:
         """The parameters of an HParamDef."""
         del import_scope
         return HParams(hparam_def=hparam_def)

@@ -59,7 +59,7 @@ def parse_values(
     return found
 
 
-def _assign(found: dict[str, Any], match: re.Match[str], kind: Any, text: str) -> None:
+def _assign(found: dict[str, Any], match: re.Match[str], kind: object, text: str) -> None:
     """Puts what one pair says into `found`."""
     name, index = match["name"], match["index"]
     if match["list"] is not None:
@@ -103,7 +103,7 @@ def _parse_bool(word: str) -> bool:
     return _BOOLS[word] if word in _BOOLS else bool(int(word))
 
 
-def cast(name: str, kind: type, value: Any) -> Any:
+def cast(name: str, kind: type, value: object) -> Any:
     """The value as one of the parameter's type, if nothing is lost by that.
 
     Raises:

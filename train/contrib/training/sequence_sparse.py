@@ -84,7 +84,7 @@ def check_multiples(sequences: dict[str, Any], num_unroll: int) -> dict[str, Any
     return {key: _checked(key, value, num_unroll) for key, value in sequences.items()}
 
 
-def _checked(key: str, value: Any, num_unroll: int) -> Any:
+def _checked(key: str, value: object, num_unroll: int) -> Any:
     name = "multiple_of_checked"
     if isinstance(value, _SPARSE):
         check = multiple_rows("SparseTensor", key, value.dense_shape[0], num_unroll)
@@ -167,7 +167,7 @@ def put_together(
     sequences: dict[str, Any],
     keys: list[str] | None,
     keepers: list[Operation],
-    batch_size: Any,
+    batch_size: object,
     num_unroll: int,
 ) -> None:
     """Puts sparse tensors [batch_size, num_unroll, ...] in the place of their numbers."""
@@ -184,7 +184,7 @@ def put_together(
         sequences[key] = _in_batches(tensor, batch_size, steps)
 
 
-def _in_batches(tensor: SparseTensor, batch_size: Any, steps: Tensor) -> SparseTensor:
+def _in_batches(tensor: SparseTensor, batch_size: object, steps: Tensor) -> SparseTensor:
     """A tensor [batch_size * steps, ...] as [batch_size, steps, ...]."""
     row = tensor.indices[:, 0]
     example = tf.cast(tf.floor(row / steps), dtypes.int64)

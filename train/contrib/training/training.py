@@ -221,9 +221,9 @@ def train(
     chief_only_hooks: Sequence[Any] | None = None,
     save_checkpoint_secs: float | None = 600,
     save_summaries_steps: int | None = 100,
-    config: Any = None,
+    config: object = None,
     max_wait_secs: int = 7200,
-    run_metadata: Any = None,
+    run_metadata: object = None,
 ) -> Any:
     """Fetches `train_op` in a tf.train.MonitoredTrainingSession until a hook or the input ends it.
 

@@ -69,7 +69,7 @@ class Chain(Bijector):
         """The bijectors, of which the last is applied first."""
         return self._bijectors
 
-    def _shape(self, what: str, shape: Any) -> Any:
+    def _shape(self, what: str, shape: object) -> Any:
         is_forward = what.startswith("forward")
         for part in reversed(self.bijectors) if is_forward else self.bijectors:
             shape = getattr(part, what)(shape)
@@ -223,7 +223,7 @@ class Inline(Bijector):
             raise NotImplementedError(f"{what}_fn is not a callable function.")
         return function(x, **kwargs)
 
-    def _given_shape(self, what: str, shape: Any) -> Any:
+    def _given_shape(self, what: str, shape: object) -> Any:
         function = self._functions[what]
         return shape if function is None else function(shape)
 

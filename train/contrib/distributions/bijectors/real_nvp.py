@@ -90,7 +90,7 @@ class RealNVP(Bijector):
 def real_nvp_default_template(
     hidden_layers: Sequence[int],
     shift_only: bool = False,
-    activation: Any = relu,
+    activation: object = relu,
     name: str | None = None,
     *args: Any,
     **kwargs: Any,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -207,7 +207,7 @@ class Reshape(Bijector):
                 name=name or "reshape",
             )
 
-    def _checks(self, x: Tensor, rank: Any, shape_in: Tensor) -> list[Operation]:
+    def _checks(self, x: Tensor, rank: object, shape_in: Tensor) -> list[Operation]:
         """That the last dimensions of x are those of a shape."""
         own: np.ndarray | None = None
         if isinstance(rank, int) and x.shape.ndims is not None:
@@ -251,7 +251,7 @@ class Reshape(Bijector):
         with control_dependencies(self._assertions):
             return tf.constant(0.0, dtype=x.dtype)
 
-    def _example(self, shape: Any) -> Tensor:
+    def _example(self, shape: object) -> Tensor:
         with control_dependencies(self._assertions):
             return tf.zeros(dtype=dtypes.float32, shape=shape)
 

@@ -55,7 +55,7 @@ class NotFittedError(ValueError, AttributeError):
     """An estimator was used before it was trained."""
 
 
-def accuracy_score(y_true: Any, y_pred: Any) -> Any:
+def accuracy_score(y_true: object, y_pred: object) -> Any:
     """The share of predictions that are right."""
     return np.average(y_true == y_pred)
 

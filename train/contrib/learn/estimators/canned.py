@@ -33,7 +33,7 @@ class _Predicting(Estimator):
     def _one(
         self,
         key: str,
-        x: Any,
+        x: object,
         input_fn: Callable[..., Any] | None,
         batch_size: int | None,
         as_iterable: bool,

@@ -34,15 +34,15 @@ _LINEAR_RATE, _DNN_RATE = 0.2, 0.05
 _ACTIVATIONS: dict[str, Any] = {"relu": relu, "tanh": tf.tanh, "sigmoid": tf.sigmoid}
 
 
-def _by_key(features: Any) -> dict[str, Any]:
+def _by_key(features: object) -> dict[str, Any]:
     return features if isinstance(features, dict) else {"": features}
 
 
-def _made(optimizer: Any) -> Any:
+def _made(optimizer: object) -> Any:
     return optimizer() if callable(optimizer) else optimizer
 
 
-def _activation(given: Any) -> Any:
+def _activation(given: object) -> Any:
     if not isinstance(given, str):
         return given
     if given not in _ACTIVATIONS:
@@ -218,7 +218,7 @@ def dnn_model_fn(
         )
 
 
-def _own(optimizer: Any) -> Any:
+def _own(optimizer: object) -> Any:
     made = _made(optimizer)
     if isinstance(made, SyncReplicasOptimizer):
         raise ValueError(
@@ -229,7 +229,7 @@ def _own(optimizer: Any) -> Any:
 
 
 def combined_model_fn(
-    features: Any, labels: Any, mode: str, params: dict[str, Any], config: Any = None
+    features: object, labels: object, mode: str, params: dict[str, Any], config: object = None
 ) -> Any:
     """The sum of a linear model's logits and of dense layers', each trained by its optimizer."""
     head, wide = params["head"], params.get("linear_feature_columns")

@@ -33,7 +33,7 @@ def export_savedmodel(
     assets_extra: dict[str, str] | None,
     as_text: bool,
     checkpoint_path: str,
-    graph_rewrite_specs: Any,
+    graph_rewrite_specs: object,
     strip_default_attrs: bool,
 ) -> bytes:
     """Writes the model beside its folder, which gets its name once all is there."""

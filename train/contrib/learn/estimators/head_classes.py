@@ -54,9 +54,9 @@ class Head(abc.ABC):
         self,
         features: dict[str, Any],
         mode: str,
-        labels: Any = None,
+        labels: object = None,
         train_op_fn: Callable[[Any], Any] | None = None,
-        logits: Any = None,
+        logits: object = None,
         logits_input: Tensor | None = None,
         scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
@@ -121,7 +121,7 @@ class SingleHead(Head):
         raise NotImplementedError
 
     def _metrics(
-        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+        self, predictions: dict[str, Any], labels: object, weights: Tensor | None
     ) -> dict[str, Any]:
         raise NotImplementedError
 
@@ -184,7 +184,7 @@ class SingleHead(Head):
                 output_alternatives=self._alternatives(predictions),
             )
 
-    def _checked_logits(self, logits_input: Tensor | None, logits: Any) -> Any:
+    def _checked_logits(self, logits_input: Tensor | None, logits: object) -> Any:
         if logits is None:
             if logits_input is None:
                 raise ValueError("Neither logits nor logits_input supplied.")
@@ -210,10 +210,10 @@ class SingleHead(Head):
     def _train_op(
         self,
         loss: Tensor,
-        labels: Any,
+        labels: object,
         train_op_fn: Callable[[Any], Any],
         bias: Variable | None,
-        size: Any,
+        size: object,
         weights: Tensor | None,
     ) -> Any:
         step = None
@@ -259,7 +259,7 @@ class RegressionHead(SingleHead):
             return {_KEY.SCORES: self._link_fn(logits)}
 
     def _metrics(
-        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+        self, predictions: dict[str, Any], labels: object, weights: Tensor | None
     ) -> dict[str, Any]:
         return {}
 
@@ -351,7 +351,7 @@ class MultiClassHead(_Classifier):
             raise ValueError("Length of label_keys must equal n_classes.")
         self._label_keys = label_keys
 
-    def _checked_labels(self, labels: Any) -> Any:
+    def _checked_labels(self, labels: object) -> Any:
         labels = super()._checked_labels(labels)
         if not self._label_keys:
             return {"labels": labels, "label_ids": labels}
@@ -400,7 +400,7 @@ class BinarySvmHead(SingleHead):
             return {_KEY.LOGITS: logits, _KEY.CLASSES: classes}
 
     def _metrics(
-        self, predictions: dict[str, Any], labels: Any, weights: Tensor | None
+        self, predictions: dict[str, Any], labels: object, weights: Tensor | None
     ) -> dict[str, Any]:
         classes = predictions[_KEY.CLASSES]
         return {_METRIC.ACCURACY: accuracy(labels, classes, weights)}
@@ -477,9 +477,9 @@ class LossOnlyHead(Head):
         self,
         features: dict[str, Any],
         mode: str,
-        labels: Any = None,
+        labels: object = None,
         train_op_fn: Callable[[Any], Any] | None = None,
-        logits: Any = None,
+        logits: object = None,
         logits_input: Tensor | None = None,
         scope: VariableScope | str | None = None,
     ) -> ModelFnOps:
@@ -527,9 +527,9 @@ class MultiHead(Head):
         self,
         features: dict[str, Any],
         mode: str,
-        labels: Any = None,
+        labels: object = None,
         train_op_fn: Callable[[Any], Any] | None = None,
-        logits: Any = None,
+        logits: object = None,
         logits_input: Tensor | None = None,
         scope: VariableScope | str | None = None,
     ) -> ModelFnOps:

@@ -16,7 +16,7 @@ from ...layers.feature_column_ops import infer_real_valued_columns
 from ..learn_io.data_feeder import setup_train_data_feeder
 
 
-def arguments(fn: Any) -> tuple[str, ...]:
+def arguments(fn: object) -> tuple[str, ...]:
     """The names of a function's arguments that are not bound."""
     if isinstance(fn, functools.partial):
         names = arguments(fn.func)[len(fn.args) :]
@@ -26,8 +26,8 @@ def arguments(fn: Any) -> tuple[str, ...]:
 
 
 def verify(
-    x: Any,
-    y: Any,
+    x: object,
+    y: object,
     input_fn: Callable[..., Any] | None,
     feed_fn: Callable[[], Any] | None,
     batch_size: int | None,
@@ -48,8 +48,8 @@ def verify(
 
 
 def input_and_feeds(
-    x: Any,
-    y: Any,
+    x: object,
+    y: object,
     input_fn: Callable[..., Any] | None,
     feed_fn: Callable[[], Any] | None,
     batch_size: int | None,
@@ -87,7 +87,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> Any:
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input")
-def infer_real_valued_columns_from_input(x: Any) -> Any:
+def infer_real_valued_columns_from_input(x: object) -> Any:
     """Columns of floats for an array, a frame or an iterator.
 
     Args:

@@ -46,7 +46,7 @@ def LogisticRegressor(
     model_fn: Callable[..., Any],
     thresholds: Sequence[float] | None = None,
     model_dir: str | None = None,
-    config: Any = None,
+    config: object = None,
     feature_engineering_fn: Callable[..., Any] | None = None,
 ) -> Estimator:
     """An estimator of a probability.
@@ -60,7 +60,7 @@ def LogisticRegressor(
         An Estimator.
     """
 
-    def with_metrics(features: Any, labels: Any, mode: str, params: dict[str, Any]) -> Any:
+    def with_metrics(features: object, labels: object, mode: str, params: dict[str, Any]) -> Any:
         predictions, loss, train_op = model_fn(features, labels, mode)
         metrics = None
         if mode == ModeKeys.EVAL:

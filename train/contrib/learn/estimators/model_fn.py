@@ -82,14 +82,14 @@ class ModelFnOps(
     def __new__(
         cls,
         mode: str,
-        predictions: Any = None,
-        loss: Any = None,
-        train_op: Any = None,
+        predictions: object = None,
+        loss: object = None,
+        train_op: object = None,
         eval_metric_ops: dict[str, Any] | None = None,
         output_alternatives: dict[Any, Any] | None = None,
         training_chief_hooks: Sequence[Any] | None = None,
         training_hooks: Sequence[Any] | None = None,
-        scaffold: Any = None,
+        scaffold: object = None,
     ) -> Any:
         ModeKeys.validate(mode)
         get_graph_from_inputs((predictions, loss, train_op))
@@ -153,7 +153,7 @@ class ModelFnOps(
         )
 
 
-def _checked_loss(loss: Any, mode: str) -> Any:
+def _checked_loss(loss: object, mode: str) -> Any:
     if loss is None:
         if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
             raise ValueError("Missing loss.")
@@ -175,7 +175,7 @@ def _checked_predictions(predictions: Any, mode: str) -> Any:
     return convert(predictions)
 
 
-def _export_output(problem_type: Any, predictions: dict[str, Any]) -> Any:
+def _export_output(problem_type: object, predictions: dict[str, Any]) -> Any:
     scores = predictions.get(PredictionKey.SCORES, predictions.get(PredictionKey.PROBABILITIES))
     if problem_type == ProblemType.LINEAR_REGRESSION:
         return RegressionOutput(scores)

@@ -151,7 +151,7 @@ class RunConfig(ClusterConfig, run_config.RunConfig):
         protocol: str | None = None,
         evaluation_master: str = "",
         model_dir: str | None = None,
-        session_config: Any = None,
+        session_config: object = None,
         session_creation_timeout_secs: int = 7200,
     ) -> None:
         ClusterConfig.__init__(self, master, evaluation_master)

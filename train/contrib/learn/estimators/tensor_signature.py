@@ -50,7 +50,7 @@ class TensorSignature(collections.namedtuple("TensorSignature", ["dtype", "shape
         return tf.FixedLenFeature(shape=self.shape[1:], dtype=dtype)
 
 
-def _each(call: Callable[[Any], Any], thing: Any) -> Any:
+def _each(call: Callable[[Any], Any], thing: object) -> Any:
     if thing is None:
         return None
     if isinstance(thing, dict):
@@ -72,12 +72,12 @@ def tensors_compatible(tensors: Any, signatures: Any) -> bool:
     )
 
 
-def create_signatures(tensors: Any) -> Any:
+def create_signatures(tensors: object) -> Any:
     """The signatures of tensors, by key or one."""
     return _each(TensorSignature, tensors)
 
 
-def create_placeholders_from_signatures(signatures: Any) -> Any:
+def create_placeholders_from_signatures(signatures: object) -> Any:
     """Placeholders for signatures, by key or one."""
     return _each(lambda signature: signature.get_placeholder(), signatures)
 

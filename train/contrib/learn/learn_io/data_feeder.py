@@ -27,7 +27,7 @@ def _is_iterator(x: object) -> bool:
     return hasattr(x, "next") or hasattr(x, "__next__")
 
 
-def _each(call: Callable[..., Any], first: Any, *others: Any) -> Any:
+def _each(call: Callable[..., Any], first: object, *others: Any) -> Any:
     """A function of a thing or of each entry of a dict, as tf.nest would; None stays None."""
     if first is None:
         return None
@@ -46,7 +46,7 @@ def _shape_of_labels(batch_size: int, shape: Any, n_classes: int | None) -> list
     return [batch_size, *inner, *([n_classes] if n_classes is not None and n_classes > 1 else [])]
 
 
-def _classes_by_key(n_classes: Any, y_shape: Any) -> Any:
+def _classes_by_key(n_classes: object, y_shape: object) -> Any:
     """Numbers of classes in the form of the labels."""
     if not isinstance(y_shape, dict):
         return n_classes
@@ -74,9 +74,9 @@ def _get_in_out_shape(
 
 @export("contrib.learn.io.setup_train_data_feeder")
 def setup_train_data_feeder(
-    x: Any,
-    y: Any,
-    n_classes: Any,
+    x: object,
+    y: object,
+    n_classes: object,
     batch_size: int | None = None,
     shuffle: bool = True,
     epochs: int | None = None,
@@ -147,7 +147,7 @@ def setup_predict_data_feeder(x: Any, batch_size: int | None = None) -> Iterable
 
 
 @export("contrib.learn.io.setup_processor_data_feeder")
-def setup_processor_data_feeder(x: Any) -> Any:
+def setup_processor_data_feeder(x: object) -> Any:
     """Rows of a frame, an array or an iterator."""
     return extract_pandas_matrix(x)
 
@@ -161,7 +161,7 @@ def _access(data: Any, places: Any) -> Any:
     return data.iloc[places] if hasattr(data, "iloc") else data[places]
 
 
-def _checked_dtype(dtype: Any) -> Any:
+def _checked_dtype(dtype: object) -> Any:
     if dtypes.as_dtype(dtype) == dtypes.float64:
         log.warn("float64 is not supported by many models, consider casting to float32.")
     return dtype
@@ -286,7 +286,7 @@ class DataFeeder:
             self._output_placeholder = made(self.output_shape, self._output_dtype, "output")
         return self._input_placeholder, self._output_placeholder
 
-    def set_placeholders(self, input_placeholder: Any, output_placeholder: Any) -> None:
+    def set_placeholders(self, input_placeholder: object, output_placeholder: object) -> None:
         """Says which placeholders are fed."""
         self._input_placeholder = input_placeholder
         self._output_placeholder = output_placeholder
@@ -414,7 +414,7 @@ class StreamingDataFeeder(DataFeeder):
         return feeds
 
 
-def _dtype_of_label(value: Any) -> Any:
+def _dtype_of_label(value: object) -> Any:
     while isinstance(value, list):
         value = value[0]
     return value.dtype if isinstance(value, np.ndarray) else _checked_dtype(np.dtype(type(value)))

@@ -11,8 +11,8 @@ from ....estimator.inputs import numpy_input_fn as _shuffling
 
 @export("contrib.learn.io.numpy_input_fn")
 def numpy_input_fn(
-    x: Any,
-    y: Any = None,
+    x: object,
+    y: object = None,
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool = True,

@@ -27,8 +27,8 @@ __all__ = [
 
 @export("contrib.learn.io.pandas_input_fn")
 def pandas_input_fn(
-    x: Any,
-    y: Any = None,
+    x: object,
+    y: object = None,
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool = True,

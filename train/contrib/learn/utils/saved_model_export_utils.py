@@ -47,7 +47,7 @@ def _classes(outputs: dict[str, Any]) -> Any:
 
 @export(f"{_SPACE}.build_standardized_signature_def")
 def build_standardized_signature_def(
-    input_tensors: dict[str, Any], output_tensors: dict[str, Any], problem_type: Any
+    input_tensors: dict[str, Any], output_tensors: dict[str, Any], problem_type: object
 ) -> Any:
     """The signature for a problem: of classes, of a regression, or of predictions.
 
@@ -140,7 +140,7 @@ def get_output_alternatives(
 def build_all_signature_defs(
     input_alternatives: dict[str, Any],
     output_alternatives: dict[Any, Any],
-    actual_default_output_alternative_key: Any,
+    actual_default_output_alternative_key: object,
 ) -> dict[str, Any]:
     """Signatures of all pairs of inputs and heads, and of those that serve; ValueError without."""
     inputs = input_alternatives.get(DEFAULT_INPUT_ALTERNATIVE_KEY)
@@ -371,7 +371,9 @@ def extend_export_strategy(
         files.recursive_create_dir(path)
         return path
 
-    def export_fn(estimator: Any, export_dir_base: str, checkpoint_path: str | None = None) -> str:
+    def export_fn(
+        estimator: object, export_dir_base: str, checkpoint_path: str | None = None
+    ) -> str:
         first = folder_in(export_dir_base, "base")
         made = base_export_strategy.export(estimator, first, checkpoint_path)
         second = folder_in(export_dir_base, "post")
