@@ -195,10 +195,11 @@ class Traced:
 
 
 def may_be_sizes(tensor: Any) -> bool:
-    """Are the contents of a feed perhaps sizes?  Small integer vectors.
+    """Are the contents of a feed perhaps sizes?  Small integers and vectors of them.
 
-    They have a static length and shapes are computed with them, or shapes of results are what they
-    spell; others are data.
+    Vectors have a static length and shapes are computed with them, or shapes of results are what
+    they spell; others are data.  (Numbers also decide how often loops go round, and which branch
+    is taken.)
     """
     if isinstance(tensor, ResultSizes):
         return True
@@ -212,6 +213,8 @@ def may_be_sizes(tensor: Any) -> bool:
         return False
     if shape is None or None in shape:
         return spells_shape(tensor)
+    if not shape:
+        return True
     return int(np.prod(shape)) <= MOST_SIZES and leads_to_shape(tensor)
 
 

@@ -10,7 +10,7 @@ new one begins behind it.  Imports the engine's op table and errors, and the res
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -234,7 +234,7 @@ class Tracer:
             if is_variable and not wanted._is_ref_dtype:
                 # Read here and not where the variable was made: writes in between are to be seen
                 # (but what has another shape goes into memory of its own, as in TensorFlow).
-                if not op.definition.passes_ref or may_change_shape(tensor):
+                if not op.definition.passes_ref or may_change_shape(tensor, self.segment.present):
                     value = self.builder.read(value)
             result.append(value)
         return result
@@ -407,15 +407,16 @@ def is_handle(tensor: Tensor) -> bool:
     return tensor.dtype.base_dtype.name == "resource"
 
 
-def may_change_shape(tensor: Tensor) -> bool:
-    """May the graph put contents of another shape into the variable that a tensor refers to?"""
+def may_change_shape(tensor: Tensor, present: Collection[Operation]) -> bool:
+    """May these operations give the variable that a tensor refers to another shape?"""
     while tensor.op._inputs_val and tensor.op._input_types_val[0]._is_ref_dtype:
         tensor = tensor.op._inputs_val[0]
     reached, ahead = {tensor}, [tensor]
     while ahead:
         for op in ahead.pop()._consumers:
             if op.has_attr("validate_shape") and not op.attr("validate_shape"):
-                return True
+                if op in present:
+                    return True
             refs = {out for out in op.outputs if out.dtype._is_ref_dtype} - reached
             reached |= refs
             ahead += refs
