@@ -29,6 +29,9 @@ MODEL_FLAGS ?=
 PY := $(VENV)/bin/python
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
+# Each kernel that a process holds is a mapping of memory, of which the system allows some ten
+# thousands: the folders that compile the most have a process of their own.
+COMPILING := tests/jit tests/ops
 GUARDS ?= bytes
 LEVELS ?= x86-64-v3 x86-64-v4 aarch64
 WHEEL := build/wheel
@@ -73,7 +76,8 @@ types: $(VENV)/.stamp-test
 	cd $(VENV)/named && $(abspath $(VENV))/bin/mypy --config-file "$(CURDIR)/pyproject.toml" $(TYPED)
 
 pytest: $(VENV)/.stamp-test $(TF_STAMP)
-	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS)
+	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING); ours=$$?; \
+	  $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING:%=--ignore=%) && exit $$ours
 
 guarded: $(VENV)/.stamp-test
 	NUMBAFLOW_TEST_GUARDS=$(GUARDS) $(PY) -m pytest -m cpu $(filter-out --deep,$(PYTEST_FLAGS))

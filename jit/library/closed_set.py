@@ -55,8 +55,8 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     wide_window.closed,
 )
 # The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
-# Tiles are in it for windows at the edges of lines that few programs have.
-OPEN = frozenset(("tiles",))
+# (Windows at the edges of lines that none of the tests' programs has may want tiles of their own.)
+OPEN: frozenset[str] = frozenset()
 
 
 def kernels(dtypes: Sequence[str] = ("float32",)) -> Iterator[LibraryKernel]:

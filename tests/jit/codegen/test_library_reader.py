@@ -51,6 +51,11 @@ def tiles() -> list[LibraryKernel]:
     return [kernel for kernel in warming.kernels(DTYPES) if kernel.name.endswith("tiles")]
 
 
+# What the reader has no words for: a loop over a tuple of dimensions, and bits of 64 without a sign
+# beside numbers with one.
+BY_NUMBA = {"box", "records"}
+
+
 def read(kernels: list[LibraryKernel]) -> int:
     """How many of some kernels the reader reads."""
     found = 0
@@ -65,9 +70,11 @@ def read(kernels: list[LibraryKernel]) -> int:
 
 
 def test_the_library_is_read() -> None:
-    """Numba is imported for none of its kernels."""
-    kernels = others() + tiles()[::40]
+    """Numba is imported for few of its kernels."""
+    every = others() + tiles()[::40]
+    kernels = [kernel for kernel in every if kernel.name not in BY_NUMBA]
     assert len(kernels) > 120 and read(kernels) == len(kernels)
+    assert not read([kernel for kernel in every if kernel.name in BY_NUMBA])
 
 
 @pytest.mark.deep
