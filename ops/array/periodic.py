@@ -131,6 +131,11 @@ def _shape(c: ShapeContext) -> TensorShape:
 
 
 def _gradient(op: Operation, grad: Tensor) -> Any:
+    if not op.inputs[0].shape.is_fully_defined():
+        raise ValueError(
+            f"The gradient of {op.type} is made for one shape, and that of '{op.inputs[0].name}' "
+            f"is partially known: {op.inputs[0].shape}"
+        )
     return raw.PeriodicResampleOpGrad(
         grad, original_shape=op.inputs[0].shape, desired_shape=op.attr("shape")
     )

@@ -265,7 +265,8 @@ def _gradient(op: Operation, grad: Tensor) -> Any:
 _TYPES = "T: {half, bfloat16, float32, float64}"
 _DATA = np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
 _WARP = np.array(
-    [[[0.25, 1.5], [-0.5, 3.25], [7, 1]], [[2.5, 0.75], [1.25, -0.75], [-1, 0.5]]], np.float32
+    [[[0.25, 1.5], [-0.5, 3.25], [7.5, 1.25]], [[2.5, 0.75], [1.25, -0.75], [-1.5, 0.5]]],
+    np.float32,
 )
 _GRADS = np.linspace(-1, 1, 12).reshape(2, 3, 2).astype(np.float32)
 
