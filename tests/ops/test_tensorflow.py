@@ -184,6 +184,12 @@ EXCEPT = {
         "outside of the domain SciPy and Eigen answer differently",
     ),
     "FakeQuant*Gradient/hostile/*inf": "which integer an infinity becomes",
+    "NearestNeighbors/hostile/*inf": "which of infinite distances is the least",
+    "NearestNeighbors/hostile/*nan": "which of distances that are no numbers is the least",
+    **dict.fromkeys(
+        ["KmeansPlusPlusInitialization/hostile/*", "KmeansPlusPlusInitialization/emptied/*"],
+        "which is drawn of points that are alike or infinitely far",
+    ),
     "Polygamma/hostile/1/inf": "0 in TensorFlow 2, NaN in 1.15, whose series it is",
     "Erf/special/float64/*": "Eigen's erf of infinity is NaN in float64",
     "Rsqrt/special/float16/*/gradient": "overflows in float16, which Eigen computes in float32",
