@@ -51,9 +51,8 @@ def tiles() -> list[LibraryKernel]:
     return [kernel for kernel in warming.kernels(DTYPES) if kernel.name.endswith("tiles")]
 
 
-# What the reader has no words for: a loop over a tuple of dimensions, and bits of 64 without a sign
-# beside numbers with one.
-BY_NUMBA = {"box", "records"}
+# What the reader has no words for: 64 bits without a sign beside numbers with one.
+BY_NUMBA = {"records"}
 
 
 def read(kernels: list[LibraryKernel]) -> int:
