@@ -82,19 +82,20 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """Fixtures of pure tests are pure, too."""
-    yield from _kept_pure(item)
+    """Fixtures do no more than their test."""
+    yield from _kept_quiet(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """A test marked pure starts no process and compiles nothing."""
-    yield from _kept_pure(item)
+    """A test does no more than its marker says."""
+    yield from _kept_quiet(item)
 
 
-def _kept_pure(item: pytest.Item) -> Generator[None, None, None]:
-    if not any(item.get_closest_marker(name) for name in ("pure", "growth")):
+def _kept_quiet(item: pytest.Item) -> Generator[None, None, None]:
+    marker = next((name for name in purity.QUIET if item.get_closest_marker(name)), None)
+    if marker is None:
         yield
         return
-    with purity.kept_pure(item.nodeid):
+    with purity.kept_quiet(item.nodeid, marker):
         yield

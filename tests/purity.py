@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test needs, by its marker; and that a test marked `pure` keeps to what it says."""
+"""What a test needs, by its marker; and that tests which compile nothing keep to what they say."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import pytest
 
+from numbaflow.engine.session.session import BaseSession
 from numbaflow.jit.codegen import compile as compiler
 
 # Every test has one of these, its own or else its file's; see pyproject.toml.
-NEEDS = ("pure", "growth", "process", "cpu", "tf")
+NEEDS = ("pure", "programs", "text", "growth", "process", "cpu", "tf")
+# Of these nothing is started and nothing compiled.
+QUIET = NEEDS[:4]
 _STARTS = frozenset("subprocess.Popen os.fork os.forkpty os.posix_spawn os.system os.exec".split())
 
 
@@ -26,9 +29,10 @@ class Impure(RuntimeError):
 
 @dataclass
 class _Watched:
-    """A pure test that runs, the threads of others, and what it did that it may not."""
+    """A quiet test that runs, the threads of others, and what it did that it may not."""
 
     name: str
+    marker: str
     others: frozenset[threading.Thread]
     done: list[str] = field(default_factory=list)
 
@@ -48,11 +52,12 @@ def distribute(items: Sequence[pytest.Item]) -> None:
         for mark in [] if own else files[item.getparent(pytest.Module)]:
             item.add_marker(mark.name)
         needs = {mark.name for mark in _needs(item)}
-        if not needs or ("pure" in needs and len(needs) > 1):
+        if not needs or (needs & set(QUIET) and len(needs) > 1):
             wrong.append(f"{item.nodeid} is marked {sorted(needs)}")
     if wrong:
         told = "\n".join(wrong)
-        raise pytest.UsageError(f"a test is pure, or one or more of {NEEDS[1:]}:\n{told}")
+        few, many = ", ".join(QUIET), ", ".join(NEEDS[len(QUIET) :])
+        raise pytest.UsageError(f"a test is one of {few}, or one or more of {many}:\n{told}")
 
 
 def _needs(node: Any) -> list[pytest.Mark]:
@@ -60,11 +65,13 @@ def _needs(node: Any) -> list[pytest.Mark]:
 
 
 @contextmanager
-def kept_pure(name: str) -> Iterator[None]:
-    """Within it no process is started and no machine code asked for, in threads of its own too."""
+def kept_quiet(name: str, marker: str) -> Iterator[None]:
+    """Within it no process is started and no machine code asked for, in threads of its own too;
+    nor is a session run, if the marker is `pure`."""
     _watch()
     this = threading.current_thread()
-    watched = _Watched(name, frozenset(one for one in threading.enumerate() if one is not this))
+    others = frozenset(one for one in threading.enumerate() if one is not this)
+    watched = _Watched(name, marker, others)
     _running.append(watched)
     try:
         yield
@@ -75,10 +82,10 @@ def kept_pure(name: str) -> Iterator[None]:
             pytest.fail(watched.done[0])
 
 
-def _refuse(what: str, marker: str) -> None:
+def _refuse(what: str, marker: str, among: Sequence[str] = QUIET) -> None:
     for watched in _running:
-        if threading.current_thread() not in watched.others:
-            told = f"{watched.name} is marked pure, but {what}: mark it {marker}"
+        if watched.marker in among and threading.current_thread() not in watched.others:
+            told = f"{watched.name} is marked {watched.marker}, but {what}: mark it {marker}"
             watched.done.append(told)
             raise Impure(told)
 
@@ -98,3 +105,12 @@ def _watch() -> None:
         return compile_kernels(wanted)
 
     compiler.compile_kernels = watched
+
+    run = BaseSession.run
+
+    @wraps(run)
+    def watched_run(*args: Any, **named: Any) -> Any:
+        _refuse("runs a session", "programs", ("pure",))
+        return run(*args, **named)
+
+    BaseSession.run = watched_run  # type: ignore[method-assign]

@@ -55,7 +55,7 @@ def page_tools() -> ModuleType:
     return module
 
 
-@pytest.mark.pure
+@pytest.mark.text
 @pytest.mark.parametrize("name", ["from_scratch.md", "settings.md", "old_programs.md"])
 def test_pages_show_the_code_as_it_is(name: str) -> None:
     text = (ROOT / "docs" / name).read_text()
@@ -63,7 +63,7 @@ def test_pages_show_the_code_as_it_is(name: str) -> None:
     assert "<!-- end -->" in text
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_the_page_from_scratch_is_the_whole_program() -> None:
     """Its blocks are all regions of the file, in order, and outside of regions is no code."""
     tools, file = page_tools(), "from_scratch.py"
@@ -75,7 +75,7 @@ def test_the_page_from_scratch_is_the_whole_program() -> None:
     assert isinstance(docstring, ast.Expr)
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_links_lead_somewhere() -> None:
     missing = [
         f"{page.name}: {link}"
@@ -86,7 +86,7 @@ def test_links_lead_somewhere() -> None:
     assert not missing
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_files_of_the_map_exist() -> None:
     """Paths named in the README's map and in the guides are files of the repository."""
     missing = []
@@ -151,7 +151,7 @@ def exists(name: str, file: Path) -> bool:
     return any((folder / name).exists() for folder in folders)
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_files_that_the_code_speaks_of_exist() -> None:
     stale = [
         f"{file.relative_to(ROOT)}:{line}: {name}"
@@ -162,7 +162,7 @@ def test_files_that_the_code_speaks_of_exist() -> None:
     assert not stale
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_a_name_of_no_file_is_found(tmp_path: Path) -> None:
     file = tmp_path / "some.py"
     file.write_text('"""See gone.py."""\n# and jit/gone.py\nx = "gone.py", "in io/gone.py"\n')
@@ -173,7 +173,7 @@ def test_a_name_of_no_file_is_found(tmp_path: Path) -> None:
     assert exists("debug.py", inside) and exists("jit/cache/store.py", inside)
 
 
-@pytest.mark.pure
+@pytest.mark.text
 def test_support_table_claims_nothing_that_is_not_there() -> None:
     sys.path.insert(0, str(ROOT / "docs"))
     try:

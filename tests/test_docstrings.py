@@ -28,7 +28,7 @@ from numbaflow.engine.graph import registry
 from numbaflow.engine.graph.build import OpFunction
 from numbaflow.ops.state.variables import RefVariable
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.text
 
 # Module -> names, by how often programs of TensorFlow 1 use them.
 NAMES = {

@@ -33,7 +33,7 @@ LATE_IMPORTS = {
 # The kernel vocabulary: all that ops may know of the compiler when it is imported.
 VOCABULARY = ("jit.kernel.scalar", "jit.kernel.glibc_float32", "jit.kernel.sizes", "jit.library")
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.text
 
 
 def all_files() -> list[Path]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests marked `pure` start no process and compile nothing: whoever does is told."""
+"""Tests marked `pure` run, start and compile nothing: whoever does is told."""
 
 from __future__ import annotations
 
@@ -41,17 +41,25 @@ def started() -> None:
 def test_what_is_not_pure_is_told(work: Callable[[], object], told: str) -> None:
     work()  # what is compiled already is refused, too
     with pytest.raises(pytest.fail.Exception, match=f"a test .*{told}"):
-        with purity.kept_pure("a test"), suppress(Exception):
+        with purity.kept_quiet("a test", "programs"), suppress(Exception):
             work()
     work()
 
 
-def test_interpreted_runs_are_pure() -> None:
-    with purity.kept_pure("a test"), settings.override(jit="never"), tf.Graph().as_default():
+def interpreted() -> None:
+    with settings.override(jit="never"), tf.Graph().as_default():
         assert tf.Session().run(tf.constant(2.0) + 3.0) == 5.0
+
+
+def test_interpreted_runs_are_so_marked() -> None:
+    with purity.kept_quiet("a test", "programs"):
+        interpreted()
+    with pytest.raises(pytest.fail.Exception, match="a test .*runs a session: mark it programs"):
+        with purity.kept_quiet("a test", "pure"), suppress(purity.Impure):
+            interpreted()
 
 
 def test_every_test_says_what_it_needs(request: pytest.FixtureRequest) -> None:
     for item in request.session.items:
         needs = {mark.name for mark in item.iter_markers()} & set(purity.NEEDS)
-        assert needs and ("pure" not in needs or needs == {"pure"}), item.nodeid
+        assert needs and (len(needs) == 1 or not needs & set(purity.QUIET)), item.nodeid

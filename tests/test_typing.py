@@ -19,7 +19,7 @@ from .sources import FOLDERS, ROOT, name_of, package_files, statements
 # Of a hundred parameters so many may be `Any`.
 MOST_ANY = 15
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.text
 
 
 def functions(folder: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -18,7 +18,7 @@ from numbaflow.jit.runtime import segment_plans
 
 from .sources import ROOT
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 MOST_HOPS = 3
 # Question -> the files on the way, each told of by the one before; and what the last defines.
@@ -50,6 +50,7 @@ def tells_of(file: str, other: str) -> bool:
     return any(re.search(rf"(?<![\w/]){re.escape(path)}", text) for path in paths)
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("question", WAYS)
 def test_questions_are_few_hops_from_their_answers(question: str) -> None:
     way, answer = WAYS[question]

@@ -19,7 +19,7 @@ from ..kernel.sizes import AnySize
 from . import conv_kernels
 from .geometry import Axis
 from .library_kernel import LibraryKernel
-from .tiles import MOST_GROUPS, WIDTHS, cut, heights, tiles
+from .tiles import MASKED_WIDTH, MOST_GROUPS, WIDTHS, cut, heights, tiles
 from .vectors import Vectors, vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
@@ -88,7 +88,9 @@ class Tile:
         lanes = vectors(dtype).lanes
         best: tuple[float, int, int] | None = None
         for count in WIDTHS:
-            panels = -(-features // (lanes * count))
+            panels, lacking = -(-features // (lanes * count)), features % (lanes * count)
+            if lacking and count > MASKED_WIDTH:
+                continue
             known = line.length if isinstance(line.length, int) else 0
             for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
                 # Lines of unknown length are compared by what a pixel costs in whole tiles.

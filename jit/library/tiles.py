@@ -22,9 +22,11 @@ PLAIN = "0:0"  # all rows have all taps
 # and windows of five, two pixels of which do.
 EDGES = ("1:0,0:0", "0:0,0:1", "1:0,0:0,0:1")
 WIDE_EDGES = ("2:0,1:0,0:0", "0:0,0:1,0:2", "2:0,1:0,0:0,0:1,0:2")
+# The latter of tiles of two pixels, where registers are few: a tap of theirs is that of none.
+NARROW_EDGES = ("0:2,1:0,0:0", "0:0,0:1,0:2", "0:2,1:0,0:0,0:1,0:2")
 WIDTHS = (1, 2, 3, 4)  # how many vectors a tile may have
-# Wider tiles are chosen for short lines, whose panels are whole.
-_MASKED = 2
+# Wider tiles are for panels that are whole, so that there is one kernel of them instead of four.
+MASKED_WIDTH = 2
 _HEIGHTS = (28, 24, 20, *range(16, 0, -1))
 
 
@@ -80,9 +82,9 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                     yield tiles(dtype, height, count, adjacent=adjacent)
                 if height > 1:
                     yield from (tiles(dtype, height, count, spans=edge) for edge in EDGES)
-                if height > 2:
-                    yield from (tiles(dtype, height, count, spans=edge) for edge in WIDE_EDGES)
-                if count <= _MASKED:
+                    wide = WIDE_EDGES if height > 2 else NARROW_EDGES
+                    yield from (tiles(dtype, height, count, spans=edge) for edge in wide)
+                if count <= MASKED_WIDTH:
                     for adjacent in (False, True):
                         yield tiles(dtype, height, count, True, adjacent=adjacent)
                     yield tiles(dtype, height, count, True, ragged=True, adjacent=True)

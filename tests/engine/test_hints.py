@@ -117,6 +117,7 @@ def notes_of(program: str, folder: Path) -> str:
     return notes
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("program", ADVICE)
 @pytest.mark.parametrize("mode", ["short", "full"])
 def test_errors_say_what_to_do(
@@ -129,6 +130,7 @@ def test_errors_say_what_to_do(
         assert text in notes
 
 
+@pytest.mark.programs
 def test_every_hint_is_given_by_a_program(tmp_path: Path) -> None:
     given = "\n".join(notes_of(program, tmp_path) for program in ADVICE)
     assert not [text for _, text in HINTS if f"Hint: {text}." not in given]

@@ -21,7 +21,7 @@ import numbaflow as tf
 from numbaflow.engine.signatures import without_private_bases
 from numbaflow.train.contrib import unavailable
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.text
 
 HERE = Path(__file__).parent
 

@@ -16,7 +16,7 @@ from numbaflow.engine import settings, stopping
 # Bounds waits that a failing test would not end.
 PATIENCE = 60.0
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 def chain(*functions: Any) -> Any:
@@ -118,6 +118,7 @@ def test_the_limit_of_a_run_is_its_own() -> None:
     assert elsewhere is after is None
 
 
+@pytest.mark.pure
 def test_parts_of_a_run_have_a_limit_each() -> None:
     x = tf.placeholder(tf.float32, [])
     calls: list[int] = []
@@ -162,6 +163,7 @@ def test_closing_a_session_ends_runs_in_other_threads(mode: str) -> None:
     assert set(caught) <= {"Run call was cancelled", "Session has been closed."}
 
 
+@pytest.mark.pure
 def test_who_waits_for_a_lock_looks_whether_it_may() -> None:
     lock = threading.Lock()
     with tf.Session() as session, lock:

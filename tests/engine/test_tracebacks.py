@@ -121,6 +121,7 @@ def printed(error: BaseException, capsys: pytest.CaptureFixture[str]) -> str:
 # What is shown
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_an_uncaught_error_ends_in_the_users_line(
     line: str, capsys: pytest.CaptureFixture[str]
@@ -130,6 +131,7 @@ def test_an_uncaught_error_ends_in_the_users_line(
     assert text.count("Traceback (most recent call last)") == 1
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("what", LINES)
 def test_logs_show_the_public_function_at_most(what: str) -> None:
     error = raised(LINES[what])
@@ -225,6 +227,7 @@ def test_frames_of_the_users_functions_stay(capsys: pytest.CaptureFixture[str]) 
     assert "tf.while_loop(" in text and "return tf.matmul(i, i)" in text
 
 
+@pytest.mark.programs
 def test_what_the_users_functions_call_stays(capsys: pytest.CaptureFixture[str]) -> None:
     def broken(a: Any) -> Any:
         return np.linalg.inv(a)
@@ -257,6 +260,7 @@ def test_errors_of_the_program_alone_stay_as_they_are(capsys: pytest.CaptureFixt
     assert "contextlib.py" in before[2] and not hasattr(caught.value, "__notes__")
 
 
+@pytest.mark.programs
 def test_what_the_program_was_handling_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError) as caught:
         try:
@@ -268,6 +272,7 @@ def test_what_the_program_was_handling_is_shown(capsys: pytest.CaptureFixture[st
     assert "the user's key" in text and "During handling of the above exception" in text
 
 
+@pytest.mark.programs
 def test_what_went_wrong_within_us_first_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     def fails() -> None:
         with tf.Graph().as_default():
@@ -361,6 +366,7 @@ def files_called(work: Callable[[], object]) -> set[str]:
     return files
 
 
+@pytest.mark.programs
 def test_calls_that_succeed_do_not_pass_here() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [2, 2])

@@ -73,6 +73,7 @@ def test_a_record_of_a_length_that_is_not_there(
     assert found == [b"whole"]
 
 
+@pytest.mark.programs
 def test_a_record_reader_of_records_that_are_longer_than_the_file(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_bytes(gzip.compress(b"short"))
     with settings.override(jit="never"), tf.Graph().as_default(), tf.Session() as session:
@@ -221,6 +222,7 @@ def library(depth: int) -> Any:
     return message
 
 
+@pytest.mark.programs
 def test_functions_that_call_each_other_very_often() -> None:
     for depth, is_run in ((5, True), (40, False)):
         with settings.override(jit="never"), tf.Session(graph=imported(library(depth))) as session:
@@ -249,6 +251,7 @@ def test_functions_whose_signatures_are_malformed(
         imported(message)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "change",
     [

@@ -150,7 +150,7 @@ def test_branches_and_loops(graph: Any, mode: str) -> None:
         assert session.run("while/y:0", {"while/x:0": 0.25}) == 0.25
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("index", [0, 1, 2, 5])
 def test_one_of_several_functions(graph: Any, index: int) -> None:
     listed = "".join(f"func {{ name: '{name}' }} " for name in ("half", "negate", "quarter"))
@@ -194,7 +194,7 @@ def test_effects_within_a_function_happen(graph: Any) -> None:
         assert session.run(v) == 4.0
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_what_cannot_run_is_named(graph: Any) -> None:
     unknown = function("odd", node("y", "NoSuchOp", "x", more=""))
     itself = function("itself", node("y", "itself", "x", more=""), "y:out:0")
@@ -250,7 +250,7 @@ def test_branches_may_be_nested_deeper_than_python_can(graph: Any) -> None:
         assert session.run("y:0", {"x:0": 2.0}) == -2.0
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_functions_that_call_each_other_in_a_circle_are_named(graph: Any) -> None:
     """Also where only one branch does: functions are put in place before anything runs."""
     f = function("f", node("y", "g", "x", more=""), "y:out:0")
@@ -263,7 +263,7 @@ def test_functions_that_call_each_other_in_a_circle_are_named(graph: Any) -> Non
         session.run("y:0", {"x:0": 1.0})
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_a_library_that_stands_for_too_much_is_refused(graph: Any) -> None:
     """Forty functions of two calls are half a million million operations."""
     text = message(tower(40, 2), node("y", "f39", "x", more=""), node("z", "f3", "x", more=""))
@@ -276,7 +276,7 @@ def test_a_library_that_stands_for_too_much_is_refused(graph: Any) -> None:
         assert session.run("y:0", {"y:0": 5.0}) == 5.0
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_the_gradient_of_a_library_can_be_too_much(
     graph: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +296,7 @@ def test_the_gradient_of_a_library_can_be_too_much(
         assert graph not in _expansions
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_the_time_of_a_run_covers_putting_functions_in_place(graph: Any) -> None:
     tf.import_graph_def(message(tower(15, 2), node("y", "f14", "x", more="")), name="")
     limited = tf.RunOptions(timeout_in_ms=20)
@@ -307,7 +307,7 @@ def test_the_time_of_a_run_covers_putting_functions_in_place(graph: Any) -> None
         assert session.run("y:0", {"x:0": 1.0, "y:0": 2.0}) == 2.0
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_errors_name_the_node_within_and_the_call(graph: Any) -> None:
     body = node("y", "CheckNumerics", "x", more=FLOAT + "attr { key: 'message' value { s: 'm' } }")
     checks = function("checks", body, "y:output:0")

@@ -158,7 +158,7 @@ OTHER_SIGNATURES = {
 }
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_op_signatures_are_those_of_tensorflow() -> None:
     theirs = tensorflow_ops()
     wrong = [
@@ -187,7 +187,7 @@ def signature(message: Any) -> Any:
     return copy
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @BUILDERS
 def test_an_imported_graph_is_the_same_graph(build: Any) -> None:
     message = graph_def(build)
@@ -197,13 +197,13 @@ def test_an_imported_graph_is_the_same_graph(build: Any) -> None:
     assert not differences(graph.as_graph_def(add_shapes=True), message, imported=True)
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_as_graph_def_survives_bytes() -> None:
     message = graph_def(graphs.perceptron)
     assert tf.GraphDef.FromString(message.SerializeToString()) == message
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_attributes_as_tensorflow_gives_them() -> None:
     with tf.Graph().as_default():
         value = tf.constant([1.0, 2.0])
@@ -218,7 +218,7 @@ def test_attributes_as_tensorflow_gives_them() -> None:
         value.op.get_attr("nope")
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_op_def_states_the_signature() -> None:
     with tf.Graph().as_default():
         op = tf.matmul(tf.zeros([1, 2]), tf.zeros([2, 1])).op
@@ -229,7 +229,7 @@ def test_op_def_states_the_signature() -> None:
     assert protos.DT_FLOAT in definition.attr[2].allowed_values.list.type
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("as_text", [True, False])
 def test_write_graph(tmp_path: Path, as_text: bool) -> None:
     from google.protobuf import text_format
@@ -242,7 +242,7 @@ def test_write_graph(tmp_path: Path, as_text: bool) -> None:
     assert os.listdir(tmp_path / "new") == ["graph"]
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_an_imported_graph_runs() -> None:
     first = tf.Graph()
     with first.as_default():
@@ -255,7 +255,7 @@ def test_an_imported_graph_runs() -> None:
         np.testing.assert_array_equal(session.run(y), [3.0, 5.0])
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_a_graph_that_no_message_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     with tf.Graph().as_default() as graph:
         tf.constant(np.arange(1000))
@@ -264,7 +264,7 @@ def test_a_graph_that_no_message_can_hold(monkeypatch: pytest.MonkeyPatch) -> No
         graph.as_graph_def()
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_attributes_that_only_look_equal() -> None:
     """What is remembered of one node's attributes is not taken for another's."""
     with tf.Graph().as_default() as graph:

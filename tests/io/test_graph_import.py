@@ -277,6 +277,7 @@ def test_the_scopes_around_an_import(graph: Any) -> None:
     assert made and all(op.colocation_groups() == [b"loc:@v"] for op in made)
 
 
+@pytest.mark.programs
 def test_attributes_that_are_not_what_they_are_named(graph: Any) -> None:
     odd = (
         "attr { key: '_output_shapes' value { i: 3 } } attr { key: '_class' value { s: 'loc:@q' } }"

@@ -14,7 +14,7 @@ import pytest
 
 import numbaflow as tf
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 HERE = Path(__file__).parent
 WORKER = HERE / "graph_programs.py"

@@ -60,6 +60,7 @@ def test_frozen_variables_give_the_same_results(graph: Any, use_resource: bool) 
         np.testing.assert_array_equal(session.run(y, {x: [[3.0, 4.0]]}), wanted)
 
 
+@pytest.mark.programs
 def test_variables_named_in_the_blacklist_stay(graph: Any) -> None:
     w = tf.get_variable("w", initializer=1.0, use_resource=False)
     v = tf.get_variable("v", initializer=1.0, use_resource=False)

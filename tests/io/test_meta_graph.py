@@ -73,6 +73,7 @@ def test_a_scope_moves_to_another_name(graph: Any) -> None:
         copy_scoped_meta_graph("old", "old")
 
 
+@pytest.mark.programs
 def test_inputs_from_outside_of_the_scope_must_be_mapped() -> None:
     x = tf.constant([1.0], name="x")
     with tf.name_scope("part"):

@@ -106,6 +106,7 @@ def test_errors_of_files(tmp_path: pathlib.Path) -> None:
         read(tmp_path / "plain", tf.io.TFRecordOptions("ZLIB"))
 
 
+@pytest.mark.programs
 def test_events(tmp_path: pathlib.Path) -> None:
     with tf.Graph().as_default():
         tf.summary.scalar("loss", tf.constant(2.5))

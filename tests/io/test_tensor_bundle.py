@@ -430,6 +430,7 @@ def test_one_writer_at_a_time_gives_files_their_names(tmp_path: Path) -> None:
     assert happened == ["this", "other"]
 
 
+@pytest.mark.programs
 def test_a_restore_begins_again_if_the_checkpoint_was_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

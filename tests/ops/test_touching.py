@@ -14,7 +14,7 @@ from numbaflow.engine.graph.build import define
 
 from .reaching import Reach
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.text
 
 
 def package_definitions() -> list[registry.OpDef]:

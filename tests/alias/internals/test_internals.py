@@ -147,6 +147,7 @@ def test_every_public_namespace_is_below_compat_v1() -> None:
     assert importlib.import_module("numbaflow.compat.v1") is tf
 
 
+@pytest.mark.programs
 def test_gradients_are_found_by_name() -> None:
     ops = view("python.framework.ops")
     known = ops._gradient_registry

@@ -133,7 +133,7 @@ def test_programs_of_python_2_are_told_from_others(tmp_path: Path, text: str) ->
     assert "Python 2" not in run(tmp_path, "import no_such").stderr
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_only_imported_names_are_changed() -> None:
     def changed(text: str) -> bool:
         code = rewriting.compile_program(text, "x.py")
@@ -148,7 +148,7 @@ def test_only_imported_names_are_changed() -> None:
     assert not changed("int('3'), int(len(x)), '%' in x, x % y, np.array([1])")
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_the_table_is_whole() -> None:
     """What is named as restoring exists, if its library is installed; calls are there."""
     for functions in (table.CALLS, table.METHODS):
@@ -167,7 +167,7 @@ def test_the_table_is_whole() -> None:
             assert since.split()[-1][0].isdigit() or since.startswith("a "), (module, name)
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_lines_stay_those_of_the_file() -> None:
     text = (
         '"""Doc."""\nfrom __future__ import division\n\nimport numpy as np\n\nnp.array(\n    1)\n'

@@ -14,7 +14,7 @@ import pytest
 
 import numbaflow as tf
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 HERE = Path(__file__).parent
 
@@ -30,6 +30,7 @@ PROGRAMS = _programs()
 RECORDED = json.loads(gzip.decompress((HERE / "node_programs.json.gz").read_bytes()))
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("program", PROGRAMS.PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_nodes_are_those_of_tensorflow(program) -> None:
@@ -39,6 +40,7 @@ def test_nodes_are_those_of_tensorflow(program) -> None:
     assert len(ours) == len(theirs)
 
 
+@pytest.mark.pure
 def test_scope_colocation_and_default_gradients() -> None:
     x = tf.placeholder(tf.float32, [2], name="x")
     (g,) = tf.gradients(x * x, x, name="back", colocate_gradients_with_ops=True)
@@ -69,6 +71,7 @@ def test_stop_gradients_and_unconnected() -> None:
         tf.gradients(y, x, unconnected_gradients="nope")
 
 
+@pytest.mark.pure
 def test_ops_without_gradient() -> None:
     x = tf.constant([1.0, 2.0])
     assert tf.gradients(tf.cast(tf.argmax(x), tf.float32), x) == [None]
@@ -77,6 +80,7 @@ def test_ops_without_gradient() -> None:
         tf.gradients(masked, x)
 
 
+@pytest.mark.pure
 def test_prevent_gradient_tells_the_reason() -> None:
     x = tf.constant(1.0)
     y = tf.raw_ops.PreventGradient(input=x, message="because")
@@ -100,6 +104,7 @@ def test_override_map_and_registration() -> None:
         tf.RegisterGradient("Square")(half)
 
 
+@pytest.mark.pure
 def test_wrong_gradients_are_found() -> None:
     @tf.RegisterGradient("TooManyForTest")
     def too_many(op, grad):
@@ -120,6 +125,7 @@ def test_wrong_gradients_are_found() -> None:
             tf.gradients(y, x)
 
 
+@pytest.mark.pure
 def test_given_gradients_are_checked() -> None:
     x = tf.constant([1.0])
     with pytest.raises(ValueError, match="Passed 2 grad_ys for 1 ys"):

@@ -29,6 +29,7 @@ def test_a_role_that_there_is_not_is_an_error_where_the_op_is_defined(role: str)
         registry.OpDef("OddForTest", (), (), (), **{role: "walue"})
 
 
+@pytest.mark.programs
 def test_define_makes_a_function() -> None:
     scale = define(
         "ScaleForTest",
@@ -145,6 +146,7 @@ def test_convert_to_tensor() -> None:
         tf.register_tensor_conversion_function("x", lambda *a: None)
 
 
+@pytest.mark.programs
 def test_constant_folding() -> None:
     x = tf.placeholder(tf.float32, [None, 3])
     assert constants.constant_value(tf.constant([1, 2])).tolist() == [1, 2]
@@ -160,6 +162,7 @@ def test_constant_folding() -> None:
         tf.Session().run(folded, {folded: [5]})
 
 
+@pytest.mark.programs
 def test_sparse_classes() -> None:
     sparse = tf.SparseTensor([[0, 1], [2, 0]], [1.0, 2.0], [3, 4])
     assert sparse.shape.as_list() == [3, 4] and sparse.dtype == tf.float32

@@ -200,6 +200,7 @@ def test_set_shape() -> None:
         x.set_shape([4])
 
 
+@pytest.mark.programs
 def test_consumers_and_changed_inputs() -> None:
     x, y = tf.constant(1.0), tf.constant(2.0)
     total = x + x

@@ -86,6 +86,7 @@ def test_logging(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.records[0].filename == "test_public.py" and caplog.records[0].name == "tensorflow"
 
 
+@pytest.mark.programs
 def test_test_case() -> None:
     class Case(tf.test.TestCase):
         def test_values(self) -> None:

@@ -18,6 +18,7 @@ class Own(tf.test.TestCase):
     def setUp(self) -> None:
         self.seen: list[Any] = []
 
+    @pytest.mark.programs
     def test_cached(self) -> None:
         with self.cached_session() as session:
             assert tf.constant(1).device == "/device:CPU:0"
@@ -36,6 +37,7 @@ class Own(tf.test.TestCase):
         with self.test_session(graph=graph) as other:
             assert other.graph is graph
 
+    @pytest.mark.programs
     def test_devices(self) -> None:
         with self.session(use_gpu=True):
             assert tf.constant(1).device == ""
@@ -91,6 +93,7 @@ def test_only_graph_defs_are_compared() -> None:
         tf.test.assert_equal_graph_def(tf.GraphDef(), tf.Graph())
 
 
+@pytest.mark.programs
 def test_assertions_of_absl_are_there() -> None:
     class Sets(tf.test.TestCase):
         def test_sets(self) -> None:

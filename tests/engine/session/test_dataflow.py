@@ -13,7 +13,7 @@ from numbaflow.engine.session import interpreter
 from numbaflow.engine.session.dataflow import FlowProgram
 from numbaflow.ops.flow import control_flow
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +22,7 @@ def graph():
         yield graph
 
 
+@pytest.mark.pure
 def test_only_control_flow_changes_the_executor():
     x = tf.constant(1.0)
     with tf.Session() as session:
@@ -90,6 +91,7 @@ def test_a_trace_has_every_iteration():
     assert names.count("while/count") == 4
 
 
+@pytest.mark.pure
 def test_partial_runs_are_refused():
     x = tf.placeholder(tf.float32, [])
     y = tf.cond(x > 0, lambda: x, lambda: -x)

@@ -16,7 +16,7 @@ from numbaflow.engine.graph import registry
 from numbaflow.engine.graph.build import define
 from numbaflow.engine.session import fetches
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 def test_fetch_structures() -> None:
@@ -163,6 +163,7 @@ def test_default_sessions() -> None:
         x.eval(session=other)
 
 
+@pytest.mark.pure
 def test_session_arguments() -> None:
     for arguments, text in (
         ({"target": 37}, "target must be a string, but got <class 'int'>"),
@@ -232,6 +233,7 @@ def test_control_edges_added_later_are_kept() -> None:
         session.run(read)
 
 
+@pytest.mark.pure
 def test_partial_runs() -> None:
     a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
     r1 = a + b
@@ -292,6 +294,7 @@ def test_concurrent_runs() -> None:
     assert not wrong
 
 
+@pytest.mark.pure
 def test_list_devices() -> None:
     (device,) = tf.Session().list_devices()
     assert device.name.endswith("/device:CPU:0") and device.device_type == "CPU"
@@ -395,6 +398,7 @@ def test_a_device_that_does_not_exist(device: str, settings: Any, expected: str 
             assert expected in text
 
 
+@pytest.mark.pure
 def test_partial_runs_of_one_kind_share_nothing_but_their_preparation():
     x, y = tf.placeholder(tf.float32, [], name="x1"), tf.placeholder(tf.float32, [], name="y1")
     a = x + 1.0

@@ -24,6 +24,7 @@ def nodes() -> Iterator[tuple[Any, Any, Any]]:
 NO_MAPPINGS: list[Any] = [[1.0], (1.0,), 1.0, "x", float, np.zeros(2) + 1, {1.0}]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("fed", NO_MAPPINGS[:5] + NO_MAPPINGS[6:], ids=repr)
 def test_feeds_that_are_no_dictionary(fed: Any, nodes: Any) -> None:
     x, y, _ = nodes
@@ -42,6 +43,7 @@ def test_feeds_that_are_no_dictionary(fed: Any, nodes: Any) -> None:
             session.partial_run(handle, y, fed)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("nothing", [None, {}, [], (), ""], ids=repr)
 def test_nothing_may_be_fed_in_any_form(nothing: Any, nodes: Any) -> None:
     with tf.Session() as session:

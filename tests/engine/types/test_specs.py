@@ -74,6 +74,7 @@ def test_types_of_sparse_values():
         tf.SparseTensorSpec.from_value(3.0)
 
 
+@pytest.mark.programs
 def test_sparse_tensors_travel_serialized():
     with tf.Graph().as_default(), tf.Session() as session:
         given = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 3])

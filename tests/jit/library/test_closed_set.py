@@ -9,6 +9,7 @@ it is asked for.  What they ask of the library is in the closed set, or of a fam
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ from benchmarks.workloads import WORKLOADS  # noqa: E402
 
 sys.path.remove(str(ROOT))
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 DTYPES = ("float32", "float64")
 # Every workload of the benchmarks is small here.
 SIZES = {"n": 500, "rows": 40, "columns": 30, "batch": 6, "steps": 3, "units": 16, "layers": 4}
@@ -240,17 +241,21 @@ class Recorder:
         return {kernel.name for kernel in asked - self.closed} - closed_set.OPEN
 
 
-@pytest.fixture(scope="module")
-def recorder() -> Iterator[Recorder]:
-    """A compiler that compiles nothing."""
-    found, patch = Recorder(), pytest.MonkeyPatch()
+def recording(patch: pytest.MonkeyPatch) -> Recorder:
+    """Takes the compiler's place."""
+    found = Recorder()
     patch.setattr(compiler, "compile_kernels", found.compile)
     patch.setattr(compiler, "compiled_parts", lambda kernel: [])
     patch.setattr(driver, "prepare", lambda: None)
     patch.setattr(warming, "begin", lambda: None)
-    with settings.override(jit="always"):
-        yield found
-    patch.undo()
+    return found
+
+
+@pytest.fixture(scope="module")
+def recorder() -> Iterator[Recorder]:
+    """A compiler that compiles nothing."""
+    with pytest.MonkeyPatch.context() as patch, settings.override(jit="always"):
+        yield recording(patch)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
@@ -278,6 +283,17 @@ def test_examples(recorder: Recorder, name: str, tmp_path: Path) -> None:
 def test_families(recorder: Recorder, build: Callable[[str], Run], dtype: str) -> None:
     with tf.Graph().as_default() as graph:
         assert not recorder.plan(graph, *build(dtype))
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
+def test_tiles_of_every_width_of_vectors(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On processors with vectors of another length other tiles are the quickest."""
+    with settings.override(jit="always", target=target):
+        recorder = recording(monkeypatch)
+        for name in ("lenet_adam", "deep_mlp"):
+            test_benchmarks(recorder, name)
+        for build, dtype in itertools.product((convolutions, products), DTYPES):
+            test_families(recorder, build, dtype)
 
 
 @pytest.mark.cpu

@@ -35,7 +35,7 @@ from ..counting import calls_of
 from ..traced import traced
 from .canonical import PROGRAMS
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
 # Tile shapes and packing depend on the vectors of the target, so that one is named.

@@ -9,7 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +23,7 @@ def value(tensor):
         return session.run(tensor)
 
 
+@pytest.mark.pure
 def test_constants_take_the_types_of_python() -> None:
     assert tf.constant(1.5).dtype == tf.float32
     assert tf.constant(1).dtype == tf.int32
@@ -40,6 +41,7 @@ def test_constants_repeat_their_last_element() -> None:
         tf.constant([1, 2], shape=[3], verify_shape=True)
 
 
+@pytest.mark.pure
 def test_constants_refuse_what_does_not_fit() -> None:
     with pytest.raises(TypeError, match="Expected int32, got 1.5 of type 'float' instead"):
         tf.constant([1.5], dtype=tf.int32)
@@ -79,6 +81,7 @@ def test_placeholders_must_be_fed() -> None:
         assert session.run(default, {default: [1, 2]}).tolist() == [1, 2]
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("shape", "target", "wanted"),
     [
@@ -92,6 +95,7 @@ def test_static_shape_of_reshape(shape, target, wanted) -> None:
     assert str(tf.reshape(tf.placeholder(tf.float32, shape), target).shape) == wanted
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("shape", [[-1], [2, -1], [-2, -3], [-2000, 1], [0, -1]])
 def test_no_size_is_negative(shape) -> None:
     for make in (tf.zeros, tf.ones, lambda shape: tf.fill(shape, 1)):
@@ -101,6 +105,7 @@ def test_no_size_is_negative(shape) -> None:
         tf.constant([], shape=shape)
 
 
+@pytest.mark.pure
 def test_a_stated_shape_must_be_possible_for_the_default_of_a_placeholder() -> None:
     for shape in ([3], [1, 1], []):
         with pytest.raises(ValueError, match="Shapes? must be equal rank|Shapes are"):
@@ -109,11 +114,13 @@ def test_a_stated_shape_must_be_possible_for_the_default_of_a_placeholder() -> N
         assert str(tf.placeholder_with_default([1.0], shape).shape) == stated
 
 
+@pytest.mark.pure
 def test_an_axis_to_insert_is_one_number() -> None:
     with pytest.raises(ValueError, match="'dim' input must be a tensor with a single value"):
         tf.expand_dims(tf.zeros([2]), np.zeros([0], np.int32))
 
 
+@pytest.mark.pure
 def test_errors_name_the_op_and_its_shapes() -> None:
     with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 6 elements to shape \[4\]"):
         tf.reshape(tf.zeros([2, 3]), [4])
@@ -179,6 +186,7 @@ def test_dense_form_of_slices() -> None:
 
 
 # What TensorFlow 1.15 says of two shapes that do not go together.
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("left", "right", "axis", "text"),
     [

@@ -15,7 +15,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 # Of the signals below: shapes and every so many values, or the error, by TensorFlow 1.15.5.
 FACTS = json.loads(Path(__file__).with_name("spectra_1_15.json").read_text())
@@ -159,6 +159,7 @@ def test_what_is_no_sound_is_not_written(
     assert caught.value.message.partition("\n")[0] == text
 
 
+@pytest.mark.pure
 def test_contributions_that_are_not_here_are_told_from_those_that_are() -> None:
     with pytest.raises(
         AttributeError,

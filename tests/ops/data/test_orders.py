@@ -20,7 +20,7 @@ RECORDED = json.loads((HERE / "elements_1_15.json").read_text())
 MAKERS = {**pipelines(tf), **orders_of_1_15(tf)}
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("name", MAKERS)
 def test_elements_are_those_of_tensorflow_1_15(name):
     with settings.override(jit="never"):

@@ -15,7 +15,7 @@ from numbaflow.ops.data.runtime.context import Context
 from numbaflow.ops.data.runtime.shuffling import ShuffleDataset
 from numbaflow.ops.data.runtime.sources import RangeDataset
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 class _OneByOne(RangeDataset):

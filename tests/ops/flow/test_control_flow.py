@@ -11,7 +11,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +63,7 @@ def test_only_the_branch_taken_runs(value, want):
         assert session.run(counts) == ([1, 0] if value > 2 else [0, 1])
 
 
+@pytest.mark.pure
 def test_nodes_of_a_conditional(graph):
     x = tf.placeholder(tf.float32, [], name="x")
     tf.cond(x > 0, lambda: x * 2.0, lambda: -x)
@@ -94,6 +95,7 @@ def test_structures_and_unpacking():
     assert run(strict) == [1]
 
 
+@pytest.mark.pure
 def test_errors_of_conditionals():
     one, two = (lambda: tf.constant(1)), (lambda: tf.constant(2.0))
     with pytest.raises(TypeError, match="pred must not be a Python bool"):

@@ -18,7 +18,7 @@ from numbaflow.ops.flow.function_library import (
     get_extra_vars,
 )
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +54,7 @@ def test_a_call_is_one_node(graph: Any) -> None:
         assert run(y) == 2.0
 
 
+@pytest.mark.pure
 def test_names_tell_functions_apart() -> None:
     def make(factor: float) -> Any:
         @Defun(tf.float32)
@@ -230,6 +231,7 @@ def test_a_library_comes_back(graph: Any) -> None:
     assert from_library(tf.GraphDef().library) == []
 
 
+@pytest.mark.pure
 def test_shapes_of_a_call() -> None:
     function = Defun(tf.float32, shape_func=lambda op: [[2, 3]])(lambda x: tf.reshape(x, [2, 3]))
     assert function(tf.zeros([6])).shape.as_list() == [2, 3]
@@ -238,6 +240,7 @@ def test_shapes_of_a_call() -> None:
         wrong(1.0)
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
@@ -262,6 +265,7 @@ def test_what_is_refused(make: Any, expected: str) -> None:
         make()
 
 
+@pytest.mark.pure
 def test_two_functions_of_one_name(graph: Any) -> None:
     for factor in (2.0, 2.0):
         Defun(tf.float32, func_name="Same")(_scaled(factor))(1.0)

@@ -11,7 +11,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.flow.script import _py_funcs
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture
@@ -83,6 +83,7 @@ def test_errors_show_the_way(session, raised, expected):
         session.run(op)
 
 
+@pytest.mark.pure
 def test_the_graph_keeps_functions():
     gc.collect()
     before = _py_funcs.size()

@@ -21,7 +21,7 @@ from numbaflow.ops.image import jpeg_decoding
 from numbaflow.ops.image.codec_samples import BMP, GIF, JPEG, PNG
 from numbaflow.ops.image.png_chunks import SIGNATURE, chunk, header_chunk
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 # Made by TensorFlow 1.15.5: files, and of what each op gives its shape and checksum, or the error.
 FACTS = json.loads(Path(__file__).with_name("codec_facts_1_15.json").read_text())
@@ -150,6 +150,7 @@ def test_a_crop_is_that_part_of_the_whole_but_for_its_last_column(session: Any) 
             run(session, "decode_and_crop_jpeg", data, window)
 
 
+@pytest.mark.pure
 def test_shapes_are_told_while_the_graph_is_built() -> None:
     with tf.Graph().as_default():
         text = tf.placeholder(tf.string, [])

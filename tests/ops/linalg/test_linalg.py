@@ -12,7 +12,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.checks import gradient_checker_v2 as checker
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 RANDOM = np.random.RandomState(3)
 SQUARE = RANDOM.uniform(-1, 1, (2, 3, 3)) + 2 * np.eye(3)

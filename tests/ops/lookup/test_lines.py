@@ -12,7 +12,7 @@ import numbaflow as tf
 
 CONTENT = b"a\rb\nc\r\nd\r\r\ne"
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 def test_lines_in_a_table(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +34,7 @@ def run(fetches, feed_dict=None):
 # Nodes
 
 
+@pytest.mark.pure
 def test_operators_make_tensorflows_nodes(graph: tf.Graph) -> None:
     x = tf.placeholder(tf.float32, [2], name="x")
     y = 2 * x + 1
@@ -57,6 +58,7 @@ def test_integer_division_casts(graph: tf.Graph) -> None:
     assert run([quotient, tf.constant(-7) // 2, tf.constant(-7) % 2])[1:] == [-4, 1]
 
 
+@pytest.mark.pure
 def test_broadcast_gradient_of_static_shapes_is_folded(graph: tf.Graph) -> None:
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     y = tf.placeholder(tf.float32, [3], name="y")
@@ -68,6 +70,7 @@ def test_broadcast_gradient_of_static_shapes_is_folded(graph: tf.Graph) -> None:
     assert made.count("gradients/Add_grad/BroadcastGradientArgs") == 1
 
 
+@pytest.mark.pure
 def test_names_of_reductions(graph: tf.Graph) -> None:
     x = tf.placeholder(tf.float32, None, name="x")
     tf.reduce_sum(x)
@@ -81,6 +84,7 @@ def test_names_of_reductions(graph: tf.Graph) -> None:
     ]
 
 
+@pytest.mark.pure
 def test_equality_is_identity() -> None:
     x, y = tf.constant(1), tf.constant(1)
     assert x == x and x != y and len({x, y}) == 2
@@ -89,6 +93,7 @@ def test_equality_is_identity() -> None:
 # Shapes
 
 
+@pytest.mark.pure
 def test_broadcast_shapes() -> None:
     x = tf.placeholder(tf.float32, [None, 1, 3])
     y = tf.placeholder(tf.float32, [2, 1])
@@ -98,6 +103,7 @@ def test_broadcast_shapes() -> None:
         tf.zeros([2]) + tf.zeros([3])
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("axis", "keepdims", "shape"),
     [(None, False, []), (0, False, [3]), ([-1], True, [None, 1]), ([0, 1], True, [1, 1])],
@@ -107,12 +113,14 @@ def test_reduction_shapes(axis, keepdims: bool, shape: list) -> None:
     assert tf.reduce_sum(x, axis, keepdims=keepdims).shape.as_list() == shape
 
 
+@pytest.mark.pure
 def test_unknown_axes_leave_the_shape_open() -> None:
     x, axes = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.int32, [None])
     assert tf.reduce_max(x, axes).shape.ndims is None
     assert tf.reduce_max(x, axes, keepdims=True).shape.as_list() == [None, None]
 
 
+@pytest.mark.pure
 def test_bad_axis_is_refused() -> None:
     with pytest.raises(ValueError, match="Invalid reduction dimension 2 for input with 2 dim"):
         tf.reduce_sum(tf.zeros([2, 3]), 2)
@@ -120,6 +128,7 @@ def test_bad_axis_is_refused() -> None:
         tf.reduce_sum(tf.zeros([2, 3]), 1, reduction_indices=0)
 
 
+@pytest.mark.pure
 def test_matmul_shapes() -> None:
     x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [4, 3])
     assert tf.matmul(x, y, transpose_b=True).shape.as_list() == [None, 4]
@@ -181,6 +190,7 @@ def test_assertions_show_their_data() -> None:
 # Dtypes
 
 
+@pytest.mark.pure
 def test_dtypes_do_not_mix() -> None:
     with pytest.raises(TypeError, match="Input 'y' of 'AddV2' Op has type float64"):
         tf.constant(1.0) + tf.constant(1.0, tf.float64)

@@ -13,7 +13,7 @@ from numbaflow.engine import settings
 from numbaflow.ops.nn.cudnn_layout import GATES, Net
 
 raw = tf.raw_ops
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 LAYERS, UNITS, INPUTS, TIME, BATCH = 2, 3, 4, 3, 2
 DIRECTIONS = ("unidirectional", "bidirectional")

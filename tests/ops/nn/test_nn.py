@@ -9,7 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 RANDOM = np.random.default_rng(1)
 
 
@@ -117,6 +117,7 @@ def test_dropout_scales_what_it_keeps():
     assert 0.7 < np.count_nonzero(y) / 1000 < 0.8
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize("rate", [-0.1, 1.0])
 def test_dropout_refuses_rates_outside_of_the_range(rate):
     with pytest.raises(ValueError, match="rate must be a scalar tensor or a float in the range"):
@@ -138,6 +139,7 @@ def test_the_largest_integers_of_any_width(dtype):
     np.testing.assert_array_equal(indices, [3, 4, 2, 0, 5, 1])
 
 
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("shape", "window", "message"),
     [

@@ -9,7 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +61,7 @@ def test_weights_of_zero_do_not_count():
     assert tf.losses.get_losses() == [loss]
 
 
+@pytest.mark.pure
 def test_weights_that_do_not_broadcast_are_refused():
     with pytest.raises(ValueError, match="weights can not be broadcast to values"):
         tf.losses.absolute_difference(tf.zeros([2, 3]), tf.ones([2, 3]), weights=tf.ones([2, 2]))

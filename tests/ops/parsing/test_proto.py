@@ -16,7 +16,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.ops.parsing.proto_wire import FORMS
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 TYPES = {form.name: number for number, form in FORMS.items() if form.name != "group"}
 _DEFAULTS = (

@@ -21,7 +21,7 @@ from .programs import PROGRAMS
 RECORDED = json.loads(Path(__file__).with_name("recorded_1_15.json").read_text())
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nodes_and_values_are_those_of_tensorflow(name):
     with settings.override(jit="never"):
@@ -41,7 +41,7 @@ def test_compiled_programs_give_the_same(name):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize(
     "make, error",
     [

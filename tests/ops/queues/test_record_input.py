@@ -13,7 +13,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.ops.queues.record_input import RecordInput
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)

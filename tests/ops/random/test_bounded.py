@@ -9,7 +9,7 @@ from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 from numbaflow.ops.random import bounded
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 def draw(shape, parameters):

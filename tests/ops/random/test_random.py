@@ -46,7 +46,7 @@ def test_blocks_do_not_depend_on_where_one_starts():
     np.testing.assert_array_equal(whole[1::3], at.blocks(3, stride=3, offset=1))
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_two_runs_give_the_numbers_of_tensorflow():
     with tf.Graph().as_default(), settings.override(jit="never"), tf.Session() as session:
         tf.set_random_seed(42)
@@ -78,7 +78,7 @@ def test_truncated_normals_stay_inside():
     assert abs(float(draws.mean())) < 0.03
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_empty_range_of_integers_is_refused():
     with tf.Graph().as_default(), settings.override(jit="never"), tf.Session() as session:
         draws = tf.random_uniform([2], 5, 5, dtype=tf.int32)

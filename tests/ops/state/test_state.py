@@ -10,7 +10,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.engine.session.state import ALIGNMENT, Resources, VariableStorage
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +23,7 @@ def _types():
     return [(op.name, op.type) for op in tf.get_default_graph().get_operations()]
 
 
+@pytest.mark.pure
 def test_nodes_of_a_variable():
     tf.Variable(1.0, name="v")
     assert _types() == [
@@ -33,6 +34,7 @@ def test_nodes_of_a_variable():
     ]
 
 
+@pytest.mark.pure
 def test_nodes_of_a_resource_variable():
     tf.Variable(1.0, name="v", use_resource=True)
     assert _types() == [
@@ -56,6 +58,7 @@ def test_assignments_keep_their_order(use_resource):
         np.testing.assert_array_equal(session.run(v), [1.5, 3.0])
 
 
+@pytest.mark.pure
 def test_a_scope_makes_a_variable_once_and_then_finds_it():
     with tf.variable_scope("a"):
         first = tf.get_variable("w", [2])
@@ -71,6 +74,7 @@ def test_a_scope_makes_a_variable_once_and_then_finds_it():
             tf.get_variable("w", [3])
 
 
+@pytest.mark.pure
 def test_default_names_of_scopes_are_unique():
     names = []
     for _ in range(2):
@@ -118,6 +122,7 @@ def test_rows_of_large_integers_divide_exactly():
         assert session.run(divided).tolist() == [large, -1]
 
 
+@pytest.mark.pure
 def test_cells_are_aligned_and_keep_their_array():
     cell = VariableStorage("v", tf.float32, tf.TensorShape([3]))
     cell.assign(np.ones(3, np.float32))
@@ -129,6 +134,7 @@ def test_cells_are_aligned_and_keep_their_array():
         cell.assign(np.zeros(2, np.float32))
 
 
+@pytest.mark.pure
 def test_resources_are_made_once_and_cleared_by_container():
     resources = Resources()
     cell = resources.cell("", "v", tf.float32, tf.TensorShape([]))

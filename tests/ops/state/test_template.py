@@ -87,6 +87,7 @@ def test_partitioners(partitioner, parts):
     assert partitioner(shape=tf.TensorShape([8, 4]), dtype=tf.float32) == parts
 
 
+@pytest.mark.programs
 def test_partitioned_variables_are_found_again():
     initial = tf.constant([[1, 2, 3, 4], [5, 6, 7, 8]])
     with tf.variable_scope("root") as scope:

@@ -9,7 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.strings import hash as hashes
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 def test_hashes_of_texts_of_all_lengths():

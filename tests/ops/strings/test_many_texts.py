@@ -14,7 +14,7 @@ from numbaflow.ops.strings import pieces
 
 from ...drawing import examples
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 few = examples(20)
 TEXTS = st.one_of(
     st.lists(st.binary(max_size=9), max_size=6),
@@ -31,6 +31,7 @@ def each(make, texts):
         return session.run(make(fed), {fed: array}).tolist()
 
 
+@pytest.mark.pure
 @few
 @given(TEXTS, st.integers(0, 3))
 def test_pieces_come_back_from_their_rooms(texts, more):

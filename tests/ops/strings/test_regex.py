@@ -8,7 +8,7 @@ import pytest
 
 import numbaflow as tf
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def _comparable(result: str) -> Any:
     return (message.SerializeToString(), pictures) if pictures else result
 
 
+@pytest.mark.programs
 def test_the_bytes_are_those_of_tensorflow() -> None:
     results = _load(HERE / "summary_bytes.py").results(tf)
     assert set(results) == set(RECORDED)
@@ -79,6 +80,7 @@ def test_descriptions() -> None:
         tf.summary.get_summary_description(protos.NodeDef(op="Add"))
 
 
+@pytest.mark.programs
 def test_summaries_go_through_files(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         tf.summary.histogram("h", tf.constant([1.0, 2.0]))

@@ -99,6 +99,7 @@ def test_the_command_finds_damage(prefix: str) -> None:
     run(prefix, "--match", "(", code=2)
 
 
+@pytest.mark.programs
 def test_names_that_are_nearly_right_are_named(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         variable = tf.get_variable("w", [2])

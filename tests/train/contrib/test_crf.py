@@ -27,7 +27,7 @@ def test_losses_and_tags_are_those_of_tensorflow():
     assert found["tags"] == RECORDED["tags"]
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_norm_and_best_sequence_are_those_of_all_sequences(length):
     random = np.random.RandomState(0)

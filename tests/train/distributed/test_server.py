@@ -16,6 +16,7 @@ def server():
         yield tf.train.Server.create_local_server()
 
 
+@pytest.mark.programs
 def test_sessions_share_variables(server):
     v = tf.Variable(3.0, name="v")
     with tf.Session(server.target) as session:
@@ -34,6 +35,7 @@ def test_sessions_share_variables(server):
         session.run(v)
 
 
+@pytest.mark.programs
 def test_sessions_may_keep_to_themselves(server):
     v = tf.Variable(3.0)
     with tf.Session(server.target) as session:

@@ -18,7 +18,7 @@ from numbaflow.train.objects import checkpoint as checkpoints
 from numbaflow.train.objects import data_structures, data_wrappers
 from numbaflow.train.objects.tracking import AutoTrackable, NotTrackable
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +130,7 @@ def test_the_checks_say_what_does_not_match(tmp_path: Path, session: Any) -> Non
         other.restore(str(tmp_path / "none"))
 
 
+@pytest.mark.pure
 def test_there_must_be_a_session(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="pass one or make one the default"):
         tf.train.Checkpoint(v=variable(0.0)).save(str(tmp_path / "m"))
@@ -196,6 +197,7 @@ def test_streams_restore_at_once(tmp_path: Path, session: Any) -> None:
     assert session.run(root.v) == 2.0
 
 
+@pytest.mark.pure
 def test_what_cannot_be_saved(tmp_path: Path, session: Any) -> None:
     class Impossible(AutoTrackable, NotTrackable):
         pass
@@ -215,6 +217,7 @@ def names(thing: Any) -> list[str]:
     return [reference.name for reference in thing._checkpoint_dependencies]
 
 
+@pytest.mark.pure
 def test_attributes_are_dependencies() -> None:
     class Model(AutoTrackable):
         @no_automatic_dependency_tracking
@@ -236,6 +239,7 @@ def test_attributes_are_dependencies() -> None:
     assert model._lookup_dependency("v") is model.v
 
 
+@pytest.mark.pure
 def test_lists_behave_as_lists() -> None:
     plain = [variable(0.0), 1]
     owner = AutoTrackable()
@@ -263,6 +267,7 @@ def test_lists_behave_as_lists() -> None:
         hash(wrapped)
 
 
+@pytest.mark.pure
 def test_lists_that_only_grow() -> None:
     items = data_structures.List([variable(0.0)])
     items.extend([variable(1.0, "w")])
@@ -278,6 +283,7 @@ def test_lists_that_only_grow() -> None:
     assert hash(items) == id(items) and items != data_structures.List()
 
 
+@pytest.mark.pure
 def test_dicts_behave_as_dicts() -> None:
     owner = AutoTrackable()
     owner.items = {"a": variable(0.0), 3: 4}
@@ -304,6 +310,7 @@ def test_dicts_behave_as_dicts() -> None:
         mapping[1] = variable(0.0)
 
 
+@pytest.mark.pure
 def test_templates_depend_on_their_variables() -> None:
     def outer() -> Any:
         tf.get_variable("own", [2])

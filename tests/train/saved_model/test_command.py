@@ -21,7 +21,7 @@ from numbaflow.train.saved_model.inputs import (
     preprocess_inputs_arg_string,
 )
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 EVERYTHING = """
 MetaGraphDef with tag-set: 'serve' contains the following SignatureDefs:
@@ -103,6 +103,7 @@ def test_a_signature_runs(model: str, tmp_path: Path, capsys: Any) -> None:
         assert expected in capsys.readouterr().err
 
 
+@pytest.mark.pure
 def test_files_and_expressions(tmp_path: Path) -> None:
     assert preprocess_inputs_arg_string(r"x=C:\a b.npz[v:0];y:0=c.npy") == {
         "x": (r"C:\a b.npz", "v:0"),
@@ -119,6 +120,7 @@ def test_files_and_expressions(tmp_path: Path) -> None:
             preprocess_input_exprs_arg_string(text, safe=False)
 
 
+@pytest.mark.pure
 def test_examples() -> None:
     (text,) = preprocess_input_examples_arg_string("x=[{'a': [1], 'b': [2.5], 'c': ['t']}]")["x"]
     features = protos.Example.FromString(text).features.feature
@@ -134,6 +136,7 @@ def test_examples() -> None:
             preprocess_input_examples_arg_string(wrong)
 
 
+@pytest.mark.pure
 def test_arrays_in_files(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", [1])
     np.savez(tmp_path / "two.npz", a=[1], b=[2])

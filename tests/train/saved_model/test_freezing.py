@@ -15,7 +15,7 @@ from numbaflow.train.saved_model.freezing import (
     get_saved_model_tag_sets,
 )
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture

@@ -48,6 +48,7 @@ def loaded_value(folder: Path, tags: list[str], **options: Any) -> float:
         return session.run(tf.global_variables()[0])
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("as_text", [False, True])
 def test_graphs_are_found_by_all_their_tags(tmp_path: Path, as_text: bool) -> None:
     builder = save(tmp_path, 4.0, tags=["a", "b"])
@@ -63,6 +64,7 @@ def test_graphs_are_found_by_all_their_tags(tmp_path: Path, as_text: bool) -> No
         loaded_value(tmp_path, ["a"])
 
 
+@pytest.mark.programs
 def test_a_scope_for_the_names(tmp_path: Path, graph: Any) -> None:
     save(tmp_path, 4.0).save()
     with tf.Session() as session:
@@ -81,6 +83,7 @@ def test_folders_that_hold_something_or_nothing(tmp_path: Path) -> None:
         tf.saved_model.Builder(str(tmp_path))
 
 
+@pytest.mark.programs
 def test_variables_are_saved_once_and_first(tmp_path: Path) -> None:
     builder = tf.saved_model.Builder(str(tmp_path))
     with pytest.raises(AssertionError, match="has not been saved yet"):
@@ -90,6 +93,7 @@ def test_variables_are_saved_once_and_first(tmp_path: Path) -> None:
         save(tmp_path, 1.0, builder)
 
 
+@pytest.mark.programs
 def test_a_graph_without_variables(tmp_path: Path) -> None:
     builder = tf.saved_model.Builder(str(tmp_path))
     with tf.Session() as session:
@@ -101,6 +105,7 @@ def test_a_graph_without_variables(tmp_path: Path) -> None:
         assert session.run("c:0") == 3.0
 
 
+@pytest.mark.programs
 def test_the_main_op_runs_after_the_variables_are_restored(tmp_path: Path) -> None:
     builder = tf.saved_model.Builder(str(tmp_path))
     with tf.Session() as session:
@@ -116,6 +121,7 @@ def test_the_main_op_runs_after_the_variables_are_restored(tmp_path: Path) -> No
     assert loaded_value(tmp_path, ["serve"]) == 4.0
 
 
+@pytest.mark.programs
 def test_operations_in_signatures(tmp_path: Path) -> None:
     builder = _SavedModelBuilder(str(tmp_path))
     with tf.Session() as session:
@@ -270,6 +276,7 @@ def test_structures_come_back() -> None:
         encode_structure({"a": np.zeros(3)})
 
 
+@pytest.mark.programs
 def test_operations_to_start_with(graph: Any) -> None:
     v = tf.get_variable("v", initializer=2.0)
     for main in (

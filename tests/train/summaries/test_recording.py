@@ -17,7 +17,7 @@ from numbaflow.train.summaries import graph_writers, recording
 
 from . import recording_program
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +38,7 @@ def events_in(folder: Path) -> list[Any]:
     return rest
 
 
+@pytest.mark.pure
 def test_nodes_are_those_of_tensorflow() -> None:
     with tf.Graph().as_default():
         v2 = SimpleNamespace(**{**vars(graph_writers), **vars(recording)})
@@ -147,6 +148,7 @@ def test_what_cannot_be_written_is_refused(
             sess.run(getattr(raw, op)(writer._resource, *inputs))
 
 
+@pytest.mark.pure
 def test_arguments_that_mean_nothing() -> None:
     with tf.Graph().as_default():
         with pytest.raises(RuntimeError, match="No default"):

@@ -41,6 +41,7 @@ def _unrolled(kind: str, both: bool, x: Any) -> Any:
     return tf.contrib.rnn.stack_bidirectional_dynamic_rnn(cells, back, x, dtype=tf.float32)[0]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("kind", "both"), [("LSTM", False), ("LSTM", True), ("GRU", True), ("RNNTanh", False)]
 )

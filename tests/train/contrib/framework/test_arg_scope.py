@@ -55,6 +55,7 @@ def test_modules_of_contributions_are_found_by_rule() -> None:
         resolve("tensorflow.contrib.framework.python.ops.arg_scopes")
 
 
+@pytest.mark.programs
 def test_variables_are_found_by_scope_and_name() -> None:
     with tf.Graph().as_default():
         with tf.variable_scope("a"):

@@ -37,7 +37,7 @@ def test_walks_go_step_by_step_and_stop(graph):
     assert ge.filter_ts_from_regex([b.op], "a|b") == [a, b]
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_copies_take_other_inputs_and_are_renamed(graph):
     x = tf.placeholder(tf.float32, [2], name="x")
     with tf.name_scope("inner"):
@@ -67,7 +67,7 @@ def test_loops_are_replaced_whole(graph):
         assert session.run([y, again]) == [8.0, 27.0]
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_parts_are_detached_connected_and_passed_by(graph):
     x = tf.constant(2.0, name="x")
     y = tf.square(x, name="y")

@@ -22,7 +22,7 @@ from .programs import PROGRAMS
 RECORDED = json.loads(Path(__file__).with_name("recorded_1_15.json").read_text())
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nodes_and_values_are_those_of_tensorflow(name):
     with settings.override(jit="never"):
@@ -65,7 +65,7 @@ def test_colours_keep_their_brightness():
             assert 0.5 <= (drawn @ shares / (images @ shares)).mean() <= 0.9
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_stereograms_repeat_by_depth():
     flat = tf.contrib.image.single_image_random_dot_stereograms(
         np.zeros([4, 4], np.float32),

@@ -16,7 +16,7 @@ from .models import CASES, results
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -34,6 +34,7 @@ def test_compiled_losses_are_those_of_tensorflow() -> None:
     np.testing.assert_allclose(found["losses"], RECORDED["embedding given"]["losses"], rtol=1e-5)
 
 
+@pytest.mark.pure
 def test_lists_that_are_too_short_are_refused() -> None:
     s2s = tf.contrib.legacy_seq2seq
     short, long = [tf.zeros([2])], [tf.zeros([2])] * 3

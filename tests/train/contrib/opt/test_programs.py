@@ -16,9 +16,10 @@ from .programs import CASES, DECAYING, OPTIMIZERS, run
 
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.programs
 
 
+@pytest.mark.pure
 def test_every_case_is_recorded() -> None:
     assert set(RECORDED) == set(CASES)
 

@@ -20,6 +20,7 @@ v2 = tf.contrib.optimizer_v2
 pytestmark = pytest.mark.pure
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("case", CASES)
 def test_updates_and_values_are_tensorflows(case: str) -> None:
     with settings.override(jit="never"):

@@ -17,7 +17,7 @@ from .cell_programs import CASES, WRAPPERS, steps, weights
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text())
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 @pytest.mark.parametrize("name", [*CASES, *WRAPPERS])
 def test_a_cell_has_the_variables_and_numbers_of_tensorflow(name):
     with settings.override(jit="never"):
@@ -73,7 +73,7 @@ def test_a_sequence_of_unknown_length_runs_by_its_reference():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_wrong_sizes_are_refused_with_their_names():
     cell = tf.contrib.rnn.LSTMBlockCell(4)
     x = tf.placeholder(tf.float32, [None, 3])

@@ -41,14 +41,14 @@ def test_a_step_is_one_plan_without_host_steps(kind):
         assert not [kernel for kernel in report.kernels if kernel.kind == "host"]
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_first_losses_are_those_of_tensorflow():
     with settings.override(jit="never"):
         found = results(tf, "luong", 2)
     np.testing.assert_allclose(found["losses"], RECORDED["luong"]["losses"][:2], atol=1e-5)
 
 
-@pytest.mark.pure
+@pytest.mark.programs
 def test_a_tree_is_followed_back_and_ends_at_its_end():
     ids = np.int32([[[1, 2]], [[3, 9]], [[4, 5]]])
     parents = np.int32([[[0, 0]], [[1, 0]], [[0, 1]]])
