@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from . import (
     arrays,
+    boxes,
     class_suppression,
     conv,
     conv_grad_pooled,
@@ -34,6 +35,7 @@ from .matmul import closed as products
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
 CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     arrays.closed,
+    boxes.closed,
     class_suppression.closed,
     conv.closed,
     conv_grad_pooled.closed,

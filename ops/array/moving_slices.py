@@ -17,6 +17,7 @@ import numpy as np
 from ...engine import errors
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, hint, product, same
+from ...jit.library import boxes
 from ..run_checks import error_of
 from .slice_ranges import Masks, Range, entries, masks_of, range_of, resolved
 
@@ -287,6 +288,14 @@ def places(b: Builder, moving: Moving) -> Value:
 
 def taken(b: Builder, x: Value, ranges: Sequence[Any]) -> Value:
     """What ranges take of a tensor; dimensions that shrink stay, as ones."""
+    # What is as long as the dimension and lies within it is all of it.
+    ranges = [
+        Range(0, 1, n) if isinstance(r, Moving) and r.stride == 1 and same(r.size, n) else r
+        for r, n in zip(ranges, x.shape)
+    ]
+    found = _box(b, x, ranges)
+    if found is not None:
+        return found
     starts = [0 if isinstance(r, Moving) else r.begin for r in ranges]
     strides = [1 if isinstance(r, Moving) else r.stride for r in ranges]
     sizes = [n if isinstance(r, Moving) else r.size for r, n in zip(ranges, x.shape)]
@@ -296,6 +305,19 @@ def taken(b: Builder, x: Value, ranges: Sequence[Any]) -> Value:
             where = b.reshape(r.begin, (1,)) if r.shrink else places(b, r)
             part = b.pick(part, where, axis)
     return part
+
+
+def _box(b: Builder, x: Value, ranges: Sequence[Any]) -> Value | None:
+    """What ranges that move along two dimensions or more take: whole lines, copied."""
+    moving = [r for r in ranges if isinstance(r, Moving)]
+    if len(moving) < 2 or any(r.stride != 1 for r in ranges):
+        return None
+    depth = len(ranges)
+    while _is_all(ranges[depth - 1], x.shape[depth - 1]):
+        depth -= 1
+    corner = [b.reshape(_as_value(b, r.begin), (1,)) for r in ranges[:depth]]
+    found = boxes.box(b, x, b.concat(corner, 0), [r.size for r in ranges], depth)
+    return None if found is NotImplemented else found
 
 
 def put(

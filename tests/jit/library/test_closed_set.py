@@ -136,6 +136,18 @@ def products(dtype: str) -> Run:
     return found, {x: numbers(33, 50, dtype=dtype)}
 
 
+def boxes(dtype: str) -> Run:
+    place = tf.random_uniform([], 0, 3, tf.int32, seed=1)
+    found, feeds = [], {}
+    for kind in (dtype, "uint8"):
+        for shape in ((7, 8, 3), (6, 7, 8, 3)):
+            x = tf.placeholder(kind, shape)
+            around, feeds[x] = len(shape) - 3, np.zeros(shape, kind)
+            corner = [*[0] * around, place, place, 0]
+            found.append(tf.slice(x, corner, [*shape[:around], 2, 2, 3]))
+    return found, feeds
+
+
 def arrays(dtype: str) -> Run:
     xs = tf.placeholder(dtype, [None, 4, 3])
     held = tf.TensorArray(dtype, tf.shape(xs)[0]).unstack(xs)
@@ -208,7 +220,7 @@ FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
     orders,
     growing,
-    *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays),
+    *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays, boxes),
 )
 
 

@@ -98,6 +98,30 @@ def single_of_numpy(t: int) -> list[np.ndarray]:
     return single(X, t)
 
 
+def test_boxes_that_move_along_some_dimensions_are_copied_by_lines() -> None:
+    """As random crops are; of a corner outside nothing is read."""
+    with settings.override(jit="always"), tf.Session() as session:
+        corner = tf.Variable([1, 2, 0])
+        x, sizes = tf.placeholder(tf.float32, [None, None, 4]), [2, 3, 4]
+        y = [tf.slice(x, corner, sizes), tf.slice(x, corner + [0, 0, 1], [2, 3, 2])]
+        y += [tf.slice(tf.expand_dims(x, 0), tf.concat([[0], corner], 0), [1, *sizes])]
+        session.run(tf.global_variables_initializer())
+        for a, b in ((1, 2), (0, 0), (4, 2)):
+            session.run(corner.assign([a, b, 0]))
+            found = session.run(y, {x: X})
+            part = X[a : a + 2, b : b + 3]
+            for one, expected in zip(found, (part, part[..., 1:3], part[None])):
+                np.testing.assert_array_equal(one, expected)
+        assert "box " in str(session.explain(y, {x: X}))
+        for outside in ([5, 0, 0], [-1, 0, 0], [0, 1 << 30, 0]):
+            session.run(corner.assign(outside))
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Expected (begin|size)"):
+                session.run(y[0], {x: X})
+        session.run(corner.assign([0, 0, 0]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected size\[1\] in"):
+            session.run(y[0], {x: X[:, :2]})
+
+
 def test_an_index_outside_is_refused_with_tensorflows_words() -> None:
     with settings.override(jit="always"), tf.Session() as session:
         place = tf.Variable(6)
