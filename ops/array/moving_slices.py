@@ -17,7 +17,6 @@ import numpy as np
 from ...engine import errors
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, hint, product, same
-from ...jit.library import boxes
 from ..run_checks import error_of
 from .slice_ranges import Masks, Range, entries, masks_of, range_of, resolved
 
@@ -309,6 +308,8 @@ def taken(b: Builder, x: Value, ranges: Sequence[Any]) -> Value:
 
 def _box(b: Builder, x: Value, ranges: Sequence[Any]) -> Value | None:
     """What ranges that move along two dimensions or more take: whole lines, copied."""
+    from ...jit.library import boxes
+
     moving = [r for r in ranges if isinstance(r, Moving)]
     if len(moving) < 2 or any(r.stride != 1 for r in ranges):
         return None
