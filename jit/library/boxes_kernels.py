@@ -21,8 +21,9 @@ def box(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
     in it, how far it may begin and how far apart its elements are.  Rows are lines of the box.
     """
     begins, line, fits = pointer(args[1]), args[3], True
+    # Of a length below zero the error is told elsewhere, too: two of them make a count above it.
     for axis in (*AXES, LAST):
-        fits = fits and args[5 + 3 * axis] >= 0
+        fits = fits and args[4 + 3 * axis] >= 0 and args[5 + 3 * axis] >= 0
     if fits:
         first = start(begins, LAST, args[5 + 3 * LAST]) * args[6 + 3 * LAST]
         for r in range(r0, r1):

@@ -247,7 +247,10 @@ def box_side(b: Builder, whole: AnySize, start: Bound, count: Any, axis: int) ->
 
     wrong = b.map(outside, begin, number, limit)
     b.require_not(wrong, problem, begin, number, limit)
-    return Moving(begin, 1, b.measure(number) if is_moving(count) else count)
+    if is_moving(count):
+        # What is wrong is told by the check, and nothing has a size below zero.
+        count = b.measure(b.map(lambda n: k.maximum(n, 0), number))
+    return Moving(begin, 1, count)
 
 
 def padded(

@@ -11,6 +11,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.jit.runtime import guards
 
 pytestmark = pytest.mark.cpu
 X = np.random.default_rng(3).normal(size=(6, 5, 4)).astype(np.float32)
@@ -120,6 +121,19 @@ def test_boxes_that_move_along_some_dimensions_are_copied_by_lines() -> None:
         session.run(corner.assign([0, 0, 0]))
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected size\[1\] in"):
             session.run(y[0], {x: X[:, :2]})
+
+
+def test_boxes_of_less_than_nothing_are_refused_and_write_nothing() -> None:
+    """Two lengths below zero have a product above it."""
+    with settings.override(jit="always"), tf.Session() as session, guards.among("bytes"):
+        corner, sizes = tf.placeholder(tf.int32, [3]), tf.placeholder(tf.int32, [3])
+        x = tf.placeholder(tf.float32, [None, None, 4])
+        y = tf.slice(x, corner, sizes)
+        for wrong in ([-3, -5, 4], [-3, 4, -5], [2, -3, -5]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected size\[\d\] in"):
+                session.run(y, {x: X, corner: [1, 1, 0], sizes: wrong})
+        found = session.run(y, {x: X, corner: [1, 1, 0], sizes: [2, 2, 3]})
+        np.testing.assert_array_equal(found, X[1:3, 1:3, :3])
 
 
 def test_an_index_outside_is_refused_with_tensorflows_words() -> None:
