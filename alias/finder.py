@@ -29,8 +29,8 @@ _MISSING = object()
 _PRIVATE = frozenset({"engine", "jit", "ops"})
 # Packages that hold nothing but modules of messages.
 _PACKAGES = frozenset(
-    "core core.example core.framework core.lib core.lib.core core.profiler core.protobuf core.util "
-    "python".split()
+    "core core.example core.framework core.kernels core.kernels.boosted_trees core.lib "
+    "core.lib.core core.profiler core.protobuf core.util python".split()
 )
 
 

@@ -72,6 +72,7 @@ HOMES = {
             "tf .ops.array.constant .ops.array.gather .ops.array.shape .ops.array.indexing raw"
         ),
         "bitwise_ops": "tf.bitwise",
+        "boosted_trees_ops": ".train.estimator.trees.resources raw",
         "candidate_sampling_ops": "tf.nn",
         "check_ops": "tf.debugging tf",
         "clip_ops": "tf",
@@ -386,8 +387,8 @@ HOMES["ops"].update(
     for family in (
         "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
-        "checkpoint set sparse spectral state stateless_random string summary dataset "
-        "experimental_dataset"
+        "boosted_trees checkpoint set sparse spectral state stateless_random string summary "
+        "dataset experimental_dataset"
     ).split()
 )
 

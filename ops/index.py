@@ -527,6 +527,8 @@ train.contrib.eager: contrib.autograph.AutoGraphError contrib.autograph.Feature
   contrib.eager.in_eager_mode contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.run
   contrib.eager.run_all_tests_in_graph_and_eager_modes
   contrib.eager.run_test_in_graph_and_eager_modes
+train.contrib.estimator.boosted_trees: contrib.estimator.boosted_trees_classifier_train_in_memory
+  contrib.estimator.boosted_trees_regressor_train_in_memory
 train.contrib.estimator.export: contrib.estimator.build_supervised_input_receiver_fn_from_input_fn
   contrib.estimator.export_all_saved_models contrib.estimator.export_saved_model_for_mode
 train.contrib.estimator.extenders: contrib.estimator.TowerOptimizer
@@ -1007,9 +1009,7 @@ train.contrib.unavailable: contrib.autograph.ConversionOptions contrib.autograph
   contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
   contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
   contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
-  contrib.estimator.boosted_trees_classifier_train_in_memory
-  contrib.estimator.boosted_trees_regressor_train_in_memory contrib.ffmpeg.decode_audio
-  contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
   contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
   contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
   contrib.stat_summarizer.StatSummarizer contrib.tfprof.ProfileContext
@@ -1095,6 +1095,8 @@ train.estimator.parsing: estimator.classifier_parse_example_spec
 train.estimator.run_config: estimator.RunConfig
 train.estimator.settings: estimator.VocabInfo estimator.WarmStartSettings
 train.estimator.training: estimator.EvalSpec estimator.TrainSpec estimator.train_and_evaluate
+train.estimator.trees.boosted_trees: estimator.BoostedTreesClassifier
+  estimator.BoostedTreesEstimator estimator.BoostedTreesRegressor
 train.feature_column.categorical: feature_column.categorical_column_with_hash_bucket
   feature_column.categorical_column_with_identity
   feature_column.categorical_column_with_vocabulary_file

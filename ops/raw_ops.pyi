@@ -768,6 +768,245 @@ def BlockLSTMV2(
     use_peephole: bool | None = ...,
     name: str | None = ...,
 ) -> _BlockLSTMV2: ...
+def BoostedTreesAggregateStats(
+    node_ids: TensorLike,
+    gradients: TensorLike,
+    hessians: TensorLike,
+    feature: TensorLike,
+    max_splits: int,
+    num_buckets: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesBucketize(
+    float_values: Sequence[TensorLike] | Tensor,
+    bucket_boundaries: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+class _BoostedTreesCalculateBestFeatureSplit(NamedTuple):
+    node_ids: Tensor
+    gains: Tensor
+    feature_dimensions: Tensor
+    thresholds: Tensor
+    left_node_contribs: Tensor
+    right_node_contribs: Tensor
+    split_with_default_directions: Tensor
+
+def BoostedTreesCalculateBestFeatureSplit(
+    node_id_range: TensorLike,
+    stats_summary: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    tree_complexity: TensorLike,
+    min_node_weight: TensorLike,
+    logits_dimension: int,
+    split_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _BoostedTreesCalculateBestFeatureSplit: ...
+class _BoostedTreesCalculateBestGainsPerFeature(NamedTuple):
+    node_ids_list: list[Tensor]
+    gains_list: list[Tensor]
+    thresholds_list: list[Tensor]
+    left_node_contribs_list: list[Tensor]
+    right_node_contribs_list: list[Tensor]
+
+def BoostedTreesCalculateBestGainsPerFeature(
+    node_id_range: TensorLike,
+    stats_summary_list: Sequence[TensorLike] | Tensor,
+    l1: TensorLike,
+    l2: TensorLike,
+    tree_complexity: TensorLike,
+    min_node_weight: TensorLike,
+    max_splits: int,
+    name: str | None = ...,
+) -> _BoostedTreesCalculateBestGainsPerFeature: ...
+def BoostedTreesCenterBias(
+    tree_ensemble_handle: TensorLike,
+    mean_gradients: TensorLike,
+    mean_hessians: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesCreateEnsemble(
+    tree_ensemble_handle: TensorLike,
+    stamp_token: TensorLike,
+    tree_ensemble_serialized: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesCreateQuantileStreamResource(
+    quantile_stream_resource_handle: TensorLike,
+    epsilon: TensorLike,
+    num_streams: TensorLike,
+    max_elements: int | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesDeserializeEnsemble(
+    tree_ensemble_handle: TensorLike,
+    stamp_token: TensorLike,
+    tree_ensemble_serialized: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesEnsembleResourceHandleOp(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesExampleDebugOutputs(
+    tree_ensemble_handle: TensorLike,
+    bucketized_features: Sequence[TensorLike] | Tensor,
+    logits_dimension: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesFlushQuantileSummaries(
+    quantile_stream_resource_handle: TensorLike,
+    num_features: int,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+class _BoostedTreesGetEnsembleStates(NamedTuple):
+    stamp_token: Tensor
+    num_trees: Tensor
+    num_finalized_trees: Tensor
+    num_attempted_layers: Tensor
+    last_layer_nodes_range: Tensor
+
+def BoostedTreesGetEnsembleStates(
+    tree_ensemble_handle: TensorLike,
+    name: str | None = ...,
+) -> _BoostedTreesGetEnsembleStates: ...
+def BoostedTreesMakeQuantileSummaries(
+    float_values: Sequence[TensorLike] | Tensor,
+    example_weights: TensorLike,
+    epsilon: TensorLike,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def BoostedTreesMakeStatsSummary(
+    node_ids: TensorLike,
+    gradients: TensorLike,
+    hessians: TensorLike,
+    bucketized_features_list: Sequence[TensorLike] | Tensor,
+    max_splits: int,
+    num_buckets: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesPredict(
+    tree_ensemble_handle: TensorLike,
+    bucketized_features: Sequence[TensorLike] | Tensor,
+    logits_dimension: int,
+    name: str | None = ...,
+) -> Tensor: ...
+def BoostedTreesQuantileStreamResourceAddSummaries(
+    quantile_stream_resource_handle: TensorLike,
+    summaries: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesQuantileStreamResourceDeserialize(
+    quantile_stream_resource_handle: TensorLike,
+    bucket_boundaries: Sequence[TensorLike] | Tensor,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesQuantileStreamResourceFlush(
+    quantile_stream_resource_handle: TensorLike,
+    num_buckets: TensorLike,
+    generate_quantiles: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesQuantileStreamResourceGetBucketBoundaries(
+    quantile_stream_resource_handle: TensorLike,
+    num_features: int,
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def BoostedTreesQuantileStreamResourceHandleOp(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+class _BoostedTreesSerializeEnsemble(NamedTuple):
+    stamp_token: Tensor
+    tree_ensemble_serialized: Tensor
+
+def BoostedTreesSerializeEnsemble(
+    tree_ensemble_handle: TensorLike,
+    name: str | None = ...,
+) -> _BoostedTreesSerializeEnsemble: ...
+class _BoostedTreesSparseAggregateStats(NamedTuple):
+    stats_summary_indices: Tensor
+    stats_summary_values: Tensor
+    stats_summary_shape: Tensor
+
+def BoostedTreesSparseAggregateStats(
+    node_ids: TensorLike,
+    gradients: TensorLike,
+    hessians: TensorLike,
+    feature_indices: TensorLike,
+    feature_values: TensorLike,
+    feature_shape: TensorLike,
+    max_splits: int,
+    num_buckets: int,
+    name: str | None = ...,
+) -> _BoostedTreesSparseAggregateStats: ...
+class _BoostedTreesSparseCalculateBestFeatureSplit(NamedTuple):
+    node_ids: Tensor
+    gains: Tensor
+    feature_dimensions: Tensor
+    thresholds: Tensor
+    left_node_contribs: Tensor
+    right_node_contribs: Tensor
+    split_with_default_directions: Tensor
+
+def BoostedTreesSparseCalculateBestFeatureSplit(
+    node_id_range: TensorLike,
+    stats_summary_indices: TensorLike,
+    stats_summary_values: TensorLike,
+    stats_summary_shape: TensorLike,
+    l1: TensorLike,
+    l2: TensorLike,
+    tree_complexity: TensorLike,
+    min_node_weight: TensorLike,
+    logits_dimension: int,
+    split_type: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _BoostedTreesSparseCalculateBestFeatureSplit: ...
+class _BoostedTreesTrainingPredict(NamedTuple):
+    partial_logits: Tensor
+    tree_ids: Tensor
+    node_ids: Tensor
+
+def BoostedTreesTrainingPredict(
+    tree_ensemble_handle: TensorLike,
+    cached_tree_ids: TensorLike,
+    cached_node_ids: TensorLike,
+    bucketized_features: Sequence[TensorLike] | Tensor,
+    logits_dimension: int,
+    name: str | None = ...,
+) -> _BoostedTreesTrainingPredict: ...
+def BoostedTreesUpdateEnsemble(
+    tree_ensemble_handle: TensorLike,
+    feature_ids: TensorLike,
+    node_ids: Sequence[TensorLike] | Tensor,
+    gains: Sequence[TensorLike] | Tensor,
+    thresholds: Sequence[TensorLike] | Tensor,
+    left_node_contribs: Sequence[TensorLike] | Tensor,
+    right_node_contribs: Sequence[TensorLike] | Tensor,
+    max_depth: TensorLike,
+    learning_rate: TensorLike,
+    pruning_mode: int,
+    name: str | None = ...,
+) -> Operation: ...
+def BoostedTreesUpdateEnsembleV2(
+    tree_ensemble_handle: TensorLike,
+    feature_ids: TensorLike,
+    dimension_ids: Sequence[TensorLike] | Tensor,
+    node_ids: Sequence[TensorLike] | Tensor,
+    gains: Sequence[TensorLike] | Tensor,
+    thresholds: Sequence[TensorLike] | Tensor,
+    left_node_contribs: Sequence[TensorLike] | Tensor,
+    right_node_contribs: Sequence[TensorLike] | Tensor,
+    split_types: Sequence[TensorLike] | Tensor,
+    max_depth: TensorLike,
+    learning_rate: TensorLike,
+    pruning_mode: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def BroadcastArgs(
     s0: TensorLike,
     s1: TensorLike,
@@ -2723,6 +2962,14 @@ def Invert(
 ) -> Tensor: ...
 def InvertPermutation(
     x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsBoostedTreesEnsembleInitialized(
+    tree_ensemble_handle: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def IsBoostedTreesQuantileStreamResourceInitialized(
+    quantile_stream_resource_handle: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def IsFinite(

@@ -223,6 +223,7 @@ FAMILIES: dict[str, set[str]] = {
     "state": {"array", "random"},
     "strings": {"sparse"},
     "summaries": {"audio", "image", "state", "strings"},
+    "trees": {"state"},
 }
 
 

@@ -12,7 +12,6 @@ from ...engine.api import constant
 
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
-_TREES = "estimators of boosted trees, which are not in numbaflow yet"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
@@ -47,10 +46,6 @@ TABLE = {
         distribute.cluster_resolver.GCEClusterResolver
         distribute.cluster_resolver.KubernetesClusterResolver
         distribute.cluster_resolver.SlurmClusterResolver
-    """,
-    _TREES: """
-        contrib.estimator.boosted_trees_classifier_train_in_memory
-        contrib.estimator.boosted_trees_regressor_train_in_memory
     """,
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator

@@ -131,5 +131,3 @@ def test_graphs_for_training_take_what_input_functions_give() -> None:
         receiver = receiver_fn()
         assert receiver.features["x"].shape.as_list() == [None, 3]
         assert receiver.labels.dtype == tf.int64
-    with pytest.raises(NotImplementedError, match="boosted trees"):
-        heads.boosted_trees_classifier_train_in_memory(input_fn)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boosted trees: ensembles and streams of quantiles that sessions keep, and what grows trees."""
