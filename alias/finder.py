@@ -19,6 +19,7 @@ from typing import Any
 
 from ..engine.interface.missing import NOT_YET, is_known, module_error
 from .contributions import contribution_homes
+from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
 from .renamed import RENAMED
 
@@ -129,7 +130,7 @@ def _internal(path: str) -> ModuleType | None:
     if homes is not None:
         return _View(path, homes)
     prefix = f"{path}."
-    if path in _PACKAGES or any(name.startswith(prefix) for name in known):
+    if path in _PACKAGES or has_module(path) or any(name.startswith(prefix) for name in known):
         return _View(path, "")
     return None
 
@@ -138,7 +139,9 @@ def _messages(path: str) -> ModuleType | None:
     from ..io import protos
 
     file = f"{ROOT}/{path.removesuffix('_pb2').replace('.', '/')}.proto"
-    return protos.module(file) if file in protos.files() else None
+    if file in protos.files():
+        return protos.module(file)
+    return _View(path, "") if has_module(path) else None
 
 
 @functools.cache
@@ -179,6 +182,8 @@ class _View(ModuleType):
             value = value if below is _MISSING else below
             if value is _MISSING and self.__name__.startswith(f"{ROOT}.python."):
                 value = _neighbour(name, self.__name__)
+            if value is _MISSING:
+                value = stand_in(self.__name__.removeprefix(f"{ROOT}."), name, _MISSING)
         if value is _MISSING:
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
         vars(self)[name] = value
@@ -188,7 +193,7 @@ class _View(ModuleType):
         """A module below it: in TensorFlow all of them are imported."""
         path = f"{self.__name__.removeprefix(ROOT + '.')}.{name}"
         known = _internal_names()
-        if path not in known and path not in _PACKAGES:
+        if path not in known and path not in _PACKAGES and not has_module(path):
             if not any(other.startswith(f"{path}.") for other in known):
                 return _MISSING
         return importlib.import_module(f"{ROOT}.{path}") if ROOT in sys.modules else _MISSING
@@ -265,17 +270,24 @@ def _lookup(home: str, name: str) -> Any:
 
 
 def _raw(name: str) -> Any:
-    """The function that makes one node of a type, by its Python name ("mat_mul")."""
+    """The function that makes one node of a type, by its Python name ("mat_mul") or its own."""
     # TensorFlow hides some of them behind an underscore.
     functions = _raw_functions()
-    return functions.get(name) or functions.get(name.removeprefix("_"), _MISSING)
+    return functions.get(name) or functions.get(_letters(name), _MISSING)
+
+
+def _letters(name: str) -> str:
+    """A name without what two spellings of it differ in: `conv2d_backprop_input`, `Conv2D…`."""
+    return name.replace("_", "").lower()
 
 
 @functools.cache
 def _raw_functions() -> dict[str, Any]:
+    """Functions that make nodes, by their Python names, by types and by their letters."""
     from ..engine.graph.registry import definitions
     from ..ops.public import raw
 
     importlib.import_module(_PACKAGE)  # Fills the op table.
-    functions = (getattr(raw, definition.name) for definition in definitions())
-    return {function.__name__: function for function in functions}
+    by_type = {d.name: getattr(raw, d.name) for d in definitions()}
+    by_letters = {_letters(name): function for name, function in by_type.items()}
+    return {**by_letters, **by_type, **{f.__name__: f for f in by_type.values()}}

@@ -388,7 +388,7 @@ HOMES["ops"].update(
         "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
         "boosted_trees checkpoint set sparse spectral state stateless_random string summary "
-        "dataset experimental_dataset"
+        "dataset experimental_dataset rnn cudnn_rnn clustering decode_proto encode_proto"
     ).split()
 )
 
@@ -439,10 +439,11 @@ AT_ONCE = frozenset({"python.framework.test_ops"})
 _INTERNALS = {
     "functions": (
         "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use "
-        "util.decorator_utils util.keyword_args util.is_in_graph_mode util.serialization "
-        "util.all_util"
+        "util.module_wrapper util.decorator_utils util.keyword_args util.is_in_graph_mode "
+        "util.serialization util.all_util"
     ),
     "eager": "eager.context eager.tape eager.def_function eager.function",
+    "monitoring": "eager.monitoring",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
         "framework.c_api_util framework.auto_control_deps ops.parallel_for.control_flow_ops "
@@ -486,6 +487,10 @@ _ESTIMATORS = {
     "inputs.pandas_io": "inputs",
 }
 OTHERS["python.estimator"] = "tf.estimator"
+_EXPORTS = ".train.estimator.export_utils .train.estimator.export_output"
+OTHERS["python.saved_model.model_utils"] = _EXPORTS
+for _module in ("export_utils", "export_output", "mode_keys"):
+    OTHERS[f"python.saved_model.model_utils.{_module}"] = _EXPORTS
 OTHERS.update(
     {
         f"python.estimator.{module}": " ".join(
@@ -528,7 +533,7 @@ for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver"
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
 for _module in ("op_selector", "cond_v2", "ragged.ragged_tensor"):
     OTHERS[f"python.ops.{_module}"] = ".alias.internals.privates"
-OTHERS["python.keras.utils.tf_utils"] = "tf.contrib.framework"
+OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
 OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"
 for _module in ("activations", "initializers", "layers"):
     OTHERS[f"python.keras.{_module}"] = f"tf.keras.{_module}"

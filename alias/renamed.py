@@ -23,7 +23,12 @@ _COLUMN_NAMES = {
 }
 
 # Module -> {name there: public name or ".module:attribute"}, where the names differ.
+_MODES = ".train.estimator.mode_keys:ModeKeys"
+_SIGNATURE_KEYS = ".train.estimator.export_utils:_SIGNATURE_KEYS"
 RENAMED = {
+    "saved_model.model_utils": {"EstimatorModeKeys": _MODES, "SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
+    "saved_model.model_utils.export_utils": {"SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
+    "saved_model.model_utils.mode_keys": {"EstimatorModeKeys": _MODES},
     "feature_column.feature_column": {
         **{
             f"_{name}": f".train.feature_column.{room}:{name}"

@@ -520,9 +520,10 @@ train.contrib.distributions.vector_diffeomixture: contrib.distributions.VectorDi
   contrib.distributions.quadrature_scheme_softmaxnormal_quantiles
 train.contrib.distributions.wishart: contrib.distributions.WishartCholesky
   contrib.distributions.WishartFull
-train.contrib.eager: contrib.autograph.AutoGraphError contrib.autograph.Feature
-  contrib.autograph.do_not_convert contrib.autograph.set_loop_options contrib.eager.ASYNC
-  contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_SILENT
+train.contrib.eager: autograph.experimental.Feature autograph.experimental.do_not_convert
+  autograph.experimental.set_loop_options autograph.set_verbosity contrib.autograph.AutoGraphError
+  contrib.autograph.Feature contrib.autograph.do_not_convert contrib.autograph.set_loop_options
+  contrib.eager.ASYNC contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_SILENT
   contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC contrib.eager.get_optimizer_variables
   contrib.eager.in_eager_mode contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.run
   contrib.eager.run_all_tests_in_graph_and_eager_modes
@@ -988,18 +989,19 @@ train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
-  contrib.autograph.convert contrib.autograph.converted_call contrib.autograph.set_element_type
-  contrib.autograph.stack contrib.autograph.to_code contrib.autograph.to_graph
-  contrib.batching.batch_function contrib.cluster_resolver.GCEClusterResolver
-  contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
-  contrib.data.LMDBDataset contrib.distribute.CollectiveAllReduceStrategy
-  contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy
-  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
-  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
-  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
-  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
-  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host contrib.eager.defun
+train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograph.ConversionOptions
+  contrib.autograph.StackTraceMapper contrib.autograph.convert contrib.autograph.converted_call
+  contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
+  contrib.autograph.to_graph contrib.batching.batch_function
+  contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
+  contrib.cluster_resolver.SlurmClusterResolver contrib.data.LMDBDataset
+  contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.MultiWorkerAllReduce
+  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
+  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
+  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
+  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
+  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
+  contrib.eager.connect_to_remote_host contrib.eager.defun
   contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
   contrib.eager.function contrib.eager.gradients_function contrib.eager.implicit_gradients
   contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 def absent(name: str, instead: str = "") -> Any:
     """A class that raises NotImplementedError when it is called; other classes may inherit it.
 
+    Its constants (`X.SUM`), which stand as defaults in libraries' signatures, are absent, too.
+
     Args:
         name: what it stands for.
         instead: what programs may use, as the end of a sentence.
@@ -25,4 +27,17 @@ def absent(name: str, instead: str = "") -> Any:
     def fail(cls: type, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"{name} is not in numbaflow{instead}")
 
-    return type(name.rpartition(".")[2], (), {"__new__": fail, "__doc__": "Not here."})
+    last = name.rpartition(".")[2]
+    return _Kind(last, (), {"__new__": fail, "__doc__": "Not here.", "_absent": (name, instead)})
+
+
+class _Kind(type):
+    """What classes that are not here are."""
+
+    _absent: tuple[str, str]
+
+    def __getattr__(cls, name: str) -> Any:
+        if not name.isupper():
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        path, instead = cls._absent
+        return absent(f"{path}.{name}", instead)

@@ -9,14 +9,18 @@ from types import ModuleType
 from typing import Any
 
 from .absent import absent
+from .forms_v2 import function_of
 
 # What TensorFlow 2 has under names of its own, which are not here.
-_OTHER = frozenset("summary losses metrics optimizers initializers keras function".split())
+_OTHER = frozenset({"summary"})
+# What is the same in both, and what is another's.
+_SAME = frozenset({"compat", "keras"})
+_OF_KERAS = frozenset("losses metrics optimizers initializers".split())
 _PACKAGE = __package__.partition(".")[0] + ".compat.v2"
 
 
 class View(ModuleType):
-    """One namespace of it; `X` is `X_v2` where there is that."""
+    """One namespace of it."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{_PACKAGE}.{path}".rstrip("."))
@@ -34,10 +38,11 @@ class View(ModuleType):
         place: Any = importlib.import_module(__package__.partition(".")[0])
         for part in self._path.split(".") if self._path else ():
             place = getattr(place, part)
-        found = getattr(place, f"{name}_v2") if hasattr(place, f"{name}_v2") else None
-        found = getattr(place, name) if found is None else found
-        if isinstance(found, ModuleType):
-            found = namespace(path)
+        found = getattr(place, name, None)
+        if path in _OF_KERAS:
+            found = getattr(place.keras, name)
+        elif path not in _SAME:
+            found = namespace(path) if isinstance(found, ModuleType) else function_of(path)
         vars(self)[name] = found
         return found
 

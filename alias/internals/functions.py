@@ -252,6 +252,18 @@ def deprecated_alias(
     return func_or_class
 
 
+def hide_attribute_from_api(value: Any) -> Any:
+    """An attribute that documents leave out, as it is."""
+    return value
+
+
+class TFModuleWrapper(ModuleType):
+    """What a module that warns of deprecated names is wrapped in: here it stays as it is."""
+
+    def __new__(cls, wrapped: ModuleType, *unused: Any, **also_unused: Any) -> Any:
+        return wrapped
+
+
 def deprecated_endpoints(*args: str) -> Callable[[Any], Any]:
     """A decorator that notes old public names."""
 

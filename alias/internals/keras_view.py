@@ -37,6 +37,7 @@ _HERE = {
     "layers.Layer": ".train.layers.base_layer:Layer",
     "layers.InputSpec": ".train.layers.input_spec:InputSpec",
     "activations.get": ".alias.internals.keras_view:activation",
+    "utils.get_custom_objects": ".alias.internals.keras_view:get_custom_objects",
     **{f"activations.{name}": f"nn.{name}" for name in _ACTIVATIONS.split()},
     "activations.sigmoid": "sigmoid",
     "activations.tanh": "tanh",
@@ -109,4 +110,16 @@ def activation(identifier: Any) -> Any:
     return identifier
 
 
+def get_custom_objects() -> dict[str, Any]:
+    """The classes and functions that libraries gave names to (get_custom_objects)."""
+    return _custom_objects
+
+
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Notes a class whose objects layers of Keras, of which none are here, take for tensors."""
+    _symbolic.add(cls)
+
+
+_custom_objects: dict[str, Any] = {}
+_symbolic: set[type] = set()
 KERAS = namespace()

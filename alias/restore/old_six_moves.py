@@ -25,6 +25,8 @@ _MODULES = {
     "urllib": "urllib",
     "urllib_error": "urllib.error",
     "urllib_parse": "urllib.parse",
+    "urllib_request": "urllib.request",
+    "urllib_response": "urllib.response",
     "urllib_robotparser": "urllib.robotparser",
     "_thread": "_thread",
     "xmlrpc_client": "xmlrpc.client",

@@ -91,6 +91,10 @@ NAMES = (
             ("cPickle", "pickle"),
             ("configparser", "configparser"),
             ("queue", "queue"),
+            *(
+                (f"urllib_{part}", f"urllib.{part}")
+                for part in "error parse request response robotparser".split()
+            ),
             ("urllib", "urllib"),
             ("urllib.request", "urllib.request"),
             ("urllib.parse", "urllib.parse"),

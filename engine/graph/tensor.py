@@ -200,6 +200,8 @@ class Tensor:
             "execution or decorate this function with @tf.function.",
         )
 
+    __nonzero__ = __bool__  # Python 2's name, which random variables of libraries overload.
+
     def __len__(self) -> int:
         raise hinted(
             TypeError,

@@ -15,11 +15,16 @@ NOT_YET = "is in TensorFlow 1.15, not in numbaflow yet"
 @functools.cache
 def known_names() -> dict[str, tuple[str, ...]]:
     """Namespace below `tf`, such as "nn" or "", -> the names that TensorFlow 1.15 has there."""
+    return names_by_module(__package__, "tf115_names.txt")
+
+
+def names_by_module(package: str, file: str) -> dict[str, tuple[str, ...]]:
+    """What a list of names beside a package's modules says: module -> names."""
     from importlib import resources
 
     table: dict[str, list[str]] = {}
     words: list[str] = []
-    text = resources.files(__package__).joinpath("tf115_names.txt").read_text("ascii")
+    text = resources.files(package).joinpath(file).read_text("ascii")
     for line in text.splitlines():
         if line.startswith("["):
             words = table.setdefault(line.strip("[]").removeprefix("tf").removeprefix("."), [])

@@ -56,6 +56,8 @@ class Dimension:
     def __int__(self) -> int:
         return self._value  # type: ignore[return-value]
 
+    __long__ = __int__
+
     def __index__(self) -> int:
         return self._value  # type: ignore[return-value]
 
@@ -262,6 +264,8 @@ class TensorShape:
 
     def __bool__(self) -> bool:
         return self._sizes is not None
+
+    __nonzero__ = __bool__
 
     def __iter__(self) -> Iterator[Any]:
         if self._sizes is None:

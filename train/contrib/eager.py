@@ -62,7 +62,7 @@ constant("contrib.eager.run_all_tests_in_graph_and_eager_modes", _as_it_is)
 constant("contrib.eager.run_test_in_graph_and_eager_modes", _as_it_is)
 
 
-@export("contrib.autograph.do_not_convert")
+@export("contrib.autograph.do_not_convert", "autograph.experimental.do_not_convert")
 def do_not_convert(*given: Any, **unused: Any) -> Any:
     """A decorator of functions that stay as they are, as all do here."""
     if len(given) == 1 and callable(given[0]):
@@ -70,9 +70,15 @@ def do_not_convert(*given: Any, **unused: Any) -> Any:
     return lambda function: function
 
 
-@export("contrib.autograph.set_loop_options")
+@export("contrib.autograph.set_loop_options", "autograph.experimental.set_loop_options")
 def set_loop_options(*unused: Any, **also_unused: Any) -> None:
     """Says something to AutoGraph of the loop around it; does nothing here."""
+
+
+@export("autograph.set_verbosity")
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Says how much AutoGraph is to tell of what it converts; it converts nothing here."""
+    del level, alsologtostdout
 
 
 @export("contrib.autograph.AutoGraphError")
@@ -80,7 +86,7 @@ class AutoGraphError(Exception):
     """An error of AutoGraph's."""
 
 
-@export("contrib.autograph.Feature")
+@export("contrib.autograph.Feature", "autograph.experimental.Feature")
 class Feature(enum.Enum):
     """What AutoGraph can be asked to convert."""
 

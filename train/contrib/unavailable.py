@@ -68,7 +68,7 @@ TABLE = {
         contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
         contrib.autograph.convert contrib.autograph.converted_call
         contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
-        contrib.autograph.to_graph
+        contrib.autograph.to_graph autograph.to_code autograph.to_graph
     """,
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio

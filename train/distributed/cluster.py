@@ -46,6 +46,8 @@ class ClusterSpec:
     def __bool__(self) -> bool:
         return bool(self._cluster_spec)
 
+    __nonzero__ = __bool__
+
     def __eq__(self, other: object) -> bool:
         return self._cluster_spec == other
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.alias import finder
-from numbaflow.alias.internals import eager, framework, functions, products
+from numbaflow.alias.internals import eager, forms_v2, framework, functions, products
 from numbaflow.alias.internals.compat_v2 import V2
 
 pytestmark = pytest.mark.pure
@@ -132,13 +133,48 @@ def test_questions_have_answers() -> None:
 
 def test_version_2_of_names_is_seen() -> None:
     assert tf.compat.v2 is V2 and V2.nn.relu is tf.nn.relu
-    assert V2.argmax is tf.argmax and V2.io.gfile is not tf.gfile
+    assert V2.add is tf.add and V2.io.gfile is not tf.gfile
+    assert V2.where is tf.where_v2 and V2.compat.v1 is tf.compat.v1
     entropy = V2.nn.softmax_cross_entropy_with_logits
-    assert entropy is tf.nn.softmax_cross_entropy_with_logits_v2
+    assert entropy.__name__ == tf.nn.softmax_cross_entropy_with_logits_v2.__name__
+    assert V2.keras is tf.keras and V2.initializers is tf.keras.initializers
     assert view("compat.v2.nn").tanh is tf.nn.tanh and not hasattr(V2, "summary")
     assert "numbaflow.compat.v2.nn" in sys.modules and hasattr(V2, "function")
     with pytest.raises(NotImplementedError, match="tf.compat.v2.function is not in numbaflow"):
         V2.function(lambda: 1)
+
+
+@pytest.mark.parametrize("name", forms_v2.public_names())
+def test_functions_take_what_their_form_in_version_2_passes(name: str) -> None:
+    form = forms_v2.form_of(name)
+    assert form is not None
+    place, path = V2, name.split(".")
+    for part in path:
+        place = getattr(place, part)
+    assert list(inspect.signature(place).parameters) == list(form.names)
+    inside = inspect.signature(forms_v2.target_of(name)).parameters
+    assert {*form.names.values(), *form.fixed} <= set(inside)
+
+
+def test_arguments_of_version_2_are_passed_on() -> None:
+    spec = functions.getfullargspec(V2.ones_like)
+    assert spec.args == ["input", "dtype", "name"] and spec.defaults == (None, None)
+    assert functions.getfullargspec(V2.pad).defaults == ("CONSTANT", 0, None)
+    rows = np.arange(6.0).reshape(2, 3)
+    with tf.Session() as sess:
+        nodes = (
+            V2.argmax(rows, 1, tf.int32),
+            V2.transpose(rows, [1, 0], False, "name"),
+            V2.zeros_like(input=rows, dtype=tf.int32),
+            V2.boolean_mask(rows, [True, False, True], 1),
+            V2.nn.embedding_lookup([rows[:1], rows[1:]], [1, 0]),
+            V2.cond(tf.constant(True), lambda: [tf.constant(1.0)], lambda: [tf.constant(2.0)]),
+        )
+        found = sess.run(nodes)
+    assert found[0].dtype == np.int32 and found[0].tolist() == [2, 2]
+    assert nodes[1].op.name == "name" and found[1].shape == (3, 2)
+    assert found[2].dtype == np.int32 and found[3].tolist() == [[0.0, 2.0], [3.0, 5.0]]
+    assert found[4].tolist() == rows[::-1].tolist() and found[5] == [1.0]
 
 
 def test_every_public_namespace_is_below_compat_v1() -> None:
@@ -221,3 +257,36 @@ def test_a_device_is_told_to_what_asks_for_it() -> None:
         with tf.device("/gpu:1"):
             graph._apply_device_functions(asker)
     assert asker.device.device_type == "GPU" and asker.device.device_index == 1
+
+
+def test_internal_names_without_counterpart_fail_when_they_are_used() -> None:
+    conversion = view("python.autograph.pyct.parser").parse_entity
+    with pytest.raises(NotImplementedError, match="tensorflow.python.autograph.pyct.parser.parse_"):
+        conversion(len)
+    assert view("python.keras.utils.losses_utils").ReductionV2.SUM is not None
+    assert not hasattr(view("python.keras.backend"), "there_never_was")
+    assert not hasattr(view("python.ops.math_ops"), "there_never_was")
+    with pytest.raises(ModuleNotFoundError):
+        view("python.keras.there_never_was")
+    assert view("core.protobuf.tpu.topology_pb2").TopologyProto.__name__ == "TopologyProto"
+
+
+def test_functions_that_make_nodes_have_both_spellings() -> None:
+    nodes = view("python.ops.gen_nn_ops")
+    assert nodes.conv3d_backprop_input_v2 is nodes.Conv3DBackpropInputV2
+    assert nodes.conv2d is tf.raw_ops.Conv2D and view("python.ops.gen_math_ops")._max is not None
+    assert view("python.ops.gen_spectral_ops").fft2d is tf.raw_ops.FFT2D
+
+
+def test_metrics_of_libraries_count() -> None:
+    counts = view("python.eager.monitoring").Counter("/name", "What it counts.", "kind")
+    counts.get_cell("a").increase_by(2)
+    counts.get_cell("a").increase_by(1)
+    assert counts.get_cell("a").value() == 3 and counts.get_cell("b").value() == 0
+    with pytest.raises(ValueError, match="expects taking 1 labels"):
+        counts.get_cell()
+    buckets = view("python.eager.monitoring").ExponentialBuckets(1.0, 2.0, 2)
+    cell = view("python.eager.monitoring").Sampler("/name", buckets, "").get_cell()
+    for value in (0.5, 1.0, 3.0):
+        cell.add(value)
+    assert cell.value() == [1, 1, 1]
