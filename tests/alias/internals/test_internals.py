@@ -156,6 +156,7 @@ def test_functions_take_what_their_form_in_version_2_passes(name: str) -> None:
     assert {*form.names.values(), *form.fixed} <= set(inside)
 
 
+@pytest.mark.programs
 def test_arguments_of_version_2_are_passed_on() -> None:
     spec = functions.getfullargspec(V2.ones_like)
     assert spec.args == ["input", "dtype", "name"] and spec.defaults == (None, None)
