@@ -270,7 +270,7 @@ def feeds_of(
 
 
 def _placeholders(fetches: Sequence[Any], fed: dict[Tensor, Any]) -> list[Tensor]:
-    from ..engine.session.interpreter import needed_operations
+    from ..engine.session.run_order import needed_operations
 
     tensors = [f for f in fetches if isinstance(f, Tensor)]
     targets = [f for f in fetches if isinstance(f, Operation)]
@@ -390,7 +390,7 @@ def execute(
 
 def make_variables(session: Any, fetches: Sequence[Any], feeds: Iterable[Any]) -> None:
     """Makes the variables that the fetches need, full of zeros."""
-    from ..engine.session.interpreter import needed_operations
+    from ..engine.session.run_order import needed_operations
     from ..jit.runtime.evaluator import Evaluator
     from ..jit.trace.tracer import makes_handles
 

@@ -23,7 +23,7 @@ from ..graph.tensor import Tensor
 from ..trampoline import Steps
 from . import call_sizes
 from .call_sizes import CallSizes
-from .interpreter import needed_operations
+from .run_order import needed_operations
 
 # What runs in place of each graph that calls functions.
 _expansions: weakref.WeakKeyDictionary[Graph, InlinedGraph] = weakref.WeakKeyDictionary()

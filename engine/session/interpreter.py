@@ -6,7 +6,6 @@ The needed part of the graph runs in order of creation, so that a program means 
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from ..stopping import check_session, within
 from ..types import dtypes
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
+from .run_order import needed_operations, reference_flags
 from .state import VariableStorage, handle_bytes
 
 if TYPE_CHECKING:
@@ -45,25 +45,6 @@ _KIND_OF_ERROR: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 )
 
 
-def needed_operations(
-    fetches: Iterable[Tensor], targets: Iterable[Operation], feeds: Iterable[Tensor]
-) -> list[Operation]:
-    """The operations to run, in order: creation order, corrected for edges that point back."""
-    fed = set(feeds)
-    # A placeholder that is fed does not run, even where something waits for it.
-    skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
-    pending = [t.op for t in fetches if t not in fed]
-    pending += [op for op in targets if op not in skipped]
-    seen = set(pending)
-    while pending:
-        op = pending.pop()
-        for other in _predecessors(op, fed, skipped):
-            if other not in seen:
-                seen.add(other)
-                pending.append(other)
-    return _ordered(sorted(seen, key=lambda op: op._id), fed, skipped)
-
-
 def check_types(ops: Iterable[Operation]) -> None:
     """Raises InvalidArgumentError for an input that was exchanged for one of another type."""
     for op in ops:
@@ -73,47 +54,6 @@ def check_types(ops: Iterable[Operation]) -> None:
                     f"Input {i} of node {op.name} was passed {tensor.dtype.base_dtype.name} from "
                     f"{tensor.name} incompatible with expected {kind.base_dtype.name}."
                 )
-
-
-def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
-    result = [t.op for t in op._inputs_val if t not in fed]
-    result += [other for other in op._control_inputs_val if other not in skipped]
-    return result
-
-
-def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
-    before = {op: _predecessors(op, fed, skipped) for op in ops}
-    # As nearly all graphs are: nodes take what was there before them.
-    if all(other._id < op._id for op in ops for other in before[op]):
-        return ops
-    # What a loop sends back is for its next iteration.
-    for op in ops:
-        before[op] = [
-            o for o in before[op] if o.definition.control_flow_role != "next" or o._id < op._id
-        ]
-    waiting = {op: len(set(before[op])) for op in ops}
-    after: dict[Operation, list[Operation]] = {op: [] for op in ops}
-    for op in ops:
-        for other in set(before[op]):
-            after[other].append(op)
-    by_id = {op._id: op for op in ops}
-    ready = [op._id for op in ops if not waiting[op]]
-    heapq.heapify(ready)
-    result = []
-    while ready:
-        op = by_id[heapq.heappop(ready)]
-        result.append(op)
-        for other in after[op]:
-            waiting[other] -= 1
-            if not waiting[other]:
-                heapq.heappush(ready, other._id)
-    if len(result) < len(ops):
-        stuck = sorted(op.name for op in ops if waiting[op])
-        raise errors.invalid(
-            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
-            f"{', '.join(stuck[:8])}"
-        )
-    return result
 
 
 class Step:
@@ -133,7 +73,7 @@ class Step:
         self.op = op
         self.kernel = kernel
         self.context = context
-        refs = _reference_flags(op)
+        refs = reference_flags(op)
         # Slot and whether the cell itself is wanted rather than its value.
         self.sources = [
             (slots[t], ref or t.dtype == dtypes.resource) for t, ref in zip(op._inputs_val, refs)
@@ -236,15 +176,6 @@ class Step:
         if verify and type(value) is np.ndarray:
             _verify(self.op.outputs[index], value)
         return value
-
-
-def _reference_flags(op: Operation) -> list[bool]:
-    flags: list[bool] = []
-    for arg in op.definition.inputs:
-        length = arg_length(arg, op._attrs)
-        flags.extend([arg.is_ref] * (1 if length is None else length))
-    # Loops add inputs beyond the signature: references too.
-    return flags + [False] * (len(op._inputs_val) - len(flags))
 
 
 def handle_inputs(op: Operation) -> list[tuple[int, bool]]:

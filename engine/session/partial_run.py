@@ -13,7 +13,8 @@ from ..graph.tensor import Tensor
 from ..stopping import check_session
 from ..types.nest import flatten_dict_items
 from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
-from .interpreter import Step, fetched, needed_operations, prepared
+from .interpreter import Step, fetched, prepared
+from .run_order import needed_operations
 
 if TYPE_CHECKING:
     from ..graph.annotations import Feeds

@@ -11,7 +11,7 @@ from ..graph.graph import Graph
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..types import dtypes
-from . import host_calls, interpreter
+from . import host_calls, interpreter, run_order
 from .function_inlining import without_calls
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def runner_of(
     feeds = fed[: len(feeds)]
     cells = dict(zip(fed[len(feeds) :], known.values()))
     if graph.mutation:
-        interpreter.check_types(interpreter.needed_operations(fetches, targets, fed))
+        interpreter.check_types(run_order.needed_operations(fetches, targets, fed))
     if is_called_often:
-        operations = interpreter.needed_operations(fetches, targets, fed)
+        operations = run_order.needed_operations(fetches, targets, fed)
         if host_calls.runs_on_host(operations, fed, cells):
             return host_calls.HostCalls(session, operations, fetches, feeds, cells)
     # Handles exist in the interpreter only.

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...engine import errors, settings, stopping
 from ...engine.graph import trust
-from ...engine.session import interpreter
+from ...engine.session import interpreter, run_order
 from ...engine.session.dataflow import FlowProgram
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
@@ -65,7 +65,7 @@ def make_runner(
     cells: Mapping[Any, Any] = NONE,
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
-    operations = interpreter.needed_operations(fetches, targets, [*feeds, *cells])
+    operations = run_order.needed_operations(fetches, targets, [*feeds, *cells])
     trust.require(operations)
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):

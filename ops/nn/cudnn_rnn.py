@@ -18,7 +18,7 @@ from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.session.function_inlining import Body, Inliner
-from ...engine.session.interpreter import needed_operations
+from ...engine.session.run_order import needed_operations
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape

@@ -8,7 +8,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.engine.session.interpreter import needed_operations
+from numbaflow.engine.session.run_order import needed_operations
 from numbaflow.jit.runtime import runner
 from numbaflow.jit.trace import control_regions
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order of operations that nothing in the graph orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.engine.session import run_order
+
+# The largest singular value as it is known in each step, and a number of the vector that is kept.
+SIGMAS = ((4.1713304, 0.6643638), (4.1997582, 0.6406476), (4.1999282, 0.6387911))
+MODES = pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param("never", marks=pytest.mark.programs),
+        pytest.param("always", marks=pytest.mark.cpu),
+    ],
+)
+
+
+def normalized(w: tf.Variable, u: tf.Variable) -> tf.Tensor:
+    """A step of power iteration: `w` divided by its largest singular value, nearly."""
+    v = tf.nn.l2_normalize(tf.matmul(u, w, transpose_b=True))
+    longer = tf.nn.l2_normalize(tf.matmul(v, w))
+    sigma = tf.reduce_sum(tf.matmul(v, w) * longer)
+    with tf.control_dependencies([u.assign(longer)]):
+        return w / sigma
+
+
+@MODES
+def test_a_network_that_is_applied_twice_reads_what_was_there_before(mode: str) -> None:
+    """As in TensorFlow 1.15.5, whose numbers these are."""
+    w = tf.Variable(np.arange(6, dtype=np.float32).reshape(3, 2) - 2.0)
+    u = tf.Variable([[1.0, 0.5]])
+    both = [normalized(w, u), normalized(w, u)]
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for sigma, held in SIGMAS:
+            first, second = session.run(both)
+            np.testing.assert_allclose(first[0, 0], -2.0 / sigma, rtol=1e-5)
+            np.testing.assert_array_equal(first, second)
+            np.testing.assert_allclose(session.run(u)[0, 0], held, rtol=1e-5)
+
+
+@MODES
+def test_what_lies_behind_a_change_sees_it(mode: str) -> None:
+    x = tf.Variable(1.0)
+    near = x.assign(5.0)
+    far = tf.exp(tf.sin(x * 2.0)) + x
+    with tf.control_dependencies([near]):
+        behind = x + 1.0
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([near, behind])[1] == 6.0
+        session.run(x.assign(1.0))
+        assert session.run([near, far])[1] == np.exp(np.sin(np.float32(10.0))) + np.float32(5.0)
+
+
+@pytest.mark.pure
+def test_reads_come_first_that_lie_nearer_to_the_start() -> None:
+    x = tf.Variable(1.0)
+    deep = x.assign(tf.exp(tf.sin(tf.cos(x))))
+    read = x * 2.0
+    with tf.control_dependencies([deep]):
+        behind = x * 3.0
+    order = run_order.needed_operations([], x.graph.get_operations(), [])
+    place = {op: n for n, op in enumerate(order)}
+    assert place[read.op] < place[deep.op] < place[behind.op]
+    rest = [op._id for op in order if op not in (read.op, *(t.op for t in read.op.inputs))]
+    assert rest == sorted(rest)
