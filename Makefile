@@ -37,7 +37,7 @@ LEVELS ?= x86-64-v3 x86-64-v4 aarch64
 WHEEL := build/wheel
 # What decides on the library's machine code; when it changes, it is compiled anew.
 LIBRARY := $(wildcard jit/*.py jit/kernel/*.py jit/library/*.py jit/codegen/*.py jit/runtime/*.py)
-TYPED := -m numbaflow.security -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
+TYPED := -m numbaflow.security -m numbaflow.testing -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
          -p numbaflow.train
 
 ifeq ($(TF),1)

@@ -4,17 +4,20 @@
 Between `<!-- from_scratch.py graph -->` and `<!-- end -->` stands the region `# [graph]` of that
 file, between `<!-- settings -->` and `<!-- end -->` the table of settings, between
 `<!-- restored -->` and `<!-- end -->` what `numbaflow run` restores, between
-`<!-- contributions -->` and `<!-- end -->` what there is of `tf.contrib`.
+`<!-- contributions -->` and `<!-- end -->` what there is of `tf.contrib`, between
+`<!-- checkers -->` and `<!-- end -->` what checkers of gradients find.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent
 PAGES = tuple(
-    DOCS / f"{page}.md" for page in ("from_scratch", "settings", "old_programs", "contrib")
+    DOCS / f"{page}.md"
+    for page in ("from_scratch", "settings", "old_programs", "contrib", "gradients")
 )
 _PLACE = re.compile(r"(<!-- (\S+\.py)? ?(\w+) -->\n).*?(<!-- end -->)", re.S)
 
@@ -131,7 +134,51 @@ def _shown(names: list[str], most: int = 150) -> str:
     return f"{len(names)} names" if len(names) > most else ", ".join(f"`{n}`" for n in names)
 
 
+_CHECKERS = {
+    "jax": "JAX {}: `check_grads`, order 2",
+    "torch": "PyTorch {}: `gradcheck`, `gradgradcheck`",
+    "pytensor": "PyTensor {}: `verify_grad`, twice",
+}
+# How a checker says that a gradient is wrong, rather than that it cannot tell.
+_WRONG = ("AssertionError", "GradcheckError", "GradientError")
+
+
+def checkers_table() -> str:
+    """What peers' checkers say of planted faults and of correct functions, where they differ.
+
+    Ours finds all and suspects none: tests/engine/testing/test_planted.py, which has the rows.
+    """
+    recorded = DOCS.parent / "tests" / "engine" / "testing" / "peers.json"
+    peers = json.loads(recorded.read_text())
+    heads = [head.format(peers[name]["version"]) for name, head in _CHECKERS.items()]
+    rows = [f"| | `check_gradients` | {' | '.join(heads)} |", "|---|---|---|---|---|"]
+    for kind, title, wanted, other in (
+        ("planted", "**planted faults found**", "found", "missed"),
+        ("nasty", "**correct functions called wrong**", "wrong", ""),
+    ):
+        said = {
+            name: [_said(peers[p][kind][name], wanted, other) for p in _CHECKERS]
+            for name in peers["jax"][kind]
+        }
+        counts = [str(column.count(wanted)) for column in zip(*said.values())]
+        ours = len(said) if kind == "planted" else 0
+        rows.append(f"| {title}, of {len(said)} | **{ours}** | {' | '.join(counts)} |")
+        for name, words in said.items():
+            if set(words) != {"found"} and set(words) != {""}:
+                rows.append(
+                    f"| {name} | {'found' if kind == 'planted' else ''} | {' | '.join(words)} |"
+                )
+    return "\n".join(rows) + "\n"
+
+
+def _said(verdict: str, wanted: str, other: str) -> str:
+    if not verdict:
+        return other
+    return wanted if verdict.startswith(_WRONG) else "refused"
+
+
 TABLES = {
+    "checkers": checkers_table,
     "contributions": contributions_table,
     "settings": settings_table,
     "restored": restored_table,

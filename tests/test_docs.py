@@ -56,7 +56,9 @@ def page_tools() -> ModuleType:
 
 
 @pytest.mark.text
-@pytest.mark.parametrize("name", ["from_scratch.md", "settings.md", "old_programs.md"])
+@pytest.mark.parametrize(
+    "name", ["from_scratch.md", "settings.md", "old_programs.md", "gradients.md"]
+)
 def test_pages_show_the_code_as_it_is(name: str) -> None:
     text = (ROOT / "docs" / name).read_text()
     assert text == page_tools().filled(text), "run: python docs/pages.py"

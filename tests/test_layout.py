@@ -144,6 +144,7 @@ ROOMS = {
         *("settings", "api", "signatures", "compat", "deprecation", "errors", "gc_pause", "memory"),
         *("printable", "stopping", "trampoline", "hints", "tracebacks"),
         *("types", "graph", "node_notes", "documentation", "gradients", "session", "interface"),
+        "testing",
     ),
     "jit": (
         *("target", "threads", "debug", "isolated_entry", "isolated"),

@@ -168,6 +168,10 @@ class OpDef:
     measured_sizes: Callable[..., Any] | None = None
     # Element i of every output is a function of elements i of the inputs, which broadcast.
     elementwise: bool = False
+    # Of complex numbers the op is an analytic function: fact, or function(op) -> the fact.  True:
+    # where it takes complex numbers and gives nothing else.  False: it conjugates, compares or
+    # tells parts of numbers.  Then complex steps give its derivative (engine/testing/cones.py).
+    analytic: bool | Callable[..., bool] = True
     # rows(op, inputs) -> outputs: nodes that do the op's work for many elements of a dataset at
     # once (engine/graph/rowwise.py).  Elementwise ops need none.
     rows: Callable[..., Any] | None = None

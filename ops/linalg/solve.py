@@ -96,6 +96,10 @@ def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _inverse_gradient(op: Operation, grad: Tensor) -> Any:
     inverse = op.outputs[0]
+    if op.attr("adjoint"):
+        # Of A^-H =: B, dA = -B G^H B; TensorFlow's is that of A^-1, which makes the second
+        # derivatives of a determinant wrong.
+        return -tf.matmul(inverse, tf.matmul(grad, inverse, adjoint_a=True))
     # d(A^-1) = -A^-1 dA A^-1, so dA = -A^-H G A^-H.
     inner = tf.matmul(grad, inverse, adjoint_b=True)
     return -tf.matmul(inverse, inner, adjoint_a=True)

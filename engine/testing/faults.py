@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The op whose gradient is wrong: from the loss to the inputs, each op alone, until one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..gradients.autodiff_registry import gradient_function
+from ..graph.operation import Operation
+from ..graph.tensor import Tensor
+from . import cones
+from .functions import Input, Runner
+from .report import OpAtFault
+
+# What may go wrong with an op that is looked at alone: it belongs to a loop or to the branch not
+# taken, has no gradient, or takes no such value.
+_LEFT_OUT = (errors.OpError, ValueError, TypeError, LookupError)
+
+
+def find(runner: Runner, xs: Sequence[Tensor], ys: Sequence[Tensor], seed: int) -> OpAtFault | None:
+    """The first op on the way back from ys to xs whose own gradient is wrong, None if none is.
+
+    Each is looked at with the values that it has in the runner's run.
+    """
+    from . import checking
+
+    options = checking.Options(order=1, modes=("reverse",), seed=seed, find_op=False)
+    for op, inputs in _one_by_one(runner, xs, ys):
+        outputs = [y for y in op.outputs if cones.is_number(y)]
+        try:
+            report = checking.check(runner, inputs, outputs, options)
+        except _LEFT_OUT:
+            continue
+        if not report.passed:
+            return described(op)
+    return None
+
+
+def described(op: Operation) -> OpAtFault:
+    """An op, and the op of the program to whose gradient it belongs."""
+    forward = op
+    while forward._original_op is not None:
+        forward = forward._original_op
+    file, line, _ = forward._frame
+    return OpAtFault(op.name, op.type, forward.name, forward.type, file, line)
+
+
+def _one_by_one(
+    runner: Runner, xs: Sequence[Tensor], ys: Sequence[Tensor]
+) -> Iterator[tuple[Operation, list[Input]]]:
+    """The ops through which gradients of ys come to xs, from the last, with what moves of them."""
+    waiting = {y.op for y in ys}
+    for op in reversed(cones.between(xs, ys, runner.feeds)):
+        if op not in waiting:
+            continue
+        try:
+            flows = [x for x, flows in zip(op.inputs, _arrives(op), strict=True) if flows]
+        except _LEFT_OUT:
+            continue
+        is_override = "_gradient_op_type" in op._attrs
+        waiting.update(x.op for x in flows)
+        if op.definition.control_flow_role:
+            continue
+        # A gradient that a program put in place of the op's own is one by the inputs that it
+        # names: the others follow from them.
+        moved = flows if is_override else [x for x in op.inputs if cones.is_number(x)]
+        inputs = _held(runner, list(dict.fromkeys(moved)))
+        if inputs:
+            yield op, inputs
+
+
+def _arrives(op: Operation) -> list[bool]:
+    """For each input, whether the op's gradient function gives it anything."""
+    if op.definition.control_flow_role:
+        return [cones.is_number(x) for x in op.inputs]
+    function = gradient_function(op)
+    if function is None:
+        return [False for _ in op.inputs]
+    from .checking import _placeholder_like
+
+    given = [_placeholder_like(y) if cones.is_number(y) else None for y in op.outputs]
+    with op.graph.as_default(), op.graph.control_dependencies(None):
+        result = function(op, *given)
+    result = result if isinstance(result, (list, tuple)) else [result]
+    return [grad is not None for grad in result]
+
+
+def _held(runner: Runner, tensors: list[Tensor]) -> list[Input]:
+    """Inputs with the values that tensors have in the runner's run; none if they have none."""
+    if any(t.dtype._is_ref_dtype for t in tensors):
+        return []
+    try:
+        values: list[Any] = runner.run(tensors, {})
+    except _LEFT_OUT:
+        return []
+    return [
+        Input(tensor.name, tensor, (tensor,), np.asarray(value))
+        for tensor, value in zip(tensors, values, strict=True)
+    ]
