@@ -538,12 +538,16 @@ train.contrib.estimator.extenders: contrib.estimator.TowerOptimizer
 train.contrib.estimator.head: contrib.estimator.binary_classification_head
   contrib.estimator.logistic_regression_head contrib.estimator.multi_class_head
   contrib.estimator.poisson_regression_head contrib.estimator.regression_head
+train.contrib.estimator.head_classes: estimator.BinaryClassHead estimator.Head
+  estimator.LogisticRegressionHead estimator.MultiClassHead estimator.MultiHead
+  estimator.MultiLabelHead estimator.PoissonRegressionHead estimator.RegressionHead
 train.contrib.estimator.multi_head: contrib.estimator.multi_head
 train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
 train.contrib.factorization.clustering_ops: contrib.factorization.COSINE_DISTANCE
   contrib.factorization.KMEANS_PLUS_PLUS_INIT contrib.factorization.KMeans
   contrib.factorization.RANDOM_INIT contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
 train.contrib.factorization.kmeans: contrib.factorization.KMeansClustering
+  estimator.experimental.KMeans
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
   contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
   contrib.framework.has_arg_scope
@@ -607,6 +611,11 @@ train.contrib.graph_editor.util: contrib.graph_editor.ControlOutputs
   contrib.graph_editor.make_list_of_t contrib.graph_editor.make_placeholder_from_dtype_and_shape
   contrib.graph_editor.make_placeholder_from_tensor contrib.graph_editor.ph
   contrib.graph_editor.placeholder_name
+train.contrib.grid_rnn.grid_rnn_cell: contrib.grid_rnn.Grid1BasicLSTMCell
+  contrib.grid_rnn.Grid1BasicRNNCell contrib.grid_rnn.Grid1LSTMCell
+  contrib.grid_rnn.Grid2BasicLSTMCell contrib.grid_rnn.Grid2BasicRNNCell
+  contrib.grid_rnn.Grid2GRUCell contrib.grid_rnn.Grid2LSTMCell contrib.grid_rnn.Grid3LSTMCell
+  contrib.grid_rnn.GridRNNCell
 train.contrib.image.dense_image_warp: contrib.image.dense_image_warp
 train.contrib.image.image_ops: contrib.image.angles_to_projective_transforms
   contrib.image.bipartite_match contrib.image.compose_transforms contrib.image.connected_components
@@ -1094,6 +1103,7 @@ train.estimator.mode_keys: estimator.ModeKeys
 train.estimator.model_fn: estimator.EstimatorSpec estimator.experimental.call_logit_fn
 train.estimator.parsing: estimator.classifier_parse_example_spec
   estimator.regressor_parse_example_spec
+train.estimator.rnn: contrib.estimator.RNNClassifier contrib.estimator.RNNEstimator
 train.estimator.run_config: estimator.RunConfig
 train.estimator.settings: estimator.VocabInfo estimator.WarmStartSettings
 train.estimator.training: estimator.EvalSpec estimator.TrainSpec estimator.train_and_evaluate

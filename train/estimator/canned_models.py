@@ -25,7 +25,7 @@ _WIDE_RATE, _DEEP_RATE = 0.005, 0.001
 _LEAST_SLICE = 64 << 20
 
 
-def _partitioner(config: Any, **given: Any) -> Any:
+def partitioner_of(config: Any, **given: Any) -> Any:
     """How variables are made in parts: one for each parameter server, if there are some."""
     count = config.num_ps_replicas if config else 0
     return tf.min_max_variable_partitioner(max_partitions=count, **given)
@@ -44,7 +44,7 @@ def linear_model_fn(
 ) -> EstimatorSpec:
     """A linear model of columns."""
     require_dict(features)
-    partitioner = partitioner or _partitioner(config, min_slice_size=_LEAST_SLICE)
+    partitioner = partitioner or partitioner_of(config, min_slice_size=_LEAST_SLICE)
     with tf.variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
         build = linear_logit_fn_builder(head.logits_dimension, feature_columns, sparse_combiner)
         logits = build(features=features)
@@ -78,10 +78,10 @@ def dnn_model_fn(
     made = optimizer_of(optimizer, _DNN_RATE)
     require_dict(features)
     values = tuple(features.values())
-    with tf.variable_scope("dnn", values=values, partitioner=_partitioner(config)):
+    with tf.variable_scope("dnn", values=values, partitioner=partitioner_of(config)):
         build = dnn_logit_fn_builder(
             *(head.logits_dimension, hidden_units, feature_columns, activation_fn, dropout),
-            input_layer_partitioner or _partitioner(config, min_slice_size=_LEAST_SLICE),
+            input_layer_partitioner or partitioner_of(config, min_slice_size=_LEAST_SLICE),
             batch_norm,
         )
         logits = build(features=features, mode=mode)
@@ -119,7 +119,7 @@ def combined_model_fn(
     """The sum of a linear model's logits and of dense layers', each trained by its optimizer."""
     require_dict(features)
     values = tuple(features.values())
-    partitioner = input_layer_partitioner or _partitioner(config, min_slice_size=_LEAST_SLICE)
+    partitioner = input_layer_partitioner or partitioner_of(config, min_slice_size=_LEAST_SLICE)
     parts: list[tuple[Any, Any, str]] = []
     if dnn_feature_columns:
         optimizer = _own_optimizer(dnn_optimizer, _DEEP_RATE)
@@ -127,7 +127,7 @@ def combined_model_fn(
             raise ValueError(
                 "dnn_hidden_units must be defined when dnn_feature_columns is specified."
             )
-        with tf.variable_scope("dnn", values=values, partitioner=_partitioner(config)) as scope:
+        with tf.variable_scope("dnn", values=values, partitioner=partitioner_of(config)) as scope:
             build = dnn_logit_fn_builder(
                 head.logits_dimension,
                 dnn_hidden_units,

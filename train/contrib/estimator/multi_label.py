@@ -139,35 +139,13 @@ class MultiLabelHead(Head):
         }
 
 
-@export("contrib.estimator.multi_label_head")
-def multi_label_head(
+def multi_label_arguments(
     n_classes: int,
-    weight_column: object = None,
-    thresholds: Sequence[float] | None = None,
-    label_vocabulary: Sequence[str] | None = None,
-    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
-    loss_fn: Callable[..., Any] | None = None,
-    classes_for_class_based_metrics: Sequence[Any] | None = None,
-    name: str | None = None,
-) -> MultiLabelHead:
-    """A head of classes of which an example may have several.
-
-    Args:
-        n_classes: how many there are.
-        weight_column: the key or column of examples' weights.
-        thresholds: probabilities between 0 and 1 at which more metrics are taken.
-        label_vocabulary: the classes' names, if labels are strings in a SparseTensor.
-        loss_reduction: how losses become one, of tf.losses.Reduction.
-        loss_fn: another loss.
-        classes_for_class_based_metrics: classes, by number or name, with metrics of their own.
-        name: the head's name.
-
-    Returns:
-        A head.
-
-    Raises:
-        ValueError: an argument is out of range.
-    """
+    thresholds: Sequence[float] | None,
+    label_vocabulary: Sequence[str] | None,
+    classes_for_class_based_metrics: Sequence[Any] | None,
+) -> list[int]:
+    """The numbers of the classes that have metrics; ValueError where arguments do not fit."""
     if n_classes is None or n_classes < 2:
         raise ValueError(
             f"n_classes must be > 1 for multi-class classification. Given: {n_classes}"
@@ -198,6 +176,41 @@ def multi_label_head(
                 f"All classes_for_class_based_metrics must be in range [0, {n_classes - 1}]. "
                 f"Given: {number}"
             )
+    return classes
+
+
+@export("contrib.estimator.multi_label_head")
+def multi_label_head(
+    n_classes: int,
+    weight_column: object = None,
+    thresholds: Sequence[float] | None = None,
+    label_vocabulary: Sequence[str] | None = None,
+    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn: Callable[..., Any] | None = None,
+    classes_for_class_based_metrics: Sequence[Any] | None = None,
+    name: str | None = None,
+) -> MultiLabelHead:
+    """A head of classes of which an example may have several.
+
+    Args:
+        n_classes: how many there are.
+        weight_column: the key or column of examples' weights.
+        thresholds: probabilities between 0 and 1 at which more metrics are taken.
+        label_vocabulary: the classes' names, if labels are strings in a SparseTensor.
+        loss_reduction: how losses become one, of tf.losses.Reduction.
+        loss_fn: another loss.
+        classes_for_class_based_metrics: classes, by number or name, with metrics of their own.
+        name: the head's name.
+
+    Returns:
+        A head.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    classes = multi_label_arguments(
+        n_classes, thresholds, label_vocabulary, classes_for_class_based_metrics
+    )
     return MultiLabelHead(
         *(n_classes, weight_column, thresholds or (), label_vocabulary, loss_reduction, loss_fn),
         *(classes, name),

@@ -195,3 +195,51 @@ class KMeansClustering(Estimator):
     def cluster_centers(self) -> Any:
         """The centers."""
         return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
+
+
+@export("estimator.experimental.KMeans")
+class KMeans(KMeansClustering):
+    """K-means as an estimator (tf.estimator.experimental.KMeans).
+
+    Args:
+        num_clusters: how many clusters there are.
+        model_dir: where checkpoints lie.
+        initial_clusters: "random", "kmeans_plus_plus", the centers, or a function of inputs and
+            the number of missing centers.
+        distance_metric: "squared_euclidean" or "cosine".
+        seed: of what is drawn.
+        use_mini_batch: whether a step moves centers by a batch; else a batch is all points.
+        mini_batch_steps_per_iteration: after how many steps moved centers are used.
+        kmeans_plus_plus_num_retries: of how many more k-means++ draws the best.
+        relative_tolerance: training stops when the loss changes by a smaller share; None: never.
+        config: a RunConfig.
+        feature_columns: of features in a dict; all of them, in order of names, if None.
+
+    Raises:
+        ValueError: the initialization or the distance is not among these.
+    """
+
+    def __init__(
+        self,
+        num_clusters: int,
+        model_dir: str | None = None,
+        initial_clusters: object = KMeansClustering.RANDOM_INIT,
+        distance_metric: str = KMeansClustering.SQUARED_EUCLIDEAN_DISTANCE,
+        seed: int | None = None,
+        use_mini_batch: bool = True,
+        mini_batch_steps_per_iteration: int = 1,
+        kmeans_plus_plus_num_retries: int = 2,
+        relative_tolerance: float | None = None,
+        config: object = None,
+        feature_columns: object = None,
+    ) -> None:
+        super().__init__(
+            *(num_clusters, model_dir, initial_clusters, distance_metric),
+            random_seed=0 if seed is None else seed,
+            use_mini_batch=use_mini_batch,
+            mini_batch_steps_per_iteration=mini_batch_steps_per_iteration,
+            kmeans_plus_plus_num_retries=kmeans_plus_plus_num_retries,
+            relative_tolerance=relative_tolerance,
+            config=config,
+            feature_columns=feature_columns,
+        )
