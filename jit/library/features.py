@@ -22,12 +22,12 @@ __all__ = ["FLOATS", "INTEGERS", "TEXTS", "closed", "gather", "locate"]
 def locate() -> LibraryKernel:
     """Finds where the values of each key lie in each message."""
     kernel = specialise("locate_features", features_kernels.locate)
-    return kernel.over(["uint8", "int64", "uint8", *["int64"] * 5])
+    return kernel.over(["uint8", "int64", "uint8", *["int64"] * 6])
 
 
 @cache
 def gather() -> LibraryKernel:
-    """Puts the values of each key of all messages one behind the other."""
+    """Puts the values of each key of the messages one behind the other."""
     kernel = specialise("gather_features", features_kernels.gather)
     return kernel.over(["uint8", "int64", "int64", "int64", "uint8", *["int64"] * 3])
 

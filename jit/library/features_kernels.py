@@ -86,19 +86,33 @@ def counted(text: Scalar, start: int, end: int, kind: int) -> tuple[int, int]:
     return start, count
 
 
-def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: text, bounds of messages, keys, bounds of keys, kinds, guesses, found, problem; the
-    number of keys and of guesses.
+@helper
+def is_wrong(number: int, exact: int, stride: int) -> bool:
+    """Whether there may not be so many values: `exact` of them if that is not negative."""
+    if exact >= 0:
+        return number != exact
+    return number % stride != 0
 
-    found: for each message and key where values begin and end, and how many there are; it comes
-    with -1 everywhere.
+
+def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: text, bounds of messages, keys, bounds of keys, wanted, guesses, found, sums, problem;
+    the number of keys and of guesses.
+
+    wanted: for each key the kind of its values, how many there are exactly or -1, what their number
+    is divided by, and whether it may be missing.
+    found: for each message and key where values begin (-1: it is missing) and end, and how many
+    there are.
+    sums: for each key how many values there are, in how many messages it is, and the most in one.
     """
     text, bounds, keys = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    widths, kinds, guesses = pointer(args[3]), pointer(args[4]), pointer(args[5])
-    found, problem = pointer(args[6]), pointer(args[7])
-    count, room = args[8], args[9]
+    widths, wanted, guesses = pointer(args[3]), pointer(args[4]), pointer(args[5])
+    found, sums, problem = pointer(args[6]), pointer(args[7]), pointer(args[8])
+    count, room = args[9], args[10]
     bad = 0
     for r in range(r0, r1):
+        row = r * count * 3
+        for k in range(count):
+            found[row + 3 * k], found[row + 3 * k + 2] = -1, 0
         if bounds[r] < bounds[r + 1]:
             at, stop = contents(text, bounds[r], bounds[r + 1], FIRST)
             if at < 0 or stop != bounds[r + 1]:
@@ -116,47 +130,55 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
                     k = number_of(text, key, behind - key, keys, widths, count, guess)
                     guesses[place] = k
                     if k >= 0 and value < end:
-                        item = (r * count + k) * 3
-                        start, finish = contents(text, value, end, FIRST + 8 * kinds[k])
-                        first, number = counted(text, start, finish, kinds[k])
+                        item, kind = row + 3 * k, wanted[4 * k]
+                        start, finish = contents(text, value, end, FIRST + 8 * kind)
+                        first, number = counted(text, start, finish, kind)
                         # Another kind, more behind it, an unusual list, or the key a second time.
                         if start < 0 or finish != end or number < 0 or found[item] >= 0:
                             bad = 1
+                        elif is_wrong(number, wanted[4 * k + 1], wanted[4 * k + 2]):
+                            bad = 1
                         found[item], found[item + 1], found[item + 2] = first, finish, number
+                        sums[3 * k] += number
+                        sums[3 * k + 1] += 1
+                        sums[3 * k + 2] = max(sums[3 * k + 2], number)
                 at = end
                 position += 1
+    for k in range(count):
+        if sums[3 * k + 1] < r1 - r0 and wanted[4 * k + 3] == 0:
+            bad = 1
     if bad != 0:
         problem[0] = 1
 
 
 def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: text, kinds, found, places, floats as bytes, integers, texts, problem; the number of
-    messages and of keys.  Rows are keys.
+    """Args: text, wanted, found, places, floats as bytes, integers, texts, problem; the number of
+    keys.
 
-    places: where the values of each key go in the array of its kind; of texts there are both ends.
+    places: where the next values of each key go in the array of its kind; of texts there are both
+    ends.
     """
-    text, kinds, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    text, wanted, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
     places, integers, texts = pointer(args[3]), pointer(args[5]), pointer(args[6])
-    messages, count = args[8], args[9]
-    bad = 0
-    for k in range(r0, r1):
-        kind, place = kinds[k], places[k]
-        for r in range(messages):
+    count, bad = args[8], 0
+    for r in range(r0, r1):
+        for k in range(count):
             item = (r * count + k) * 3
             at, end, number = found[item], found[item + 1], found[item + 2]
-            if at >= 0 and kind == FLOATS:
-                copy(args[4] + 4 * place, args[0] + at, 4 * number)
-                place += number
-            elif at >= 0:
-                for _ in range(number):
-                    if kind == INTEGERS:
+            if at >= 0:
+                kind, place = wanted[4 * k], places[k]
+                if kind == FLOATS:
+                    copy(args[4] + 4 * place, args[0] + at, 4 * number)
+                elif kind == INTEGERS:
+                    for i in range(number):
                         value, at = varint(text, at, end)
-                        integers[place] = value
+                        integers[place + i] = value
                         if at < 0:
                             bad, at = 1, end
-                    else:
+                else:
+                    for i in range(number):
                         first, at = contents(text, at, end, FIRST)
-                        texts[2 * place], texts[2 * place + 1] = first, at
-                    place += 1
+                        texts[2 * (place + i)], texts[2 * (place + i) + 1] = first, at
+                places[k] = place + number
     if bad != 0:
         pointer(args[7])[0] = 1

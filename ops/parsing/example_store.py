@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import shape_text
 from ..sparse.common import indices_of
 from ..strings.files import text_array
-from .example_wire import Column, Unusual, read_columns
+from .example_wire import Column, Unusual, Wanted, read_columns
 
 # The kind of a feature -> the type of its values.
 _TYPES = {
@@ -134,15 +135,11 @@ class _Batch:
         """The values of each feature; None where they are unusual, or not as asked."""
         if settings.get("jit") == "never":
             return None
-        wanted = [(one.key.encode(), one.dtype) for one in self.asked]
         try:
-            found = dict(
-                zip((one.key for one in self.asked), read_columns(self.serialized, wanted))
-            )
+            found = read_columns(self.serialized, _wanted(tuple(map(_facts, self.asked))))
         except Unusual:
             return None
-        is_right = (_suits(one, found[one.key]) for one in self.asked if isinstance(one, Dense))
-        return found if all(is_right) else None
+        return {one.key: column for one, column in zip(self.asked, found)}
 
     def _read_messages(self) -> dict[str, Column]:
         """The values of each feature; InvalidArgumentError for the first that is not as asked."""
@@ -202,46 +199,62 @@ class _Batch:
     def sparse(self, asked: Sparse) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Indices, values and shape of a feature."""
         column = self.columns[asked.key]
-        shape = np.array([self.count, column.counts.max(initial=0)], np.int64)
-        return indices_of(column.counts), column.values, shape
+        return (
+            indices_of(column.counts),
+            column.values,
+            np.array([self.count, column.longest], np.int64),
+        )
 
     def dense(self, asked: Dense) -> np.ndarray:
         """A feature's values, or what stands for them."""
-        column = self.columns[asked.key]
+        column, row = self.columns[asked.key], asked.row
         if asked.has_rows:
-            longest = int(column.counts.max(initial=0))
+            longest = column.longest
             result = np.full((self.count, longest), asked.default.item(), asked.dtype.np_dtype)
             # The mask goes row by row, as the values do.
             result[np.arange(longest) < column.counts[:, None]] = column.values
-            return result.reshape(self.count, longest // (math.prod(asked.row) or 1), *asked.row)
-        if column.present.all():
-            return column.values.reshape(self.count, *asked.row)
-        result = np.empty((self.count, *asked.row), asked.dtype.np_dtype)
+            return result.reshape(self.count, longest // (math.prod(row) or 1), *row)
+        if column.present is None:
+            return column.values.reshape(self.count, *row) if row else column.values
+        result = np.empty((self.count, *row), asked.dtype.np_dtype)
         result[...] = asked.default
-        result[column.present] = column.values.reshape(-1, *asked.row)
+        result[column.present] = column.values.reshape(-1, *row)
         return result
 
 
-def _suits(asked: Dense, column: Column) -> bool:
-    """Whether the sizes are right everywhere, and nothing required is missing."""
-    size = math.prod(asked.row)
-    if asked.has_rows:
-        return not (column.counts % (size or 1)).any()
-    counts = column.counts
-    if not column.present.all():
-        if not asked.default.size:
-            return False
-        counts = counts[column.present]
-    return bool((counts == size).all())
+def _facts(asked: Sparse | Dense) -> tuple[str, DType, tuple[int | None, ...] | None, bool]:
+    """What the fast way must know of a feature: its key, its type, its shape, if it is needed."""
+    if isinstance(asked, Sparse):
+        return asked.key, asked.dtype, None, False
+    return asked.key, asked.dtype, asked.shape, not asked.default.size
+
+
+@lru_cache(maxsize=128)
+def _wanted(
+    asked: tuple[tuple[str, DType, tuple[int | None, ...] | None, bool], ...],
+) -> tuple[Wanted, ...]:
+    """What is usual for features; made once for those that are asked for often."""
+    found = []
+    for key, dtype, shape, is_needed in asked:
+        one = Wanted(key.encode(), dtype)
+        if shape is not None:
+            has_rows = bool(shape) and shape[0] is None
+            size = math.prod(size for size in shape[has_rows:] if size is not None)
+            rows = {"stride": size or 1} if has_rows else {"exact": size}
+            one = one._replace(is_needed=is_needed and not has_rows, **rows)
+        found.append(one)
+    return tuple(found)
 
 
 def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
     """The values of a feature in every example, None where it is not there."""
     present = np.array([part is not None for part in parts], bool)
+    is_everywhere = bool(present.all())
     listed = [part for part in parts if part is not None]
     counts = np.zeros(len(parts), np.int64)
     counts[present] = [len(part) for part in listed]
-    return Column(present, counts, stacked(listed, dtype))
+    longest = int(counts.max(initial=0))
+    return Column(None if is_everywhere else present, counts, stacked(listed, dtype), longest)
 
 
 def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:

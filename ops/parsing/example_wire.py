@@ -2,19 +2,22 @@
 """Many serialized Examples at once: their wire format read by compiled kernels, without messages.
 
 Only the usual form is read (packed numbers, each key once, no unknown fields); `Unusual` is raised
-for anything else, broken Examples among them, which are left to the library for messages.
+for anything else, broken Examples and missing values among them, which are left to the library for
+messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import repeat
+from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
 
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
-from ..strings.files import text_array
 
 # Fields whose places are remembered from one Example to the next.
 _PLACES = 256
@@ -24,12 +27,31 @@ class Unusual(Exception):
     """The Examples are of a form that is not read here."""
 
 
-class Column(NamedTuple):
-    """The values of a feature in all examples, one after the other."""
+class Wanted(NamedTuple):
+    """A feature that is asked for, and what is usual for it.
 
-    present: np.ndarray
+    exact: how many values there are in each Example that has it; -1 for any number.
+    stride: what their number is divided by, at least 1.
+    is_needed: whether each Example has it.
+    """
+
+    key: bytes
+    dtype: DType
+    exact: int = -1
+    stride: int = 1
+    is_needed: bool = False
+
+
+class Column(NamedTuple):
+    """The values of a feature in all examples, one after the other.
+
+    present: in which examples it is; None where in all.
+    """
+
+    present: np.ndarray | None
     counts: np.ndarray
     values: np.ndarray
+    longest: int
 
 
 def _bounds(texts: Sequence[bytes]) -> np.ndarray:
@@ -39,8 +61,29 @@ def _bounds(texts: Sequence[bytes]) -> np.ndarray:
     return bounds
 
 
-def read_columns(texts: Sequence[bytes], asked: Sequence[tuple[bytes, DType]]) -> list[Column]:
-    """The values of features, each a key and a type, in many Examples.
+class _Table:
+    """What kernels are told of features; made once for features that are asked for often."""
+
+    def __init__(self, wanted: Sequence[Wanted]) -> None:
+        from ...jit.library import features
+
+        keys = [one.key for one in wanted]
+        self.names = np.frombuffer(b"".join(keys) or b"\0", np.uint8)
+        self.bounds = _bounds(keys)
+        number = {dtypes.string: features.TEXTS, dtypes.float32: features.FLOATS}
+        self.kinds = [number.get(one.dtype, features.INTEGERS) for one in wanted]
+        rows = [
+            (kind, one.exact, one.stride, not one.is_needed)
+            for kind, one in zip(self.kinds, wanted)
+        ]
+        self.wanted = np.array(rows, np.int64).reshape(len(wanted), 4)
+
+
+_table = lru_cache(maxsize=128)(_Table)
+
+
+def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Column]:
+    """The values of features in many Examples.
 
     Raises:
         Unusual: they are of a form that is not read here, or a feature is of another type.
@@ -48,55 +91,47 @@ def read_columns(texts: Sequence[bytes], asked: Sequence[tuple[bytes, DType]]) -
     from ...jit.library import features
     from ...jit.runtime.calling import call
 
-    kinds = np.array([_kind(dtype) for _, dtype in asked], np.int64)
-    whole, keys = b"".join(texts), [key for key, _ in asked]
+    table, count = _table(wanted), len(wanted)
+    whole = b"".join(texts)
     text = np.frombuffer(whole or b"\0", np.uint8)
-    found = np.full((len(texts), len(asked), 3), -1, np.int64)
-    problem = np.zeros(1, np.int64)
-    names = np.frombuffer(b"".join(keys) or b"\0", np.uint8)
+    found = np.empty((len(texts), count, 3), np.int64)
+    sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
     guesses = np.full(_PLACES, -1, np.int64)
-    arrays = [text, _bounds(texts), names, _bounds(keys), kinds, guesses, found, problem]
-    call(features.locate(), arrays, [len(asked), _PLACES], len(texts))
+    arrays = [text, _bounds(texts), table.names, table.bounds, table.wanted, guesses]
+    call(features.locate(), [*arrays, found, sums, problem], [count, _PLACES], len(texts))
     if problem[0]:
         raise Unusual
-    present = found[:, :, 0] >= 0
-    counts = np.where(present, found[:, :, 2], 0)
-    totals = counts.sum(0)
-    places = np.zeros(len(asked), np.int64)
-    parts: list[np.ndarray] = []
-    for kind in (features.TEXTS, features.FLOATS, features.INTEGERS):
-        of_kind = np.where(kinds == kind, totals, 0)
-        places += np.where(kinds == kind, np.cumsum(of_kind) - of_kind, 0)
-        parts.append(_room(kind, int(of_kind.sum())))
-    arrays = [text, kinds, found, places, parts[1].view(np.uint8), parts[2], parts[0], problem]
-    call(features.gather(), arrays, [len(texts), len(asked)], len(asked))
+    totals, shown, longest = sums.T.tolist()
+    starts, ends = _places(table.kinds, totals)
+    rooms = [np.empty(2 * ends[0], np.int64), np.empty(ends[1], np.float32)]
+    rooms.append(np.empty(ends[2], np.int64))
+    places = np.array(starts, np.int64)
+    arrays = [text, table.wanted, found, places, rooms[1].view(np.uint8), rooms[2], rooms[0]]
+    call(features.gather(), [*arrays, problem], [count], len(texts))
     if problem[0]:
         raise Unusual
-    parts[0] = _sliced(whole, parts[0])
-    ends = (places + totals).tolist()
+    rooms[0] = _sliced(whole, rooms[0])
     return [
-        Column(present[:, i], counts[:, i], parts[kind][place:end])
-        for i, (kind, place, end) in enumerate(zip(kinds.tolist(), places.tolist(), ends))
+        Column(
+            None if shown[i] == len(texts) else found[:, i, 0] >= 0,
+            found[:, i, 2],
+            rooms[table.kinds[i]][starts[i] : starts[i] + totals[i]],
+            longest[i],
+        )
+        for i in range(count)
     ]
 
 
-def _kind(dtype: DType) -> int:
-    from ...jit.library import features
-
-    if dtype == dtypes.string:
-        return features.TEXTS
-    return features.FLOATS if dtype == dtypes.float32 else features.INTEGERS
-
-
-def _room(kind: int, count: int) -> np.ndarray:
-    """Memory for so many values of a kind; of texts for both ends."""
-    from ...jit.library import features
-
-    if kind == features.FLOATS:
-        return np.empty(count, np.float32)
-    return np.empty(count * 2 if kind == features.TEXTS else count, np.int64)
+def _places(kinds: Sequence[int], totals: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Where the values of each feature begin among those of their kind, and how many there are."""
+    ends, starts = [0, 0, 0], []
+    for kind, total in zip(kinds, totals):
+        starts.append(ends[kind])
+        ends[kind] += total
+    return starts, ends
 
 
 def _sliced(text: bytes, ends: np.ndarray) -> np.ndarray:
     places = ends.tolist()
-    return text_array([text[a:b] for a, b in zip(places[::2], places[1::2])])
+    slices = map(slice, places[::2], places[1::2])
+    return np.fromiter(map(getitem, repeat(text), slices), object, len(places) // 2)
