@@ -554,6 +554,16 @@ class Runner:
                 known[output] = np.asarray(result)
 
 
+def _references(known: Mapping[Any, Any], tensor: object) -> int:
+    """How often a value is referred to, this function's own references included."""
+    array = known[tensor]
+    return sys.getrefcount(array)
+
+
+# As many are there for one that is in the dictionary only.
+_ALONE = _references({None: np.empty(0)}, None)
+
+
 def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)
 

@@ -154,6 +154,9 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
                 "Inconsistent shape across SparseTensors: rank prior to SparseTensor"
                 f"[{i}] was: {rank} but rank of SparseTensor[{i}] is: {len(shape)}"
             )
+    if not batch:
+        # (The serialized tensors stay what they are, whatever becomes of these.)
+        return tuple(part.astype(kind) for part, kind in zip(found[0], _KINDS))
     places = np.array(list(np.ndindex(*batch)), np.int64).reshape(len(rows), len(batch))
     indices = np.concatenate(
         [
@@ -164,7 +167,7 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
     values = np.concatenate([part[1] for part in found])
     # The batch takes the greatest of each size: rows may be of different lengths.
     sizes = np.max([part[2] for part in found], axis=0)
-    order = in_order(indices) if batch else np.arange(len(indices))
+    order = in_order(indices)
     return indices[order], values[order], np.array([*batch, *sizes], np.int64)
 
 
