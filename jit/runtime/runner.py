@@ -8,6 +8,7 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from ...engine import errors, settings, stopping
 from ...engine.graph import trust
 from ...engine.session import interpreter, run_order
 from ...engine.session.dataflow import FlowProgram
+from ..schedule.aligned import ALIGN, aligned_empty
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
@@ -354,10 +356,13 @@ class Runner:
         if tensor in traced.exports or tensor not in traced.segment.inputs:
             return array
         # It was given to the last plan: fed, or made on the host, perhaps of other memory.
-        is_new = tensor not in self.feeds and not op.definition.is_stateful
-        is_new = is_new and isinstance(array, np.ndarray) and array.base is None
-        is_new = is_new and not any(array is known.get(t) for t in op._inputs_val)
-        return array if is_new and array.ndim else np.array(array)[()]
+        if isinstance(array, np.ndarray) and array.ndim and tensor not in self.feeds:
+            is_new = array.base is None and not op._is_stateful
+            if is_new and not any(array is known.get(t) for t in op._inputs_val):
+                return array
+            if _references(known, tensor) == _ALONE + 1 and _fills_its_memory(array):
+                return array
+        return np.array(array)[()]
 
     def _refused(self, error: Exception, plans: SegmentPlans, known: dict[Any, Any]) -> list[Any]:
         """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.
@@ -555,13 +560,24 @@ class Runner:
 
 
 def _references(known: Mapping[Any, Any], tensor: object) -> int:
-    """How often a value is referred to, this function's own references included."""
-    array = known[tensor]
-    return sys.getrefcount(array)
+    """How often a value is referred to, counting references of this call."""
+    value = known[tensor]
+    return sys.getrefcount(value)
 
 
-# As many are there for one that is in the dictionary only.
+# So many are there where nothing but the dictionary refers to it.  A value that nobody else can see
+# is the caller's, whoever made it; so it is with batches that iterators give.
 _ALONE = _references({None: np.empty(0)}, None)
+
+
+def _fills_its_memory(array: np.ndarray) -> bool:
+    """Whether nothing else lies in an array's memory, nor refers to it."""
+    memory = array.base
+    if memory is None:
+        return True
+    is_filled = isinstance(memory, np.ndarray) and memory.nbytes - array.nbytes <= ALIGN
+    del memory
+    return is_filled and _references({None: array.base}, None) == _ALONE + 1
 
 
 def _refers(tensor: Tensor) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_ALIGN = 64
+ALIGN = 64
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
@@ -22,6 +22,6 @@ def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     """Uninitialised memory on a cache-line boundary."""
     dtype = np.dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    raw = np.empty(count + _ALIGN, np.uint8)
-    start = -raw.ctypes.data % _ALIGN
+    raw = np.empty(count + ALIGN, np.uint8)
+    start = -raw.ctypes.data % ALIGN
     return raw[start : start + count].view(dtype).reshape(shape)

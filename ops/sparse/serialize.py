@@ -156,7 +156,8 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
             )
     if not batch:
         # (The serialized tensors stay what they are, whatever becomes of these.)
-        return tuple(part.astype(kind) for part, kind in zip(found[0], _KINDS))
+        indices, values, shape = found[0]
+        return indices.astype(np.int64), values.copy(), shape.astype(np.int64)
     places = np.array(list(np.ndindex(*batch)), np.int64).reshape(len(rows), len(batch))
     indices = np.concatenate(
         [
