@@ -15,8 +15,8 @@ import numpy as np
 Pipelines = dict[str, tuple[float, Callable[[], Any]]]
 _WORDS, _LINE = 5000, 11
 _PICTURES = 64
-# Of photographs, about as large as they are in ImageNet.
-_SIDES = 320, 400
+# Of photographs, about as large as they are in ImageNet; and of smaller ones.
+_SIDES, _SMALL = (320, 400), (256, 256)
 
 
 def pipelines(tf: Any, folder: str, count: int) -> Pipelines:
@@ -90,16 +90,18 @@ def _texts(tf: Any, folder: str, count: int) -> Pipelines:
 
 
 def _files(tf: Any, folder: str, count: int) -> Pipelines:
-    rows, records, pictures = count // 20, count // 50, count // 1000
+    rows, records, pictures = count // 2, count // 50, count // 1000
     table = os.path.join(folder, f"table-{rows}.csv")
     examples = os.path.join(folder, f"examples-{records}")
-    wide = os.path.join(folder, f"wide-examples-{records}")
+    wide = os.path.join(folder, f"kilobytes-{count // 2}")
     photos = os.path.join(folder, f"photographs-{pictures}")
+    small = os.path.join(folder, f"small-photographs-{pictures}")
     _made(table, lambda: _table(rows))
-    if not (os.path.exists(examples) and os.path.exists(wide) and os.path.exists(photos)):
+    if not all(map(os.path.exists, (examples, wide, photos, small))):
         _write_examples(tf, examples, records)
-        _write_wide_examples(tf, wide, records)
-        _write_photos(tf, photos, pictures)
+        _write_wide_examples(tf, wide, count // 2)
+        _write_photos(tf, photos, pictures, _SIDES)
+        _write_photos(tf, small, pictures, _SMALL)
     kinds = [tf.float32] * 10 + [tf.int32] * 5 + [tf.string] * 5
     features = {
         "x": tf.FixedLenFeature([8], tf.float32),
@@ -108,8 +110,8 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
     }
 
     many = {
-        **{f"real{i}": tf.FixedLenFeature([], tf.float32) for i in range(10)},
-        **{f"whole{i}": tf.FixedLenFeature([], tf.int64) for i in range(5)},
+        **{f"real{i}": tf.FixedLenFeature([8], tf.float32) for i in range(10)},
+        **{f"whole{i}": tf.FixedLenFeature([4], tf.int64) for i in range(5)},
         **{f"name{i}": tf.FixedLenFeature([], tf.string) for i in range(3)},
         **{f"some{i}": tf.VarLenFeature(tf.int64) for i in range(2)},
     }
@@ -118,6 +120,11 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
         pixels = tf.image.decode_jpeg(file, channels=3)
         cut = tf.image.random_flip_left_right(tf.random_crop(pixels, [224, 224, 3], seed=1), seed=2)
         return tf.cast(cut, tf.float32) / 255.0
+
+    def resized(file: Any) -> Any:
+        pixels = tf.image.decode_jpeg(file, channels=3)
+        cut = tf.image.random_flip_left_right(tf.random_crop(pixels, [200, 200, 3], seed=1), seed=2)
+        return tf.image.resize_images(cut, [224, 224])
 
     return {
         "CSV of 20 columns, batch": (
@@ -149,6 +156,10 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
         "JPEG files, cut, flipped, batch": (
             1.0,
             lambda: tf.data.TFRecordDataset(photos).map(photograph, num_parallel_calls=2).batch(32),
+        ),
+        "JPEG files, cut, flipped, resized, batch": (
+            1.0,
+            lambda: tf.data.TFRecordDataset(small).map(resized, num_parallel_calls=2).batch(32),
         ),
     }
 
@@ -192,40 +203,38 @@ def _write_examples(tf: Any, path: str, count: int) -> None:
 
 
 def _write_wide_examples(tf: Any, path: str, count: int) -> None:
+    """Of 20 features and about a kilobyte each."""
     random = np.random.default_rng(4)
     train = tf.train
     with tf.python_io.TFRecordWriter(path) as writer:
         for _ in range(count):
-            reals, wholes = random.random(10), random.integers(0, 10**6, 5).tolist()
-            features = {
-                f"real{i}": train.Feature(float_list=train.FloatList(value=[x]))
-                for i, x in enumerate(reals)
-            }
-            for i, x in enumerate(wholes):
-                features[f"whole{i}"] = train.Feature(int64_list=train.Int64List(value=[x]))
-            for i, x in enumerate(random.integers(0, _WORDS, 3)):
-                name = train.BytesList(value=[b"word%d" % x])
-                features[f"name{i}"] = train.Feature(bytes_list=name)
-            for i in range(2):
-                some = random.integers(0, 1000, random.integers(0, 5)).tolist()
-                features[f"some{i}"] = train.Feature(int64_list=train.Int64List(value=some))
-            example = train.Example(features=train.Features(feature=features))
+            example = train.Example()
+            feature = example.features.feature
+            for i, reals in enumerate(random.random((10, 8)).tolist()):
+                feature[f"real{i}"].float_list.value.extend(reals)
+            for i, wholes in enumerate(random.integers(0, 10**6, (5, 4)).tolist()):
+                feature[f"whole{i}"].int64_list.value.extend(wholes)
+            for i in range(3):
+                feature[f"name{i}"].bytes_list.value.append(random.bytes(80))
+            for i, length in enumerate(random.integers(0, 9, 2).tolist()):
+                some = random.integers(0, 1000, length).tolist()
+                feature[f"some{i}"].int64_list.value.extend(some)
             writer.write(example.SerializeToString())
 
 
-def _write_photos(tf: Any, path: str, count: int) -> None:
+def _write_photos(tf: Any, path: str, count: int, sides: tuple[int, int]) -> None:
     """Smooth pictures with some noise, so that their files are about as large as photographs'."""
     random = np.random.default_rng(3)
     with tf.Graph().as_default(), tf.Session() as session:
-        pixels = tf.placeholder(tf.uint8, [*_SIDES, 3])
+        pixels = tf.placeholder(tf.uint8, [*sides, 3])
         encoded = tf.image.encode_jpeg(pixels)
         files = []
         for _ in range(_PICTURES):
             corners = random.random((2, 2, 3))
-            down, right = (np.linspace(0, 1, side) for side in _SIDES)
+            down, right = (np.linspace(0, 1, side) for side in sides)
             across = corners[0] + down[:, None, None] * (corners[1] - corners[0])
             smooth = across[:, :1] + right[None, :, None] * (across[:, 1:] - across[:, :1])
-            noise = random.normal(0, 0.05, (*_SIDES, 3))
+            noise = random.normal(0, 0.05, (*sides, 3))
             picture = (np.clip(smooth + noise, 0, 1) * 255).astype(np.uint8)
             files.append(session.run(encoded, {pixels: picture}))
     with tf.python_io.TFRecordWriter(path) as writer:
