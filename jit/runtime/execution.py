@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.memory import recycled_empty
 from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
@@ -20,7 +21,7 @@ from ..kernel.reference import numpy_dtype
 from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from ..schedule.aligned import aligned_copy, aligned_empty
+from ..schedule.aligned import aligned_copy
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena, Frame, grow
 from ..schedule.steps import Draw, Grow, HostStep, Learn, is_native
@@ -187,7 +188,7 @@ class Run:
         if not self.places:
             return
         for slot, (_, positions, like) in self.places.items():
-            memory = self.own[slot] = aligned_empty(like.shape, like.dtype)
+            memory = self.own[slot] = recycled_empty(like.shape, like.dtype)
             self.args[positions] = memory.__array_interface__["data"][0]
 
     def _finish(self, segment: int, row: int) -> list[Any]:

@@ -23,7 +23,7 @@ from ...engine import errors, settings, stopping
 from ...engine.graph import trust
 from ...engine.session import interpreter, run_order
 from ...engine.session.dataflow import FlowProgram
-from ..schedule.aligned import ALIGN, aligned_empty
+from ..schedule.aligned import ALIGN
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ...engine.memory import recycled_empty
 from .jpeg_header import END, BadJpeg, Header, as_samples, read_header
 from .jpeg_window import Window, window_of
 
@@ -58,7 +59,8 @@ def _turbo(
 ) -> np.ndarray:
     height, width = header.scaled(options.ratio)
     is_scaled = options.ratio > 1
-    pixels = np.empty((height, width, {"GRAY": 1, "RGB": 3, "CMYK": 4}[colors]), np.uint8)
+    shape = height, width, {"GRAY": 1, "RGB": 3, "CMYK": 4}[colors]
+    pixels = recycled_empty(shape, np.dtype(np.uint8))
     try:
         library.decode_jpeg(
             data,

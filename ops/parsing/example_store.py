@@ -240,8 +240,8 @@ def _wanted(
         if shape is not None:
             has_rows = bool(shape) and shape[0] is None
             size = math.prod(size for size in shape[has_rows:] if size is not None)
-            rows = {"stride": size or 1} if has_rows else {"exact": size}
-            one = one._replace(is_needed=is_needed and not has_rows, **rows)
+            exact, stride = (-1, size or 1) if has_rows else (size, 1)
+            one = Wanted(one.key, dtype, exact, stride, is_needed and not has_rows)
         found.append(one)
     return tuple(found)
 

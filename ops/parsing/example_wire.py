@@ -103,7 +103,7 @@ def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Col
         raise Unusual
     totals, shown, longest = sums.T.tolist()
     starts, ends = _places(table.kinds, totals)
-    rooms = [np.empty(2 * ends[0], np.int64), np.empty(ends[1], np.float32)]
+    rooms: list[np.ndarray] = [np.empty(2 * ends[0], np.int64), np.empty(ends[1], np.float32)]
     rooms.append(np.empty(ends[2], np.int64))
     places = np.array(starts, np.int64)
     arrays = [text, table.wanted, found, places, rooms[1].view(np.uint8), rooms[2], rooms[0]]

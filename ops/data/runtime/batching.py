@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
-from ....engine.memory import aligned_empty
+from ....engine.memory import recycled_empty
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape, shape_text
 from .dataset import INFINITE, Block, Dataset, Element, State, Stream, row_of
@@ -121,7 +121,7 @@ def joined(blocks: Sequence[Block], count: int) -> Element:
         return tuple(blocks[0])
     found = []
     for i, like in enumerate(blocks[0]):
-        whole = aligned_empty((count, *like.shape[1:]), like.dtype)
+        whole = recycled_empty((count, *like.shape[1:]), like.dtype)
         place = 0
         for block in blocks:
             column = block[i]
@@ -146,7 +146,7 @@ def stacked(elements: Sequence[Element]) -> Element:
     """Elements as rows; InvalidArgumentError where their shapes differ."""
     found = []
     for i, like in enumerate(elements[0]):
-        column = aligned_empty((len(elements), *like.shape), like.dtype)
+        column = recycled_empty((len(elements), *like.shape), like.dtype)
         for number, element in enumerate(elements):
             item = element[i]
             if item.shape != like.shape:
@@ -251,7 +251,7 @@ def padded(
         if 0 <= size < most:
             raise _too_long(component, axis, most, size)
     shape = [most if size < 0 else size for size, most in zip(sizes, longest)]
-    whole = aligned_empty((len(items), *shape), items[0].dtype)
+    whole = recycled_empty((len(items), *shape), items[0].dtype)
     if any(item.shape != tuple(shape) for item in items):
         whole[...] = filler
     for i, item in enumerate(items):
@@ -276,7 +276,7 @@ def _padded_vectors(
     if 0 <= size < most:
         raise _too_long(component, 0, most, size)
     width = most if size < 0 else size
-    whole = aligned_empty((len(items), width), items[0].dtype)
+    whole = recycled_empty((len(items), width), items[0].dtype)
     if (lengths == width).all():
         np.concatenate(items, out=whole.reshape(-1))
         return whole

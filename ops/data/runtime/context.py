@@ -50,23 +50,47 @@ class View:
         return session is None or session.is_ending
 
 
+class LoneView:
+    """A view whose functions get one thread for each call, as several are called at once.
+
+    (Threads that share steps of one call, and wait for each other, only take time from the others.)
+    """
+
+    def __init__(self, view: View) -> None:
+        from ....io import protos
+
+        self._view = view
+        self.config = protos.ConfigProto()
+        if view.config is not None:
+            self.config.CopyFrom(view.config)
+        self.config.intra_op_parallelism_threads = self.config.intra_op_parallelism_threads or 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+
 class Context:
     """One iteration over a dataset, from its beginning to the end of its streams."""
 
     def __init__(self, session: BaseSession) -> None:
         self.view = View(session)
         self._lock = threading.RLock()
-        self._functions: dict[Any, FunctionRun] = {}
+        self._functions: dict[tuple[Captured, bool], FunctionRun] = {}
         self._generators: dict[str, SeedGenerator] = {}
         self._kept: dict[Any, Any] = {}
         self.is_cancelled = False
 
-    def function(self, captured: Captured) -> FunctionRun:
-        """What calls a function; its kernels keep their state as long as the iteration lasts."""
+    def function(self, captured: Captured, is_one_of_many: bool = False) -> FunctionRun:
+        """What calls a function; its kernels keep their state as long as the iteration lasts.
+
+        is_one_of_many: so many calls go on at once that none should take more than a thread.
+        """
         with self._lock:
-            found = self._functions.get(captured)
+            found = self._functions.get((captured, is_one_of_many))
             if found is None:
-                found = self._functions[captured] = FunctionRun(captured, self.view)
+                view = LoneView(self.view) if is_one_of_many else self.view
+                found = FunctionRun(captured, view)
+                self._functions[captured, is_one_of_many] = found
             return found
 
     def generator(self, path: str, seeds: tuple[int, int]) -> SeedGenerator:

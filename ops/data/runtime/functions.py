@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ....engine.graph.rowwise import Rows
     from ....engine.graph.tensor import Tensor
     from ....engine.session.function_inlining import Body
-    from .context import View
+    from .context import LoneView, View
 
 
 class Captured:
@@ -83,7 +83,7 @@ def require_stateless(dataset: Dataset) -> None:
 class FunctionRun:
     """A function, ready to be called from any thread."""
 
-    def __init__(self, captured: Captured, view: View) -> None:
+    def __init__(self, captured: Captured, view: View | LoneView) -> None:
         self.captured = captured
         self._view = view
         self._lock = threading.Lock()
@@ -141,7 +141,11 @@ class BlockRun:
     """Computes the results for many elements at once, bit by bit what they are one by one."""
 
     def __init__(
-        self, single: FunctionRun, view: View, parameters: list[Tensor], results: list[Rows]
+        self,
+        single: FunctionRun,
+        view: View | LoneView,
+        parameters: list[Tensor],
+        results: list[Rows],
     ) -> None:
         self.single = single
         self.is_dense = all(rows.places is None for rows in results)
@@ -178,7 +182,7 @@ class BlockError(Exception):
 
 
 def caller(
-    view: View,
+    view: View | LoneView,
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
     captured: Sequence[Any],
     results: Sequence[Tensor],

@@ -280,7 +280,7 @@ class _Crew:
         self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
     ) -> None:
         self.source, self.context, self.count = source, context, count
-        self._function = context.function(dataset.function)
+        self._function = context.function(dataset.function, count >= (os.cpu_count() or 1))
         self._keeps_count, self._is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
         self.changed = threading.Condition()

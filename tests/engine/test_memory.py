@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory for values: what was given back is used again, and not too much is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numbaflow.engine import memory
+
+pytestmark = pytest.mark.pure
+
+
+def test_memory_that_was_given_back_is_used_again_by_what_fits_in_it() -> None:
+    kind = np.dtype(np.float32)
+    first = memory.recycled_empty((300, 300), kind)
+    assert first.ctypes.data % memory.ALIGNMENT == 0 and first.shape == (300, 300)
+    part, place = first[5], first.ctypes.data
+    del first
+    other = memory.recycled_empty((300, 300), kind)
+    assert other.ctypes.data != place  # a part of the first is still there
+    del part
+    again = memory.recycled_empty((299, 300), kind)
+    assert again.ctypes.data == place
+    assert memory.recycled_empty((10, 300), kind).ctypes.data != place
+
+
+def test_no_more_memory_is_kept_than_is_said() -> None:
+    kind = np.dtype(np.uint8)
+    large = [memory.recycled_empty((memory._MOST_KEPT // 3,), kind) for _ in range(5)]
+    small = [memory.recycled_empty((memory._LEAST_KEPT,), kind) for _ in range(80)]
+    del large, small
+    assert sum(piece.nbytes for piece in memory._KEPT) <= memory._MOST_KEPT
+    assert len(memory._KEPT) <= memory._MOST_PIECES
+    assert memory.recycled_empty((memory._MOST_KEPT,), kind).nbytes == memory._MOST_KEPT
