@@ -5,14 +5,20 @@
 
     testing.check_gradients(lambda x, y: tf.reduce_sum(tf.tanh(x @ y)), a, b)
 
-docs/gradients.md shows it all.
+docs/gradients.md shows it all.  Hypothesis is imported when `strategies` is used.
 """
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from .engine.testing.checking import Options
 from .engine.testing.gradients_of import check_gradients, gradient_report
 from .engine.testing.report import Fault, GradientError, Kink, OpAtFault, Report, Row
+
+if TYPE_CHECKING:
+    from .engine.testing import strategies
 
 __all__ = [
     "Fault",
@@ -24,4 +30,15 @@ __all__ = [
     "Row",
     "check_gradients",
     "gradient_report",
+    "strategies",
 ]
+
+# What needs Hypothesis, by the module that it is in.
+_LATER = {"strategies": ".engine.testing.strategies"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(_LATER[name], __package__)
+    return module if _LATER[name].endswith(f".{name}") else getattr(module, name)

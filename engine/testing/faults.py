@@ -10,12 +10,14 @@ import numpy as np
 
 from .. import errors
 from ..gradients.autodiff_registry import gradient_function
+from ..gradients.autodiff_sums import public
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from . import cones
 from .functions import Input, Runner
 from .report import OpAtFault
 
+Copied = tuple[list[Input], list[Tensor]]
 # What may go wrong with an op that is looked at alone: it belongs to a loop or to the branch not
 # taken, has no gradient, or takes no such value.
 _LEFT_OUT = (errors.OpError, ValueError, TypeError, LookupError)
@@ -29,8 +31,7 @@ def find(runner: Runner, xs: Sequence[Tensor], ys: Sequence[Tensor], seed: int) 
     from . import checking
 
     options = checking.Options(order=1, modes=("reverse",), seed=seed, find_op=False)
-    for op, inputs in _one_by_one(runner, xs, ys):
-        outputs = [y for y in op.outputs if cones.is_number(y)]
+    for op, inputs, outputs in _one_by_one(runner, xs, ys):
         try:
             report = checking.check(runner, inputs, outputs, options)
         except _LEFT_OUT:
@@ -51,10 +52,17 @@ def described(op: Operation) -> OpAtFault:
 
 def _one_by_one(
     runner: Runner, xs: Sequence[Tensor], ys: Sequence[Tensor]
-) -> Iterator[tuple[Operation, list[Input]]]:
+) -> Iterator[tuple[Operation, list[Input], list[Tensor]]]:
     """The ops through which gradients of ys come to xs, from the last, with what moves of them."""
     waiting = {y.op for y in ys}
     for op in reversed(cones.between(xs, ys, runner.feeds)):
+        if op._control_flow_context is not None:
+            # Neither fed nor fetched: looked at in a copy, which has values of its own.
+            copy = _copied(op)
+            if copy is not None:
+                yield (op, *copy)
+            waiting.update(x.op for x in op.inputs)
+            continue
         if op not in waiting:
             continue
         try:
@@ -70,7 +78,28 @@ def _one_by_one(
         moved = flows if is_override else [x for x in op.inputs if cones.is_number(x)]
         inputs = _held(runner, list(dict.fromkeys(moved)))
         if inputs:
-            yield op, inputs
+            yield op, inputs, [y for y in op.outputs if cones.is_number(y)]
+
+
+def _copied(op: Operation) -> Copied | None:
+    """An op of a branch or loop once more, outside of it, and numbers for its inputs.
+
+    None where its inputs are not all numbers of known shapes.
+    """
+    shapes = [x.shape.is_fully_defined() and cones.is_number(x) for x in op.inputs]
+    plain = not op.definition.control_flow_role and "_gradient_op_type" not in op._attrs
+    if not (plain and shapes and all(shapes)):
+        return None
+    graph, random = op.graph, np.random.default_rng(0)
+    with graph.as_default(), graph.control_dependencies(None):
+        places = [public("placeholder")(x.dtype.base_dtype, x.shape) for x in op.inputs]
+        copy = graph._create(op.definition, "check_gradients/copy", places, dict(op._attrs))
+    values = [random.uniform(0.1, 0.9, x.shape.as_list()) for x in places]
+    inputs = [
+        Input(x.name, x, (x,), value.astype(x.dtype.as_numpy_dtype))
+        for x, value in zip(places, values)
+    ]
+    return inputs, [y for y in copy.outputs if cones.is_number(y)]
 
 
 def _arrives(op: Operation) -> list[bool]:
