@@ -838,6 +838,17 @@ train.contrib.mixed_precision.loss_scale_manager:
   contrib.mixed_precision.ExponentialUpdateLossScaleManager
   contrib.mixed_precision.FixedLossScaleManager contrib.mixed_precision.LossScaleManager
 train.contrib.mixed_precision.loss_scale_optimizer: contrib.mixed_precision.LossScaleOptimizer
+train.contrib.model_pruning.layers: contrib.model_pruning.masked_conv2d
+  contrib.model_pruning.masked_convolution contrib.model_pruning.masked_fully_connected
+train.contrib.model_pruning.learning: contrib.model_pruning.train
+train.contrib.model_pruning.pruning: contrib.model_pruning.Pruning contrib.model_pruning.apply_mask
+  contrib.model_pruning.get_masked_weights contrib.model_pruning.get_masks
+  contrib.model_pruning.get_pruning_hparams contrib.model_pruning.get_thresholds
+  contrib.model_pruning.get_weight_sparsity contrib.model_pruning.get_weights
+train.contrib.model_pruning.rnn_cells: contrib.model_pruning.MaskedBasicLSTMCell
+  contrib.model_pruning.MaskedLSTMCell
+train.contrib.model_pruning.strip_pruning_vars_lib: contrib.model_pruning.graph_def_from_checkpoint
+  contrib.model_pruning.strip_pruning_vars_fn
 train.contrib.nn.alpha_dropout: contrib.nn.alpha_dropout
 train.contrib.nn.cross_entropy: contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits
   contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
