@@ -68,7 +68,12 @@ def conv2d(
         x, w = b.reshape(x, (1, 1, n, h * width * c)), b.reshape(w, (1, 1, h * width * c, f))
         out = _convolve(b, x, w, (_ONE, Axis(n, 1, 1, 1, 0, n)), bias, relu)
         return b.reshape(out, (n, f, 1, 1) if data_format == "NCHW" else (n, 1, 1, f))
-    out = _convolve(b, x, w, both, bias, relu)
+    if _is_column(both):
+        x, w = b.reshape(x, _in_line(x.shape)), b.reshape(w, _filter_in_line(w.shape))
+        out = _convolve(b, x, w, (_ONE, both[0]), bias, relu)
+        out = b.reshape(out, (x.shape[0], both[0].out, 1, w.shape[3]))
+    else:
+        out = _convolve(b, x, w, both, bias, relu)
     return b.transpose(out, (0, 3, 1, 2)) if data_format == "NCHW" else out
 
 
@@ -122,9 +127,18 @@ def conv2d_filter_gradient(
         n, rows, f = x.shape[0], sizes[0] * sizes[1] * sizes[2], sizes[3]
         pixels, scores = b.reshape(x, (n, rows)), b.reshape(dy, (n, f))
         return b.reshape(matmul(b, pixels, scores, True, False), sizes)
-    if conv_filter_product.is_worthwhile(sizes, both):
-        return conv_filter_product.gradient(b, x, sizes, dy, both)
-    return conv_filter.gradient(b, x, sizes, dy, both)
+    if _is_column(both):
+        dy = b.reshape(dy, _in_line(dy.shape))
+        found = _filter_gradient(
+            b, b.reshape(x, _in_line(x.shape)), _filter_in_line(sizes), dy, (_ONE, both[0])
+        )
+        return b.reshape(found, sizes)
+    return _filter_gradient(b, x, sizes, dy, both)
+
+
+def _filter_gradient(b: Any, x: Any, sizes: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
+    way = conv_filter_product if conv_filter_product.is_worthwhile(sizes, both) else conv_filter
+    return way.gradient(b, x, sizes, dy, both)
 
 
 def _static(shape: Sequence[AnySize]) -> bool:
@@ -139,6 +153,33 @@ def _is_whole(axis: Axis) -> bool:
     """One window covers the axis, all of it and nothing else."""
     covers = isinstance(axis.size, int) and axis.size == axis.window > 1
     return bool(covers and axis.dilation == 1 and axis.before == 0 and axis.out == 1)
+
+
+def _is_column(both: Sequence[Axis]) -> bool:
+    """One window covers every line of the images, of which there are several.
+
+    The pixels of a line lie beside each other as channels do: as one pixel with all their channels
+    there is no other beside it.  Such pixels make one line (`_in_line`), where a window's taps lie
+    side by side and tiles have many pixels.
+    """
+    tall, wide = both
+    return (_is_whole(wide) or _is_one(wide)) and not _is_one(tall) and not _is_whole(tall)
+
+
+def _is_one(axis: Axis) -> bool:
+    return isinstance(axis.size, int) and (axis.size, axis.window, axis.before) == (1, 1, 0)
+
+
+def _in_line(shape: Sequence[AnySize]) -> tuple[AnySize, ...]:
+    """The shape of images, their lines being pixels of one line."""
+    n, tall, wide, c = shape
+    return (n, 1, tall, wide * c)
+
+
+def _filter_in_line(shape: Sequence[int]) -> tuple[int, int, int, int]:
+    """The shape of filters for these."""
+    tall, wide, c, f = shape
+    return (1, tall, wide * c, f)
 
 
 def _is_product(both: Sequence[Axis]) -> bool:
@@ -166,14 +207,16 @@ def _convolve_back(
 ) -> Any:
     kh, kw, c, f = w.shape
     n, h, width, _ = shape
-    if _is_whole(both[1]):
-        # Of the windows' places along a line all but one are padding.  The pixels of a line lie
-        # beside each other as channels do: as one pixel with all their channels there is one place.
-        tall = both[0]
-        if _is_whole(tall):
-            kh, kw, h, tall = 1, kh * kw, 1, _ONE
-        folded = b.reshape(w, (kh, 1, kw * c, f))
-        flat = _convolve_back(b, (n, h, 1, kw * c), folded, dy, (tall, _ONE))
+    if _is_column(both):
+        dy = b.reshape(dy, _in_line(dy.shape))
+        flat = _convolve_back(
+            b, _in_line(shape), b.reshape(w, _filter_in_line(w.shape)), dy, (_ONE, both[0])
+        )
+        return b.reshape(flat, tuple(shape))
+    if all(map(_is_whole, both)):
+        # Of the windows' places all but one are padding.
+        folded = b.reshape(w, (1, 1, kh * kw * c, f))
+        flat = _convolve_back(b, (n, 1, 1, kh * kw * c), folded, dy, (_ONE, _ONE))
         return b.reshape(flat, tuple(shape))
     if _is_product(both):
         flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)

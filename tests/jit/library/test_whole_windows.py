@@ -21,6 +21,8 @@ CASES = [
     ((6, 5, 3), (6, 5), 2, "NHWC"),
     ((6, 5, 3), (6, 5), 1, "NCHW"),
     ((6, 5, 3), (4, 5), 1, "NCHW"),
+    ((9, 1, 5), (3, 1), 2, "NHWC"),
+    ((9, 1, 5), (1, 1), 1, "NCHW"),
     # As high as the image only.
     ((6, 9, 2), (6, 3), 1, "NHWC"),
 ]
@@ -60,4 +62,15 @@ def test_the_gradient_does_not_multiply_padding() -> None:
     """The 16 pixels of a line are 16 channels of one, since windows have one place among them."""
     _, text = results("always", 1, CASES[0], 3)
     (launch,) = [line.split() for line in text.splitlines() if "Conv2DBackpropInput" in line][-1:]
-    assert launch[1:6] == ["conv2d", "3", "11", "1", "16"]
+    assert launch[1:6] == ["conv2d", "3", "1", "11", "16"]
+
+
+def test_images_of_one_column_are_lines() -> None:
+    """Tiles have pixels of a line, of which a column has one in each."""
+    shown = [results("always", 1, ((9, 1, 5), (3, 1), 1, "NHWC"), 3)[1]]
+    shown.append(results("always", 1, ((1, 9, 5), (1, 3), 1, "NHWC"), 3)[1])
+    launches = [
+        [line.split()[1:6] for line in text.splitlines() if "Conv2DBackpropInput" in line]
+        for text in shown
+    ]
+    assert launches[0] == launches[1] and launches[0][-1] == ["conv2d", "3", "1", "9", "5"]
