@@ -5,7 +5,8 @@
 
     testing.check_gradients(lambda x, y: tf.reduce_sum(tf.tanh(x @ y)), a, b)
 
-docs/gradients.md shows it all.  Hypothesis is imported when `strategies` is used.
+docs/gradients.md shows it all.  Hypothesis and pytest are imported when `strategies`
+or `enrol` is used.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .engine.testing.report import Fault, GradientError, Kink, OpAtFault, Report
 
 if TYPE_CHECKING:
     from .engine.testing import strategies
+    from .engine.testing.enrolling import enrol
 
 __all__ = [
     "Fault",
@@ -29,12 +31,13 @@ __all__ = [
     "Report",
     "Row",
     "check_gradients",
+    "enrol",
     "gradient_report",
     "strategies",
 ]
 
-# What needs Hypothesis, by the module that it is in.
-_LATER = {"strategies": ".engine.testing.strategies"}
+# What needs Hypothesis or pytest, by the module that it is in.
+_LATER = {"enrol": ".engine.testing.enrolling", "strategies": ".engine.testing.strategies"}
 
 
 def __getattr__(name: str) -> object:

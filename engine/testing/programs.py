@@ -147,6 +147,11 @@ class Program:
     def __repr__(self) -> str:
         return "\n" + self.source
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What Hypothesis prints of it."""
+        del cycle
+        printer.text(repr(self))
+
 
 def _is_true(x: Tensor) -> Tensor:
     total = public("reduce_sum")(x)
