@@ -247,6 +247,10 @@ HOMES = {
     "data": {
         "experimental.ops.batching": ".ops.data.experimental.batching tf.data.experimental",
         "experimental.ops.cardinality": ".ops.data.checkpointing tf.data.experimental",
+        **{
+            f"experimental.ops.{kind}_options": ".ops.data.options tf.data.experimental"
+            for kind in ("distribute", "optimization", "stats", "threading")
+        },
         "experimental.ops.counter": ".ops.data.experimental.scanning tf.data.experimental",
         "experimental.ops.enumerate_ops": "tf.data.experimental",
         "experimental.ops.error_ops": "tf.data.experimental",

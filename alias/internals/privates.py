@@ -12,6 +12,7 @@ import numpy as np
 from ...engine.graph.constants import constant_value
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...ops.array.ragged_values import is_ragged  # noqa: F401  of tensorflow.python.ops.ragged
 from ...ops.public import tf
 from .absent import absent
 

@@ -18,6 +18,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     """
     graph = get_default_graph()
     if graph.seed is not None:
+        graph._seed_used |= op_seed is None
         seeds = graph.seed, graph._last_id if op_seed is None else op_seed
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.graph.convert import convert_to_tensor
@@ -16,6 +17,8 @@ from ..public import tf
 from . import structure
 
 _numbers = itertools.count()
+# How the types of operations begin that make tables.
+_TABLES = ("HashTable", "MutableHashTable", "MutableDenseHashTable")
 
 
 def name_list(function: DefinedFunction) -> Any:
@@ -86,10 +89,11 @@ class StructuredFunctionWrapper:
             self._function.add_to_graph(get_default_graph())
 
     def _built(self, is_legacy: bool) -> DefinedFunction:
-        readable = self._transformation_name.replace(".", "_")[:-2]
-        name = f"{readable}_{_name_of(self._func)}_{next(_numbers)}"
+        outer = get_default_graph()
+        readable = f"{self._transformation_name.replace('.', '_')[:-2]}_{_name_of(self._func)}"
+        name = f"{readable}_{next(_numbers)}"
         specs = structure.get_flat_tensor_specs(self._input_structure)
-        seed = None if is_legacy else get_default_graph().seed
+        seed, count = None if is_legacy else outer.seed, len(outer.get_operations())
 
         def body(*tensors: Any) -> list[Any]:
             get_default_graph().seed = seed
@@ -106,7 +110,29 @@ class StructuredFunctionWrapper:
             capture_resource_var_by_value=False,
             arg_shapes=[spec.shape for spec in specs],
         )
+        self._warn(outer.get_operations()[count:], readable if graph._seed_used else "", seed)
         return from_graph(graph, name if is_legacy else f"__inference_{name}")
+
+    def _warn(self, new: Sequence[Any], seeded: str, seed: int | None) -> None:
+        """Warns of what is made anew in each call, and of what is not.
+
+        new: the operations that the function put into the graph outside; seeded: its name if it
+        takes seeds of the graph's.
+        """
+        if any(op.type.startswith(_TABLES) for op in new):
+            warnings.warn(
+                f"Creating resources inside a function passed to {self._transformation_name} is "
+                "not supported. Create each resource outside the function, and capture it inside "
+                "the function to use it.",
+                stacklevel=5,
+            )
+        if seed and seeded:
+            warnings.warn(
+                f"Seed {seed} from outer graph might be getting used by function {seeded}, if the "
+                "random op has not been provided any seed. Explicitly set the seed in the function "
+                "if this is not the intended behavior.",
+                stacklevel=5,
+            )
 
     def _result(self, tensors: Any) -> Any:
         """What the Python function returns for tensors, in its structure."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.graph.registry import writes
-from ..runtime import batching, caching, ordering, rewriting, shuffling, threads
+from ..runtime import batching, caching, limits, ordering, rewriting, shuffling, threads
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.random import SeedGenerator, seeds_or_chance
 from .common import TYPES, define_dataset, element_types, scalar, scalars
@@ -92,6 +92,20 @@ def _shuffle_and_repeat(
         raise errors.invalid("count must be greater than zero or equal to -1.")
     seeds = seeds_or_chance(scalar(seed, "seed"), scalar(seed2, "seed2"))
     return shuffling.ShuffleDataset(dataset_in(source), _buffer_size(size), seeds, False, count)
+
+
+def _narrow(c: KernelContext, source: Any, most: Any) -> Dataset:
+    most = scalar(most, "max_intra_op_parallelism")
+    if most < 0:
+        raise errors.invalid("`max_intra_op_parallelism` must be >= 0")
+    return limits.NarrowCallsDataset(dataset_in(source), int(most))
+
+
+def _few_calls(c: KernelContext, source: Any, most: Any) -> Dataset:
+    most = scalar(most, "num_threads")
+    if most < 1:
+        raise errors.invalid("`num_threads` must be >= 1")
+    return limits.FewCallsDataset(dataset_in(source), int(most))
 
 
 def _batch_size(size: Any) -> int:
@@ -314,13 +328,14 @@ define_dataset(
     "MaxIntraOpParallelismDataset",
     f"{_INPUT}, max_intra_op_parallelism: int64",
     TYPES,
-    _passing,
-    "The same dataset.",
+    _narrow,
+    "The same dataset, each of whose functions' calls has so many threads at most; 0: as many as "
+    "there are.",
 )
 define_dataset(
     "PrivateThreadPoolDataset",
     f"{_INPUT}, num_threads: int64",
     TYPES,
-    _passing,
-    "The same dataset.",
+    _few_calls,
+    "The same dataset, for which each function computes so many elements at a time at most.",
 )

@@ -50,20 +50,18 @@ class View:
         return session is None or session.is_ending
 
 
-class LoneView:
-    """A view whose functions get one thread for each call, as several are called at once.
+class NarrowView:
+    """A view whose functions get so many threads for each call, if the session does not say."""
 
-    (Threads that share steps of one call, and wait for each other, only take time from the others.)
-    """
-
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, threads: int) -> None:
         from ....io import protos
 
         self._view = view
         self.config = protos.ConfigProto()
         if view.config is not None:
             self.config.CopyFrom(view.config)
-        self.config.intra_op_parallelism_threads = self.config.intra_op_parallelism_threads or 1
+        given = self.config.intra_op_parallelism_threads
+        self.config.intra_op_parallelism_threads = given or threads
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
@@ -79,16 +77,22 @@ class Context:
         self._generators: dict[str, SeedGenerator] = {}
         self._kept: dict[Any, Any] = {}
         self.is_cancelled = False
+        # What the dataset's options say: how many elements are computed at a time, and with how
+        # many threads each; None where they say nothing.
+        self.most_calls: int | None = None
+        self.most_threads: int | None = None
 
     def function(self, captured: Captured, is_one_of_many: bool = False) -> FunctionRun:
         """What calls a function; its kernels keep their state as long as the iteration lasts.
 
         is_one_of_many: so many calls go on at once that none should take more than a thread.
+        (Threads that share steps of a call, and wait for each other, take time from the others.)
         """
+        threads = 1 if is_one_of_many else self.most_threads
         with self._lock:
             found = self._functions.get((captured, is_one_of_many))
             if found is None:
-                view = LoneView(self.view) if is_one_of_many else self.view
+                view = NarrowView(self.view, threads) if threads else self.view
                 found = FunctionRun(captured, view)
                 self._functions[captured, is_one_of_many] = found
             return found

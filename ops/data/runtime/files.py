@@ -65,15 +65,24 @@ class _Pieces(BlockStream):
     def read_block(self, count: int) -> Block | None:
         while True:
             if self._reader is not None:
-                pieces = self._reader.read_some(count)
+                try:
+                    pieces = self._reader.read_some(count)
+                except errors.OpError:
+                    # As in TensorFlow, where `ignore_errors` would not end otherwise.
+                    self._leave(self._reader)
+                    raise
                 if pieces:
                     return [text_array(pieces)]
-                self._reader.close()
-                self._reader = None
-                self._number += 1
+                self._leave(self._reader)
             if self._number >= len(self._names):
                 return None
             self._reader = self._open_file(self._names[self._number])
+
+    def _leave(self, reader: Reader) -> None:
+        """Goes on to the next file."""
+        reader.close()
+        self._reader = None
+        self._number += 1
 
     def save(self) -> State:
         state: State = {"number": self._number, **self.save_ahead()}

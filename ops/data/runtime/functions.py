@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ....engine.graph.rowwise import Rows
     from ....engine.graph.tensor import Tensor
     from ....engine.session.function_inlining import Body
-    from .context import LoneView, View
+    from .context import NarrowView, View
 
 
 class Captured:
@@ -83,7 +83,7 @@ def require_stateless(dataset: Dataset) -> None:
 class FunctionRun:
     """A function, ready to be called from any thread."""
 
-    def __init__(self, captured: Captured, view: View | LoneView) -> None:
+    def __init__(self, captured: Captured, view: View | NarrowView) -> None:
         self.captured = captured
         self._view = view
         self._lock = threading.Lock()
@@ -143,7 +143,7 @@ class BlockRun:
     def __init__(
         self,
         single: FunctionRun,
-        view: View | LoneView,
+        view: View | NarrowView,
         parameters: list[Tensor],
         results: list[Rows],
     ) -> None:
@@ -182,7 +182,7 @@ class BlockError(Exception):
 
 
 def caller(
-    view: View | LoneView,
+    view: View | NarrowView,
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
     captured: Sequence[Any],
     results: Sequence[Tensor],

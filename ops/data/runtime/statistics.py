@@ -58,7 +58,7 @@ class Listening:
 
     def name(self, tag: str) -> str:
         """A tag with what stands in front of all."""
-        return f"{self.tag}{tag}" if self.tag else tag
+        return f"{self.tag}::{tag}" if self.tag else tag
 
 
 def listening(context: Context) -> Listening:

@@ -260,6 +260,7 @@ class ParallelMapDataset(MapDataset):
 
     def single_stream(self, context: Context, source: Stream) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
+        count = min(count, context.most_calls or count)
         return _ParallelMapped(self, source, context, count)
 
 

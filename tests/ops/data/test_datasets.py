@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -224,3 +227,21 @@ def test_files_read_in_parallel_take_turns_as_in_tensorflow(tmp_path):
             session.run(line)
     # TensorFlow 1.15 gives them so.
     assert found == [0, 10, 1, 11, 12, 20, 21, 22, 23]
+
+
+def test_functions_that_make_tables_or_take_the_seed_of_the_graph_are_warned_of() -> None:
+    def with_table(x: Any) -> Any:
+        pairs = tf.lookup.KeyValueTensorInitializer(["a"], [1.0])
+        tf.lookup.StaticHashTable(pairs, 0.0)
+        return x
+
+    with pytest.warns(UserWarning, match=r"Creating resources inside .* Dataset.map\(\) is not"):
+        tf.data.Dataset.range(3).map(with_table)
+    with tf.Graph().as_default():
+        tf.set_random_seed(10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            tf.data.Dataset.range(3).map(tf.square)
+            tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([], seed=1))
+        with pytest.warns(UserWarning, match="Seed 10 from outer graph might be getting used"):
+            tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([]))

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -319,6 +321,64 @@ def test_statistics() -> None:
         found = tf.Summary.FromString(sess.run(aggregator.get_summary()))
         (value,) = [v for v in found.value if v.tag == "bytes"]
         assert (value.histo.num, value.histo.sum) == (2, 16)
+
+
+def test_statistics_have_the_prefix_of_the_options() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        aggregator = X.StatsAggregator()
+        options = tf.data.Options()
+        options.experimental_stats.aggregator = aggregator
+        options.experimental_stats.prefix = "train"
+        dataset = D.range(3).apply(X.latency_stats("time")).with_options(options)
+        after = tf.data.make_initializable_iterator(dataset)
+        sess.run(after.initializer)
+        sess.run(after.get_next())
+        found = tf.Summary.FromString(sess.run(aggregator.get_summary()))
+    assert [value.tag for value in found.value] == ["train::time"]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_no_more_calls_go_on_than_the_threads_of_the_options(size: int) -> None:
+    options = tf.data.Options()
+    options.experimental_threading.private_threadpool_size = size
+    options.experimental_threading.max_intra_op_parallelism = 1
+    working, most = [0], [0]
+    lock = threading.Lock()
+
+    def call(x: Any) -> Any:
+        with lock:
+            working[0] += 1
+            most[0] = max(most[0], working[0])
+        time.sleep(0.002)
+        with lock:
+            working[0] -= 1
+        return x
+
+    def called(x: Any) -> Any:
+        return tf.py_func(call, [x], tf.int64)
+
+    dataset = D.range(40).map(called, num_parallel_calls=16).with_options(options)
+    assert elements(dataset) == list(range(40))
+    assert 1 <= most[0] <= size
+
+
+def test_a_damaged_file_is_left_for_the_next_one(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in "ab"]
+    for name in names:
+        with tf.python_io.TFRecordWriter(name) as writer:
+            writer.write(name[-1].encode())
+        with open(name, "ab") as file:
+            file.write(b"what is no record")
+    dataset = tf.data.TFRecordDataset(names)
+    assert elements(dataset.apply(X.ignore_errors())) == [b"a", b"b"]
+    element = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as sess:
+        for name in names:
+            assert sess.run(element) == name[-1].encode()
+            with pytest.raises(tf.errors.DataLossError):
+                sess.run(element)
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(element)
 
 
 def test_there_is_no_other_device() -> None:
