@@ -47,12 +47,13 @@ def application() -> Any:
     ) -> None:
         pass
 
-    from . import cache, check, checkpoint, info, library, plan, saved_model
+    from . import cache, check, checkpoint, gradcheck, info, library, plan, saved_model
 
     app.command()(info.info)
     app.command(name="compile")(plan.compile_graph)
     app.command(name="plan")(plan.show_plan)
     app.command(name="check")(check.check)
+    app.command(name="gradcheck")(gradcheck.gradcheck)
     app.command(name="inspect-checkpoint")(checkpoint.inspect_checkpoint)
     # Its options are those of TensorFlow's command: they go through as they are.
     app.command(

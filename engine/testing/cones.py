@@ -140,7 +140,7 @@ def twin(
       CannotCopy: an op does not take such types, or belongs to a loop.
     """
     for op in ops:
-        _check(op)
+        _check(op, seeds)
     copies = _Copies(seeds, kinds)
     with graph.as_default(), graph.control_dependencies(None), name_scope("check_gradients/twin"):
         for op in ops:
@@ -200,13 +200,15 @@ class _Copies:
             yield copied
 
 
-def _check(op: Operation) -> None:
+def _check(op: Operation, seeds: dict[Tensor, Tensor]) -> None:
     definition = op.definition
     if definition.control_flow_role in _CYCLIC or definition.expand is not None:
         raise CannotCopy(f"{op.type} '{op.name}' is control flow")
     if any(attr.type == "func" for attr in definition.attrs):
         raise CannotCopy(f"{op.type} '{op.name}' calls a function")
     for tensor in (*op.inputs, *op.outputs):
+        if tensor in seeds:
+            continue  # a variable's reference, whose value is put in its place
         if tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype in _OPAQUE:
             raise CannotCopy(f"{op.type} '{op.name}' works on what a session keeps")
     if definition.touches:

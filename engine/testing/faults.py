@@ -55,7 +55,9 @@ def _one_by_one(
 ) -> Iterator[tuple[Operation, list[Input], list[Tensor]]]:
     """The ops through which gradients of ys come to xs, from the last, with what moves of them."""
     waiting = {y.op for y in ys}
-    for op in reversed(cones.between(xs, ys, runner.feeds)):
+    path = cones.between(xs, ys, runner.feeds)
+    inside, last = set(path), set(ys)
+    for op in reversed(path):
         if op._control_flow_context is not None:
             # Neither fed nor fetched: looked at in a copy, which has values of its own.
             copy = _copied(op)
@@ -78,7 +80,10 @@ def _one_by_one(
         moved = flows if is_override else [x for x in op.inputs if cones.is_number(x)]
         inputs = _held(runner, list(dict.fromkeys(moved)))
         if inputs:
-            yield op, inputs, [y for y in op.outputs if cones.is_number(y)]
+            # Not those that nobody uses here: of what is there for a gradient's sake alone, as of
+            # fused losses and normalizations, gradients are not told.
+            used = [y for y in op.outputs if y in last or not inside.isdisjoint(y.consumers())]
+            yield op, inputs, [y for y in used if cones.is_number(y)]
 
 
 def _copied(op: Operation) -> Copied | None:
