@@ -56,6 +56,7 @@ RENAMED = {
         ),
     },
     # Modules that are named as their functions.
+    "contrib.factorization.python.ops": {"gmm": ".train.contrib.factorization.gmm"},
     "contrib.image.python.ops": {
         name: f".train.contrib.image.{name}"
         for name in (

@@ -546,6 +546,8 @@ train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
 train.contrib.factorization.clustering_ops: contrib.factorization.COSINE_DISTANCE
   contrib.factorization.KMEANS_PLUS_PLUS_INIT contrib.factorization.KMeans
   contrib.factorization.RANDOM_INIT contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
+train.contrib.factorization.gmm: contrib.factorization.GMM
+train.contrib.factorization.gmm_ops: contrib.factorization.GmmAlgorithm contrib.factorization.gmm
 train.contrib.factorization.kmeans: contrib.factorization.KMeansClustering
   estimator.experimental.KMeans
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
@@ -720,6 +722,7 @@ train.contrib.learn.estimators.head: contrib.learn.binary_svm_head
 train.contrib.learn.estimators.head_classes: contrib.learn.Head contrib.learn.no_op_train_fn
 train.contrib.learn.estimators.inputs: contrib.learn.infer_real_valued_columns_from_input
   contrib.learn.infer_real_valued_columns_from_input_fn
+train.contrib.learn.estimators.kmeans: contrib.learn.KMeansClustering
 train.contrib.learn.estimators.linear: contrib.learn.LinearClassifier contrib.learn.LinearEstimator
   contrib.learn.LinearRegressor
 train.contrib.learn.estimators.logistic_regressor: contrib.learn.LogisticRegressor
