@@ -65,7 +65,7 @@ class GmmAlgorithm:
         >>> with tf.Session() as sess:
         ...     sess.run(tf.global_variables_initializer())
         ...     sess.run(mixture.init_ops())
-        ...     for _ in range(3):
+        ...     for _ in range(9):
         ...         sess.run(mixture.training_ops())
         ...     np.round(sess.run(mixture.clusters())[:, 0], 1)
         array([[0. , 0.5],
