@@ -81,7 +81,7 @@ HOMES = {
         "control_flow_ops": "tf .ops.control .ops.flow.control_flow raw",
         "control_flow_state": ".ops.flow.control_flow",
         "control_flow_util": ".ops.flow.util .ops.flow.control_flow .ops.control",
-        "ctc_ops": "tf.nn",
+        "ctc_ops": "tf.nn .ops.nn.ctc_dense .ops.nn.ctc_labels raw",
         "custom_gradient": "tf .ops.flow.custom_gradient",
         "data_flow_grad": ".alias.internals.gradients",
         "data_flow_ops": (

@@ -271,6 +271,9 @@ ops.nn.candidate_sampling: nn.all_candidate_sampler nn.compute_accidental_hits
 ops.nn.conv_public: nn.conv1d nn.conv1d_transpose nn.conv2d nn.conv2d_backprop_filter
   nn.conv2d_backprop_input nn.conv2d_transpose nn.conv3d nn.conv3d_backprop_filter
   nn.conv3d_backprop_filter_v2 nn.conv3d_transpose nn.conv_transpose
+ops.nn.ctc_decoder: nn.ctc_beam_search_decoder nn.ctc_beam_search_decoder_v2 nn.ctc_greedy_decoder
+ops.nn.ctc_labels: nn.collapse_repeated nn.ctc_unique_labels
+ops.nn.ctc_loss: nn.ctc_loss nn.ctc_loss_v2
 ops.nn.depthwise: nn.depthwise_conv2d nn.depthwise_conv2d_backprop_filter
   nn.depthwise_conv2d_backprop_input nn.depthwise_conv2d_native
   nn.depthwise_conv2d_native_backprop_filter nn.depthwise_conv2d_native_backprop_input

@@ -148,6 +148,8 @@ ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigra
 ops.nn.clustering: KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
 ops.nn.conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
   Conv3DBackpropInputV2
+ops.nn.ctc_decoder: CTCBeamSearchDecoder CTCGreedyDecoder
+ops.nn.ctc_loss: CTCLoss CTCLossV2
 ops.nn.cudnn_params: CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize
   CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
 ops.nn.cudnn_rnn: CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNV2

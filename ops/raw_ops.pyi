@@ -1051,6 +1051,60 @@ def CSVDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+class _CTCBeamSearchDecoder(NamedTuple):
+    decoded_indices: list[Tensor]
+    decoded_values: list[Tensor]
+    decoded_shape: list[Tensor]
+    log_probability: Tensor
+
+def CTCBeamSearchDecoder(
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int,
+    top_paths: int,
+    merge_repeated: bool | None = ...,
+    name: str | None = ...,
+) -> _CTCBeamSearchDecoder: ...
+class _CTCGreedyDecoder(NamedTuple):
+    decoded_indices: Tensor
+    decoded_values: Tensor
+    decoded_shape: Tensor
+    log_probability: Tensor
+
+def CTCGreedyDecoder(
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    merge_repeated: bool | None = ...,
+    name: str | None = ...,
+) -> _CTCGreedyDecoder: ...
+class _CTCLoss(NamedTuple):
+    loss: Tensor
+    gradient: Tensor
+
+def CTCLoss(
+    inputs: TensorLike,
+    labels_indices: TensorLike,
+    labels_values: TensorLike,
+    sequence_length: TensorLike,
+    preprocess_collapse_repeated: bool | None = ...,
+    ctc_merge_repeated: bool | None = ...,
+    ignore_longer_outputs_than_inputs: bool | None = ...,
+    name: str | None = ...,
+) -> _CTCLoss: ...
+class _CTCLossV2(NamedTuple):
+    loss: Tensor
+    gradient: Tensor
+
+def CTCLossV2(
+    inputs: TensorLike,
+    labels_indices: TensorLike,
+    labels_values: TensorLike,
+    sequence_length: TensorLike,
+    preprocess_collapse_repeated: bool | None = ...,
+    ctc_merge_repeated: bool | None = ...,
+    ignore_longer_outputs_than_inputs: bool | None = ...,
+    name: str | None = ...,
+) -> _CTCLossV2: ...
 def CacheDataset(
     input_dataset: TensorLike,
     filename: TensorLike,

@@ -5,6 +5,7 @@ Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
 from . import dense
+from .alignment import aligned
 from .class_suppression import suppressed_classes
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
@@ -29,6 +30,7 @@ from .suppression import suppressed
 
 __all__ = [
     "LibraryKernel",
+    "aligned",
     "avg_pool",
     "avg_pool_gradient",
     "batch_matmul",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from . import (
+    alignment,
     arrays,
     boxes,
     class_suppression,
@@ -34,6 +35,7 @@ from .matmul import closed as products
 
 # `closed` of every such module: kernels as steps ask for them, over the dtypes of their buffers.
 CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
+    alignment.closed,
     arrays.closed,
     boxes.closed,
     class_suppression.closed,

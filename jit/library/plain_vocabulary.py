@@ -245,6 +245,26 @@ def sqrt(x: Scalar) -> Scalar:
     return np.sqrt(x)
 
 
+def exp(x: Scalar) -> Scalar:
+    """The exponential, in the precision of x, of which loops make vectors."""
+    return np.exp(x)
+
+
+def log1p(x: Scalar) -> Scalar:
+    """The natural logarithm of 1 + x, in the precision of x, of which loops make vectors."""
+    return np.log1p(x)
+
+
+def accumulate_add(total: Scalar, x: Scalar) -> Scalar:
+    """The sum of both; a loop may add in any order."""
+    return total + x
+
+
+def accumulate_max(most: Scalar, x: Scalar) -> Scalar:
+    """The larger of both; a loop may compare in any order."""
+    return np.maximum(most, x)
+
+
 def transpose_tile(
     lanes: int, source: Address, source_row: int, target: Address, target_row: int
 ) -> None:

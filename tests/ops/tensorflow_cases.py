@@ -61,6 +61,7 @@ ABORTING = (
 )
 # Inputs without elements, or with infinities, do.
 FRAGILE = (
+    "CTCLoss",
     "CropAndResizeGradImage",
     "CropAndResizeGradBoxes",
     "IRFFT",

@@ -175,6 +175,13 @@ def orders(dtype: str) -> Run:
     return found, {x: numbers(4, 9, dtype=dtype)}
 
 
+def alignments(dtype: str) -> Run:
+    x = tf.placeholder(dtype, [None, 2, 5])
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([1, 0, 3]), [2, 2])
+    loss = tf.nn.ctc_loss(labels, x, [4, 3])
+    return [loss, *tf.gradients(loss, x)], {x: numbers(4, 2, 5, dtype=dtype)}
+
+
 def pictures(dtype: str) -> Run:
     del dtype  # images are resampled in single precision
     x, boxes = some(2, 8, 8, 3, dtype="float32"), some(4, 4, dtype="float32")
@@ -219,6 +226,7 @@ def growing(dtype: str) -> Run:
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
     orders,
+    alignments,
     growing,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays, boxes),
 )

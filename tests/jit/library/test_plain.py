@@ -111,6 +111,23 @@ def test_convolutions(
     same_both_ways(call, names)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("flags", [(False, True, False), (True, False, True)])
+def test_alignments(dtype: str, flags: tuple[bool, ...]) -> None:
+    """Rows that are left out or wrong, too; exponentials are not alike to the last bit."""
+    places = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 0), (3, 0), (3, 1), (3, 2)]
+    labels, lengths = np.int32([1, 1, 0, 2, 3, 9, 2, 0, 2]), np.int32([6, 2, 5, 4])
+
+    def call(b: EagerBuilder) -> Any:
+        given = draw((6, 4, 5), dtype), np.int64(places), labels, lengths
+        return library.aligned(b, *map(b.value, given), True, flags)
+
+    plain, compiled = call(PlainBuilder()), call(EagerBuilder())
+    for one, other in zip(plain, compiled, strict=True):
+        np.testing.assert_allclose(one.data, other.data, rtol=2e-5, atol=1e-6)
+    assert compiled[2].data.tolist() == [0, 0 if flags[2] else 1, 0, 0]
+
+
 @pytest.mark.parametrize("channels", [(16, 3), (3, 16)])
 def test_gradients_from_places_of_maxima(channels: Any) -> None:
     c, f = channels
