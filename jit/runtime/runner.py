@@ -356,7 +356,8 @@ class Runner:
         if tensor in traced.exports or tensor not in traced.segment.inputs:
             return array
         # It was given to the last plan: fed, or made on the host, perhaps of other memory.
-        if isinstance(array, np.ndarray) and array.ndim and tensor not in self.feeds:
+        is_array = isinstance(array, np.ndarray) and array.ndim and array.flags.writeable
+        if is_array and tensor not in self.feeds:
             is_new = array.base is None and not op._is_stateful
             if is_new and not any(array is known.get(t) for t in op._inputs_val):
                 return array

@@ -223,3 +223,15 @@ def test_batches_are_handed_over_and_what_datasets_keep_is_not() -> None:
     assert found.tolist() == [0, 2, 4, 6, 8, 10]
     # (A copy would own its memory; a batch lies on a boundary of cache lines.)
     assert found.base is not None and found.ctypes.data % 64 == 0
+
+
+def test_what_is_fetched_can_be_written_to() -> None:
+    file = tf.image.encode_png(tf.constant(np.arange(12, dtype=np.uint8).reshape(2, 2, 3)))
+    pictures = tf.data.Dataset.from_tensors(file).map(tf.image.decode_png)
+    element = tf.data.make_initializable_iterator(pictures)
+    with tf.Session() as sess:
+        sess.run(element.initializer)
+        found = sess.run(element.get_next())
+        found[...] = 0
+        again = sess.run(tf.image.decode_png(file))
+        again[...] = 0
