@@ -165,6 +165,36 @@ def test_what_is_fetched_itself_stays(name: str) -> None:
     assert not apply_rules([RULES[name]], b.program, b.scope)
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 7), (6, 1, 7), (1, 6, 1, 7)])
+@pytest.mark.parametrize("name", ["bias", "relu"])
+def test_an_epilogue_is_taken_up_across_another_shape(name: str, shape: tuple[int, ...]) -> None:
+    """As of convolutions along one axis and layers of more dimensions, which reshape a product."""
+    b, (x, w, bias) = feeds(*MATRICES, (7,))
+    y = b.reshape(matmul(b, x, w), shape)
+    y = b.map(add, y, bias) if name == "bias" else b.map(lambda v: scalar.maximum(v, 0.0), y)
+    b.program.fetches = [y]
+    assert apply_rules([RULES[name]], b.program, b.scope) == {name: 1}
+    verify_program.after("fuse_epilogues", b.program)
+    launch = call_of(b.program).launch
+    assert (launch.bias, launch.relu) == (name == "bias", name == "relu")
+    assert b.program.fetches[0].shape == shape
+
+
+def test_an_epilogue_along_another_dimension_stays() -> None:
+    def turned(b: Builder, v: list[Value]) -> Value:
+        return b.map(add, b.transpose(matmul(b, v[0], v[1]), (1, 0)), v[2])
+
+    def other_rows(b: Builder, v: list[Value]) -> Value:
+        return b.map(add, b.reshape(matmul(b, v[0], v[1]), (7, 6)), v[2])
+
+    def repeated(b: Builder, v: list[Value]) -> Value:
+        product = b.reshape(matmul(b, v[0], v[1]), (1, 6, 7))
+        return b.map(add, b.broadcast(product, (2, 6, 7)), v[2])
+
+    for build, size in ((turned, 6), (other_rows, 6), (repeated, 7)):
+        assert applied(RULES["bias"], build, *MATRICES, (size,))[1] == 0
+
+
 # Gradients of max pooling.
 
 
