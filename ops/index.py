@@ -1038,6 +1038,7 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
   contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
   contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+  contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
   contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
   contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
   contrib.stat_summarizer.StatSummarizer contrib.tfprof.ProfileContext

@@ -21,6 +21,7 @@ _LMDB = "LMDB; write TFRecord files"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
+_GPU = "a GPU; TensorFlow does not count the memory of processors either"
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -38,6 +39,9 @@ TABLE = {
         tpu.experimental.initialize_tpu_system contrib.tpu.profiler.TPUProfiler
         contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
         distribute.experimental.TPUStrategy contrib.tpu.TPUInMemoryEvalHook
+    """,
+    _GPU: """
+        contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
     """,
     _CLOUD: """
         contrib.cluster_resolver.GCEClusterResolver

@@ -111,7 +111,9 @@ class AGNOptimizer(Optimizer):
         def at_center() -> Any:
             means = [tf.assign(total, total / self._period) for total in sums]
             with tf.control_dependencies(means):
-                step = self._opt.apply_gradients(zip(sums, centers))
+                # (What variables hold now: a tensor of them from before would be the sums.)
+                grads = [tf.identity(mean) for mean in means]
+                step = self._opt.apply_gradients(zip(grads, centers))
             with tf.control_dependencies([step]):
                 after = []
                 if global_step is not None:
