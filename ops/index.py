@@ -348,6 +348,7 @@ ops.sparse.cross: sparse.cross sparse.cross_hashed
 ops.sparse.dense: sparse.eye sparse.from_dense sparse.matmul sparse.merge sparse.sparse_dense_matmul
   sparse.to_dense sparse.to_indicator sparse_merge sparse_tensor_dense_matmul sparse_tensor_to_dense
   sparse_to_dense sparse_to_indicator
+ops.sparse.edit_distance: edit_distance
 ops.sparse.layout: sparse.concat sparse.expand_dims sparse.reorder sparse.reshape sparse.slice
   sparse.split sparse.transpose sparse_concat sparse_reorder sparse_reshape sparse_slice
   sparse_split sparse_transpose

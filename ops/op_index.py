@@ -215,6 +215,7 @@ ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseM
   SparseTensorDenseAdd
 ops.sparse.cross: SparseCross SparseFeatureCross SparseFeatureCrossV2
 ops.sparse.dense: SparseTensorDenseMatMul SparseToDense
+ops.sparse.edit_distance: EditDistance
 ops.sparse.layout: SparseConcat SparseReorder SparseReshape SparseSlice SparseSliceGrad SparseSplit
 ops.sparse.math: SparseAdd SparseAddGrad SparseReduceMax SparseReduceMaxSparse SparseReduceSum
   SparseReduceSumSparse SparseSoftmax SparseSparseMaximum SparseSparseMinimum

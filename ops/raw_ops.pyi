@@ -1953,6 +1953,16 @@ def EagerPyFunc(
     is_async: bool | None = ...,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def EditDistance(
+    hypothesis_indices: TensorLike,
+    hypothesis_values: TensorLike,
+    hypothesis_shape: TensorLike,
+    truth_indices: TensorLike,
+    truth_values: TensorLike,
+    truth_shape: TensorLike,
+    normalize: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def Einsum(
     inputs: Sequence[TensorLike] | Tensor,
     equation: bytes | str,
