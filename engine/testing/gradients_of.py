@@ -224,7 +224,7 @@ def _held(runner: Runner, inputs: list[Input], ys: list[Tensor]) -> Feeds:
         for op in cones.ancestors(ys)
         if op._control_flow_context is None
         and not op.definition.control_flow_role
-        and ((op in depend and cones.is_constant_by_declaration(op)) or _is_drawn(op))
+        and (cones.is_constant_by_declaration(op) if op in depend else _is_drawn(op))
         for y in op.outputs
         if cones.is_number(y) and y not in moved and y not in runner.feeds
     ]

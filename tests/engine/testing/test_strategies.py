@@ -76,7 +76,7 @@ def test_feeds_and_tensors_of_a_graph(data):
         assert data.draw(strategies.tensors(graph, "float")).dtype == tf.float32
 
 
-@examples(20, deep=2000)
+@examples(10, deep=2000)
 @given(strategies.programs(control_flow=True))
 def test_programs_of_the_registry_have_right_gradients(program):
     """What is drawn from the ops of the table passes: in two orders, in branches and loops."""
@@ -94,7 +94,9 @@ def known(report: testing.Report) -> bool:
 LIKE_TENSORFLOW = {"Xlogy", "Xdivy", "MulNoNan", "DivNoNan", "Pow"}
 
 
-@pytest.mark.parametrize("around", ["", "cond", pytest.param("while", marks=pytest.mark.deep)])
+@pytest.mark.parametrize(
+    "around", ["", *(pytest.param(kind, marks=pytest.mark.deep) for kind in ("cond", "while"))]
+)
 def test_a_wrong_op_shrinks_to_itself(monkeypatch, around):
     definition = registry.lookup("Tanh")
     wrong = dataclasses.replace(definition, gradient=lambda op, g: g * (1 - op.outputs[0]))
