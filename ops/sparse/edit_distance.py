@@ -97,7 +97,9 @@ def _kernel(c: KernelContext, *given: np.ndarray) -> np.ndarray:
         require_inside(part[0][:, :-1], sizes)
     result = np.zeros(sizes, np.float32)
     flat, normalize = result.reshape(-1), c.attr("normalize")
-    guesses, wanted = (_sequences(*part[:2], sizes) for part in (hypothesis, truth))
+    guesses, wanted = (
+        _sequences(indices, values, sizes) for indices, values, _ in (hypothesis, truth)
+    )
     for row in guesses.keys() | wanted.keys():
         target = wanted.get(row)
         if target is None:
@@ -166,5 +168,5 @@ def edit_distance(
     for argument, value in {"Hypothesis": hypothesis, "Truth": truth}.items():
         if not isinstance(value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"{argument} must be a SparseTensor.")
-    given = [*parts(as_sparse(hypothesis)), *parts(as_sparse(truth))]
-    return raw.EditDistance(*given, normalize=normalize, name=name)
+    first, second = parts(as_sparse(hypothesis)), parts(as_sparse(truth))
+    return raw.EditDistance(*first, *second, normalize=normalize, name=name)
