@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any, NoReturn
 
 
@@ -31,8 +32,8 @@ def absent(name: str, instead: str = "") -> Any:
     return _Kind(last, (), {"__new__": fail, "__doc__": "Not here.", "_absent": (name, instead)})
 
 
-class _Kind(type):
-    """What classes that are not here are."""
+class _Kind(abc.ABCMeta):
+    """What classes that are not here are; abstract classes may inherit them, too."""
 
     _absent: tuple[str, str]
 

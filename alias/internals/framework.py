@@ -91,6 +91,17 @@ def InXlaContext(graph: Any) -> bool:
     return False
 
 
+def IsInXLAContext(op: Any) -> bool:
+    """Whether an op is to be compiled by XLA: none is."""
+    del op
+    return False
+
+
+def GetContainingXLAContext(ctxt: object) -> None:
+    """The nearest context of XLA's around another: there is none."""
+    del ctxt
+
+
 def unchanged_shape(op: Any) -> list[TensorShape]:
     """The shape of the first input."""
     return [op.inputs[0].get_shape()]

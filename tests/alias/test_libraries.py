@@ -23,6 +23,8 @@ LIBRARIES = {
     "keras": "Keras==2.2.5 Keras-Applications==1.0.8 Keras-Preprocessing==1.1.0 h5py PyYAML",
     "hub": "tensorflow-hub==0.7.0",
     "bert": "bert-tensorflow==1.0.1",
+    "probability": "tensorflow-probability==0.7.0 dm-sonnet==1.36 decorator cloudpickle six "
+    "semantic_version contextlib2 wrapt",
 }
 # Test modules of tf-slim that take a few seconds together.
 SLIM = (
@@ -99,3 +101,11 @@ def test_bert_learns(site: Path, tmp_path: Path) -> None:
     losses = json.loads(run(site, tmp_path, "bert_steps.py").splitlines()[-1])
     assert losses[0] == pytest.approx(0.270167351, rel=1e-5)  # That of TensorFlow 1.15.5.
     assert losses[2] < losses[1] < losses[0]
+
+
+@pytest.mark.parametrize("site", ["probability"], indirect=True)
+def test_sonnet_and_tensorflow_probability_learn(site: Path, tmp_path: Path) -> None:
+    network, flow = json.loads(run(site, tmp_path, "probability_steps.py").splitlines()[-1])
+    # Those of TensorFlow 1.15.5.
+    assert network == pytest.approx([3.8782821, 3.4881540, 3.2131925, 3.0158608], rel=1e-5)
+    assert flow == pytest.approx([4.3254976, 4.2900391, 4.2612057, 4.2371746], rel=1e-5)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 import importlib
 import inspect
@@ -270,6 +271,13 @@ def test_internal_names_without_counterpart_fail_when_they_are_used() -> None:
     with pytest.raises(ModuleNotFoundError):
         view("python.keras.there_never_was")
     assert view("core.protobuf.tpu.topology_pb2").TopologyProto.__name__ == "TopologyProto"
+
+    class Both(view("python.keras.optimizer_v2.optimizer_v2").OptimizerV2, collections.abc.Sized):  # type: ignore[misc]
+        pass
+
+    with pytest.raises(NotImplementedError, match="OptimizerV2"):
+        Both()
+    assert view("python.ops.control_flow_util").GetContainingXLAContext(None) is None
 
 
 def test_functions_that_make_nodes_have_both_spellings() -> None:
