@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -28,9 +29,23 @@ def enabled() -> bool:
     return False
 
 
+# Of TensorFlow 1.15; the last one holds.
+_HORIZONS = [(2019, 8, 21)]
+
+
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Whether programs from that day on are to be served: those of TensorFlow 1.15's."""
-    return (year, month, day) < (2019, 8, 21)
+    return (year, month, day) < _HORIZONS[-1]
+
+
+@contextmanager
+def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
+    """Within it programs before that day are served."""
+    _HORIZONS.append((year, month, day))
+    try:
+        yield
+    finally:
+        _HORIZONS.pop()
 
 
 class LazyLoader(ModuleType):

@@ -105,7 +105,17 @@ RENAMED = {
         "sub": "subtract",
         "_bucketize": ".ops.math.range:bucketize",
     },
-    "ops.parsing_ops": {"decode_raw": ".ops.strings.decoding:decode_raw"},
+    "ops.logging_ops": {
+        name: f".train.contrib.deprecated:{name}"
+        for name in (
+            "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
+            "scalar_summary"
+        ).split()
+    },
+    "ops.parsing_ops": {
+        "decode_raw": ".ops.strings.decoding:decode_raw",
+        "decode_raw_v1": "decode_raw",
+    },
     "ops.linalg.linalg_impl": {"matrix_exponential": "linalg.expm"},
     "ops.variables": {
         "Variable": ".alias.helpers:Variable",

@@ -142,3 +142,15 @@ def test_op_types_are_found_as_messages() -> None:
         "else: raise SystemExit('no error')",
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_horizons_of_compatibility_end_where_they_began() -> None:
+    done = run(
+        "from tensorflow.python.compat import compat",
+        "before = compat.forward_compatible(2019, 12, 1)",
+        "with compat.forward_compatibility_horizon(2020, 1, 1):",
+        "    assert compat.forward_compatible(2019, 12, 1)",
+        "    assert not compat.forward_compatible(2020, 1, 1)",
+        "assert not before and not compat.forward_compatible(2019, 12, 1)",
+    )
+    assert done.returncode == 0, done.stderr
