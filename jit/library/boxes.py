@@ -16,8 +16,7 @@ _MOST = 4  # dimensions, of which the last may be several in one
 
 
 def _kernel(depth: int) -> LibraryKernel:
-    axes = tuple(range(depth - 2, -1, -1))
-    return specialise("box", boxes_kernels.box, AXES=axes, LAST=depth - 1)
+    return specialise("box", boxes_kernels.box, LAST=depth - 1)
 
 
 def box(b: Any, x: Any, corner: Any, shape: Sequence[AnySize], depth: int) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from .plain_vocabulary import GIVEN, Arguments, Scalar, copy, helper, pointer
 
-AXES: tuple[int, ...] = GIVEN  # the dimensions before the last, the last of them first
 LAST: int = GIVEN  # the last dimension
 
 
@@ -22,13 +21,14 @@ def box(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
     """
     begins, line, fits = pointer(args[1]), args[3], True
     # Of a length below zero the error is told elsewhere, too: two of them make a count above it.
-    for axis in (*AXES, LAST):
+    for axis in range(LAST + 1):
         fits = fits and args[4 + 3 * axis] >= 0 and args[5 + 3 * axis] >= 0
     if fits:
         first = start(begins, LAST, args[5 + 3 * LAST]) * args[6 + 3 * LAST]
         for r in range(r0, r1):
             at, left = first, r
-            for axis in AXES:
+            for behind in range(LAST):
+                axis = LAST - 1 - behind
                 size = args[4 + 3 * axis]
                 place = start(begins, axis, args[5 + 3 * axis]) + left % size
                 at += place * args[6 + 3 * axis]
