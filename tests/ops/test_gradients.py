@@ -32,7 +32,7 @@ WRONG_AS_IN_TENSORFLOW = {
     "QuantizeAndDequantizeV3": STRAIGHT,
     **dict.fromkeys(("GRUBlockCell", "LSTMBlockCell", "BlockLSTM", "BlockLSTMV2"), FUSED),
     **dict.fromkeys(("FusedBatchNormGrad", "FusedBatchNormGradV2"), FUSED),
-    "SparseSoftmaxCrossEntropyWithLogits": FUSED,
+    **dict.fromkeys(("SparseSoftmaxCrossEntropyWithLogits", "CTCLoss", "CTCLossV2"), FUSED),
     "SoftmaxCrossEntropyWithLogits": "the labels count as numbers that add up to one",
     "Zeta": "has no derivative by its first argument",
     "Betainc": "has no derivatives by its parameters",
