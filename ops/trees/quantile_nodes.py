@@ -242,7 +242,7 @@ define(
 define(
     "BoostedTreesQuantileStreamResourceDeserialize",
     f"{_HANDLE}, bucket_boundaries: num_streams * float32 ->",
-    "num_streams: int",
+    "num_streams: int >= 1",
     kernel=_deserialize,
     gradient=_DISCRETE,
     stateful=True,

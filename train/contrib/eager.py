@@ -53,6 +53,9 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
     return enable_eager_execution()
 
 
+UNSPECIFIED = object()
+
+
 def _as_it_is(function: object = None) -> Any:
     """A test class or method as it is: it runs in graphs."""
     return (lambda given: given) if function is None else function
@@ -63,16 +66,20 @@ constant("contrib.eager.run_test_in_graph_and_eager_modes", _as_it_is)
 
 
 @export("contrib.autograph.do_not_convert", "autograph.experimental.do_not_convert")
-def do_not_convert(*given: Any, **unused: Any) -> Any:
-    """A decorator of functions that stay as they are, as all do here."""
-    if len(given) == 1 and callable(given[0]):
-        return given[0]
-    return lambda function: function
+def do_not_convert(func: Any = None) -> Any:
+    """A decorator of functions that stay as they are, as all do here; `func` itself, if given."""
+    return (lambda function: function) if func is None else func
 
 
 @export("contrib.autograph.set_loop_options", "autograph.experimental.set_loop_options")
-def set_loop_options(*unused: Any, **also_unused: Any) -> None:
+def set_loop_options(
+    parallel_iterations: object = UNSPECIFIED,
+    back_prop: object = UNSPECIFIED,
+    swap_memory: object = UNSPECIFIED,
+    maximum_iterations: object = UNSPECIFIED,
+) -> None:
     """Says something to AutoGraph of the loop around it; does nothing here."""
+    del parallel_iterations, back_prop, swap_memory, maximum_iterations
 
 
 @export("autograph.set_verbosity")
