@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cpu
 
 PROGRAM = """
 import sys
-import tensorflow as tf
+import numbaflow as tf
 
 x = tf.placeholder(tf.float32, [None, 6], "x")
 labels = tf.placeholder(tf.int64, [None], "labels")
