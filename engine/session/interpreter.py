@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a graph with the reference kernels, one operation after the other: the oracle.
 
-The needed part of the graph runs in order of creation, so that a program means one thing.
+The needed part of the graph runs in the order of run_order.py, so that a program means one thing.
 """
 
 from __future__ import annotations

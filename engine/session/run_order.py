@@ -25,7 +25,8 @@ Edges = Mapping[Operation, Sequence[Operation]]
 def needed_operations(
     fetches: Iterable[Tensor], targets: Iterable[Operation], feeds: Iterable[Tensor]
 ) -> list[Operation]:
-    """The operations to run, in order: creation order, corrected for edges that point back."""
+    """The operations to run, in order: that of creation but for edges that point back, and reads
+    that come before a change (`early_reads`)."""
     fed = set(feeds)
     # A placeholder that is fed does not run, even where something waits for it.
     skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
