@@ -115,7 +115,7 @@ learn.python.learn.datasets: base mnist produce_small_datasets synthetic text_da
 learn.python.learn.estimators: _sklearn composable_model constants debug dnn dnn_linear_combined \
 dynamic_rnn_estimator estimator estimator_test_utils head kmeans linear logistic_regressor \
 metric_key model_fn prediction_key rnn_common run_config state_saving_rnn_estimator svm \
-tensor_signature
+tensor_signature test_data
 learn.python.learn.learn_io: dask_io data_feeder generator_io graph_io numpy_io pandas_io
 learn.python.learn.ops: embeddings_ops losses_ops seq2seq_ops
 learn.python.learn.preprocessing: categorical categorical_vocabulary text

@@ -734,6 +734,7 @@ train.contrib.learn.estimators.model_fn: contrib.learn.ModeKeys contrib.learn.Mo
   contrib.learn.estimators.model_fn.ModelFnOps
 train.contrib.learn.estimators.run_config: contrib.learn.RunConfig contrib.learn.TaskType
 train.contrib.learn.estimators.sk_compat: contrib.learn.SKCompat
+train.contrib.learn.estimators.svm: contrib.learn.SVM
 train.contrib.learn.experiment: contrib.learn.Experiment
 train.contrib.learn.export_strategy: contrib.learn.ExportStrategy
 train.contrib.learn.graph_actions: contrib.learn.graph_actions.infer
@@ -795,6 +796,9 @@ train.contrib.legacy_seq2seq.models: contrib.legacy_seq2seq.basic_rnn_seq2seq
 train.contrib.legacy_seq2seq.seq2seq: contrib.legacy_seq2seq.attention_decoder
   contrib.legacy_seq2seq.embedding_attention_decoder contrib.legacy_seq2seq.embedding_rnn_decoder
   contrib.legacy_seq2seq.rnn_decoder
+train.contrib.linear_optimizer.sdca_ops: contrib.linear_optimizer.SdcaModel
+train.contrib.linear_optimizer.sdca_optimizer: contrib.linear_optimizer.SDCAOptimizer
+train.contrib.linear_optimizer.sparse_feature_column: contrib.linear_optimizer.SparseFeatureColumn
 train.contrib.lookup: contrib.lookup.HashTable contrib.lookup.index_table_from_tensor
   contrib.lookup.index_to_string contrib.lookup.index_to_string_table_from_tensor
   contrib.lookup.string_to_index contrib.lookup.string_to_index_table_from_file
@@ -1118,6 +1122,7 @@ train.estimator.inputs: estimator.inputs.numpy_input_fn estimator.inputs.pandas_
 train.estimator.linear: estimator.LinearClassifier estimator.LinearEstimator
   estimator.LinearRegressor
 train.estimator.linear_part: estimator.experimental.linear_logit_fn_builder
+train.estimator.linear_sdca: estimator.experimental.LinearSDCA
 train.estimator.mode_keys: estimator.ModeKeys
 train.estimator.model_fn: estimator.EstimatorSpec estimator.experimental.call_logit_fn
 train.estimator.parsing: estimator.classifier_parse_example_spec

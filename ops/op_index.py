@@ -172,6 +172,7 @@ ops.nn.lstm_sequence: BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2
 ops.nn.pool: AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
   MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolV2
 ops.nn.pool_argmax: MaxPoolGradGradWithArgmax MaxPoolGradWithArgmax MaxPoolWithArgmax
+ops.nn.sdca: SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1
 ops.nn.softmax: LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
 ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
 ops.parsing.csv: DecodeCSV
@@ -255,7 +256,7 @@ ops.strings.decoding: DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeR
   SerializeTensor StringToNumber
 ops.strings.files: MatchingFiles ReadFile WriteFile
 ops.strings.format: AsString
-ops.strings.hash: StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
+ops.strings.hash: SdcaFprint StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
 ops.strings.join: StringJoin
 ops.strings.regex: RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace
 ops.strings.split: ReduceJoin StringSplit StringSplitV2 UnsortedSegmentJoin

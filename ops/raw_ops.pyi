@@ -5690,6 +5690,64 @@ def ScatterUpdate(
     use_locking: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def SdcaFprint(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _SdcaOptimizer(NamedTuple):
+    out_example_state_data: Tensor
+    out_delta_sparse_weights: list[Tensor]
+    out_delta_dense_weights: list[Tensor]
+
+def SdcaOptimizer(
+    sparse_example_indices: Sequence[TensorLike] | Tensor,
+    sparse_feature_indices: Sequence[TensorLike] | Tensor,
+    sparse_feature_values: Sequence[TensorLike] | Tensor,
+    dense_features: Sequence[TensorLike] | Tensor,
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike] | Tensor,
+    sparse_weights: Sequence[TensorLike] | Tensor,
+    dense_weights: Sequence[TensorLike] | Tensor,
+    example_state_data: TensorLike,
+    loss_type: bytes | str,
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptative: bool | None = ...,
+    name: str | None = ...,
+) -> _SdcaOptimizer: ...
+class _SdcaOptimizerV2(NamedTuple):
+    out_example_state_data: Tensor
+    out_delta_sparse_weights: list[Tensor]
+    out_delta_dense_weights: list[Tensor]
+
+def SdcaOptimizerV2(
+    sparse_example_indices: Sequence[TensorLike] | Tensor,
+    sparse_feature_indices: Sequence[TensorLike] | Tensor,
+    sparse_feature_values: Sequence[TensorLike] | Tensor,
+    dense_features: Sequence[TensorLike] | Tensor,
+    example_weights: TensorLike,
+    example_labels: TensorLike,
+    sparse_indices: Sequence[TensorLike] | Tensor,
+    sparse_weights: Sequence[TensorLike] | Tensor,
+    dense_weights: Sequence[TensorLike] | Tensor,
+    example_state_data: TensorLike,
+    loss_type: bytes | str,
+    l1: float,
+    l2: float,
+    num_loss_partitions: int,
+    num_inner_iterations: int,
+    adaptive: bool | None = ...,
+    name: str | None = ...,
+) -> _SdcaOptimizerV2: ...
+def SdcaShrinkL1(
+    weights: Sequence[TensorLike] | Tensor,
+    l1: float,
+    l2: float,
+    name: str | None = ...,
+) -> Operation: ...
 def SegmentMax(
     data: TensorLike,
     segment_ids: TensorLike,

@@ -77,7 +77,7 @@ class DenseTable(Table):
         if keys.size != count * len(self._empty):
             wanted = shape_text((count, *self.key_shape))
             raise errors.invalid(f"Expected key shape {wanted} got {shape_text(keys.shape)}")
-        rows = list(map(tuple, keys.reshape(count, -1).tolist()))
+        rows = list(map(tuple, keys.reshape(count, len(self._empty)).tolist()))
         for what, mark in (("empty_key", self._empty), ("deleted_key", self._deleted)):
             if mark in rows:
                 raise errors.invalid(f"Using the {what} as a table key is not allowed")
@@ -98,7 +98,7 @@ class DenseTable(Table):
         rows = self._rows(keys)
         with self._lock:
             self._grow(len(self._places) + len(rows))
-            self._fill(rows, values.reshape(len(rows), -1))
+            self._fill(rows, values.reshape(len(rows), self._values.shape[1]))
 
     def _grow(self, wanted: int) -> None:
         buckets = len(self._keys)

@@ -12,6 +12,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from .files import mapped
 
@@ -199,6 +200,32 @@ for _name, _input, _attrs, _kernel, _what in (
             "values": [[np.array([b"", b"a", b"numbers and letters"], object)]],
         },
     )
+
+
+def _fingerprints(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    """FarmHash's Fingerprint128 as two numbers, the first of which is neither 0 nor 1."""
+    from farmhash import Fingerprint128
+
+    if texts.ndim != 1:
+        raise errors.invalid(f"Input must be a vector, got shape {shape_text(texts.shape)}")
+    result = np.empty((len(texts), 2), np.uint64)
+    for row, found in zip(result, map(Fingerprint128, texts.tolist())):
+        # The package gives the halves the other way round.
+        first, row[1] = found >> 64, found & _MASK
+        # 0 and 1 are for hash tables to tell what is empty and what was deleted.
+        row[0] = first if first >= 2 else (first + ~1) & _MASK
+    return result.view(np.int64)
+
+
+define(
+    "SdcaFprint",
+    "input: string -> output: int64",
+    shape=lambda c: c.inputs[0].with_rank(1).concatenate(TensorShape([2])),
+    kernel=_fingerprints,
+    gradient=_DISCRETE,
+    doc="A fingerprint of 128 bits of each string, for use as a key: int64 [strings, 2].",
+    test={"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
+)
 
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")

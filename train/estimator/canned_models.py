@@ -13,6 +13,7 @@ from ..distributed.sync_replicas_optimizer import SyncReplicasOptimizer
 from ..variables.global_step import get_global_step
 from .dnn_part import add_layer_summary, dnn_logit_fn_builder
 from .linear_part import linear_logit_fn_builder, require_dict
+from .linear_sdca import LinearSDCA, sdca_model_fn
 from .optimizers import optimizer_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def linear_model_fn(
     require_dict(features)
     partitioner = partitioner or partitioner_of(config, min_slice_size=_LEAST_SLICE)
     with tf.variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
+        if isinstance(optimizer, LinearSDCA):
+            return sdca_model_fn(features, labels, mode, head, feature_columns, optimizer)
         build = linear_logit_fn_builder(head.logits_dimension, feature_columns, sparse_combiner)
         logits = build(features=features)
         default = optimizer or functools.partial(

@@ -11,6 +11,7 @@ from ...ops.nn.losses_reduction import Reduction
 from .canned_models import linear_model_fn
 from .estimator import Estimator
 from .heads import Head, RegressionHead, classifier_head
+from .linear_sdca import check_sdca
 
 
 @export("estimator.LinearClassifier")
@@ -19,7 +20,7 @@ class LinearClassifier(Estimator):
 
     Args:
         feature_columns: dense or categorical columns.
-        optimizer: an Optimizer, a function that makes one, or a name.
+        optimizer: an Optimizer, a function that makes one, a name, or a LinearSDCA.
         partitioner: how variables are made in parts.
         sparse_combiner: "mean", "sqrtn" or "sum", of the weights of an example's categories.
         n_classes: how many classes there are.
@@ -47,6 +48,8 @@ class LinearClassifier(Estimator):
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
+        many = "LinearSDCA cannot be used in a multi-class setting." if n_classes > 2 else None
+        check_sdca(optimizer, feature_columns, sparse_combiner, many)
         made: Head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
 
         def model_fn(features: object, labels: object, mode: str, config: object) -> Any:
@@ -68,7 +71,7 @@ class LinearEstimator(Estimator):
 
     Args:
         feature_columns: dense or categorical columns.
-        optimizer: an Optimizer, a function that makes one, or a name.
+        optimizer: an Optimizer, a function that makes one, a name, or a LinearSDCA.
         partitioner: how variables are made in parts.
         sparse_combiner: "mean", "sqrtn" or "sum", of the weights of an example's categories.
         head: what becomes of the logits.
@@ -109,7 +112,7 @@ class LinearRegressor(Estimator):
 
     Args:
         feature_columns: dense or categorical columns.
-        optimizer: an Optimizer, a function that makes one, or a name.
+        optimizer: an Optimizer, a function that makes one, a name, or a LinearSDCA.
         partitioner: how variables are made in parts.
         sparse_combiner: "mean", "sqrtn" or "sum", of the weights of an example's categories.
         label_dimension: how many numbers an example has.
@@ -135,6 +138,10 @@ class LinearRegressor(Estimator):
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
+        wide = "LinearSDCA can only be used with one-dimensional label."
+        check_sdca(
+            optimizer, feature_columns, sparse_combiner, wide if label_dimension > 1 else None
+        )
         made: Head = RegressionHead(label_dimension, weight_column, loss_reduction)
 
         def model_fn(features: object, labels: object, mode: str, config: object) -> Any:

@@ -7,10 +7,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .....engine.api import export
+from .....engine.interface import log
+from ...linear_optimizer.sdca_optimizer import SDCAOptimizer
 from . import head as head_lib
 from .canned import Classifying, Regressing
 from .canned_models import linear_model_fn
 from .estimator import Estimator
+from .sdca_model_fn import SdcaUpdateWeightsHook, sdca_model_fn
+
+
+def _to_solve(params: dict[str, Any], weight_column_name: str | None) -> Callable[..., Any]:
+    """Makes parameters those of a model that is solved; its model function."""
+    joint = params.pop("joint_weights")
+    params.pop("gradient_clip_norm")
+    if joint:
+        raise AssertionError("_joint_weight is incompatible with the SDCAOptimizer")
+    params["weight_column_name"] = weight_column_name
+    params["update_weights_hook"] = SdcaUpdateWeightsHook()
+    return sdca_model_fn
 
 
 @export("contrib.learn.LinearClassifier")
@@ -44,6 +58,9 @@ class LinearClassifier(Classifying):
     ) -> None:
         if not feature_columns:
             raise AssertionError("feature_columns must not be empty")
+        solved = isinstance(optimizer, SDCAOptimizer)
+        if solved and enable_centered_bias:
+            raise ValueError("enable_centered_bias is not supported with SDCA")
         params = {
             "head": head_lib.multi_class_head(
                 n_classes,
@@ -56,7 +73,12 @@ class LinearClassifier(Classifying):
             "gradient_clip_norm": gradient_clip_norm,
             "joint_weights": _joint_weight,
         }
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        function: Callable[..., Any] = linear_model_fn
+        if solved:
+            if n_classes != 2:
+                raise AssertionError("SDCA only applies to binary classification.")
+            function = _to_solve(params, weight_column_name)
+        super().__init__(function, model_dir, config, params, feature_engineering_fn)
 
 
 @export("contrib.learn.LinearRegressor")
@@ -88,6 +110,10 @@ class LinearRegressor(Regressing):
     ) -> None:
         if not feature_columns:
             raise AssertionError("feature_columns must not be empty")
+        solved = isinstance(optimizer, SDCAOptimizer)
+        if solved and enable_centered_bias:
+            enable_centered_bias = False
+            log.warning("centered_bias is not supported with SDCA, please disable it explicitly.")
         params = {
             "head": head_lib.regression_head(
                 label_dimension=label_dimension,
@@ -99,7 +125,12 @@ class LinearRegressor(Regressing):
             "gradient_clip_norm": gradient_clip_norm,
             "joint_weights": _joint_weights,
         }
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        function: Callable[..., Any] = linear_model_fn
+        if solved:
+            if label_dimension != 1:
+                raise AssertionError("SDCA only applies for label_dimension=1.")
+            function = _to_solve(params, weight_column_name)
+        super().__init__(function, model_dir, config, params, feature_engineering_fn)
 
 
 @export("contrib.learn.LinearEstimator")
@@ -128,6 +159,8 @@ class LinearEstimator(Estimator):
     ) -> None:
         if not feature_columns:
             raise AssertionError("feature_columns must not be empty")
+        if isinstance(optimizer, SDCAOptimizer):
+            raise ValueError("LinearEstimator does not support SDCA optimizer.")
         params = {
             "head": head,
             "feature_columns": feature_columns,
