@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of packages: those that importlib.metadata tells, without its import."""
+"""Sources of modules, whoever loads them, and versions of packages without importlib.metadata."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from importlib import metadata
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
-from numbaflow.jit.kernel.module_source import installed_version
+from numbaflow.jit.kernel import module_source as sources
+from numbaflow.jit.kernel.module_source import installed_version, module_source
 
 pytestmark = pytest.mark.pure
 
@@ -33,6 +35,17 @@ def test_a_package_of_which_no_one_folder_tells(
         folder.mkdir()
         (folder / "METADATA").write_text(f"Name: vendored\nVersion: {version}\n")
         assert installed_version("vendored") == metadata.version("vendored")
+
+
+def test_source_of_a_module_whose_loader_knows_only_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pytest's, which loads all packages that bring plugins, this one too."""
+    file = tmp_path / "rewritten.py"
+    file.write_bytes("# coding: latin-1\nX = 'é'\n".encode("latin-1"))
+    spec = ModuleSpec("rewritten", object(), origin=str(file))  # type: ignore[arg-type]
+    monkeypatch.setattr(sources, "find_spec", lambda name: spec)
+    assert module_source("rewritten") == "# coding: latin-1\nX = 'é'\n"
 
 
 @pytest.mark.process
