@@ -89,6 +89,7 @@ ops.array.sparse: sparse.mask sparse.placeholder sparse_mask sparse_placeholder
 ops.array.stack: parallel_stack stack unstack
 ops.array.unique: dynamic_partition dynamic_stitch repeat searchsorted setdiff1d unique
   unique_with_counts unravel_index
+ops.array.volume_patches: extract_volume_patches
 ops.audio.audio_ops: audio.decode_wav audio.encode_wav
 ops.checks.asserts: Assert assert_equal assert_greater assert_greater_equal assert_less
   assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
@@ -204,6 +205,7 @@ ops.linalg.solve: cholesky cholesky_solve linalg.adjoint linalg.cholesky linalg.
   linalg.det linalg.inv linalg.logdet linalg.lstsq linalg.slogdet linalg.solve
   linalg.triangular_solve matrix_determinant matrix_inverse matrix_solve matrix_solve_ls
   matrix_triangular_solve
+ops.linalg.tridiagonal: linalg.tridiagonal_matmul linalg.tridiagonal_solve
 ops.lookup.tables: lookup.KeyValueTensorInitializer lookup.StaticHashTable lookup.TextFileIndex
   lookup.TextFileInitializer
 ops.lookup.vocabulary: lookup.StaticVocabularyTable
@@ -261,6 +263,7 @@ ops.math.unary: abs ceil debugging.is_finite debugging.is_inf debugging.is_nan e
 ops.nn.activation: math.softplus math.softsign nn.crelu nn.elu nn.leaky_relu nn.relu nn.relu6
   nn.relu_layer nn.selu nn.softplus nn.softsign nn.swish
 ops.nn.atrous: nn.atrous_conv2d nn.convolution nn.pool nn.with_space_to_batch
+ops.nn.atrous_transpose: nn.atrous_conv2d_transpose
 ops.nn.beam_search: contrib.seq2seq.gather_tree
 ops.nn.bias: nn.bias_add nn.xw_plus_b
 ops.nn.candidate_sampling: nn.all_candidate_sampler nn.compute_accidental_hits
@@ -309,6 +312,7 @@ ops.parsing.proto_ops: io.decode_proto io.encode_proto
 ops.parsing.public: io.parse_example io.parse_sequence_example io.parse_single_example
   io.parse_single_sequence_example parse_example parse_single_example parse_single_sequence_example
 ops.public: raw_ops
+ops.quantization.arithmetic: nn.quantized_relu_x
 ops.quantization.fake_quant: fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient
   fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
   fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient
@@ -316,6 +320,7 @@ ops.quantization.fake_quant: fake_quant_with_min_max_args fake_quant_with_min_ma
   quantization.fake_quant_with_min_max_vars quantization.fake_quant_with_min_max_vars_gradient
   quantization.fake_quant_with_min_max_vars_per_channel
   quantization.fake_quant_with_min_max_vars_per_channel_gradient
+ops.quantization.images: nn.quantized_avg_pool nn.quantized_conv2d nn.quantized_max_pool
 ops.quantization.quantized: dequantize quantization.dequantize quantization.quantize
   quantization.quantized_concat quantize quantize_v2 quantized_concat
 ops.quantization.round_trip: quantization.quantize_and_dequantize
@@ -394,6 +399,7 @@ ops.strings.decoding: decode_compressed decode_json_example decode_raw io.decode
   io.decode_json_example io.decode_raw io.parse_tensor io.serialize_tensor parse_tensor
   serialize_tensor string_to_number strings.to_number
 ops.strings.files: io.matching_files io.read_file io.write_file matching_files read_file write_file
+ops.strings.fingerprint: fingerprint
 ops.strings.format: as_string dtypes.as_string strings.as_string
 ops.strings.hash: string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong
   strings.to_hash_bucket strings.to_hash_bucket_fast strings.to_hash_bucket_strong
@@ -403,6 +409,7 @@ ops.strings.split: reduce_join string_split strings.reduce_join strings.split
   strings.unsorted_segment_join
 ops.strings.substrings: decode_base64 encode_base64 io.decode_base64 io.encode_base64 string_strip
   strings.length strings.lower strings.strip strings.substr strings.upper substr
+ops.strings.unicode: strings.unicode_script strings.unicode_transcode
 ops.summaries.api: summary.audio summary.get_summary_description summary.histogram summary.image
   summary.merge summary.merge_all summary.scalar summary.tensor_summary summary.text
 train.checkpoints.checkpoint_management: contrib.checkpoint.CheckpointManager

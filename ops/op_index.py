@@ -11,6 +11,7 @@ ops.array.gather: Gather GatherNd GatherV2
 ops.array.identity: Bitcast CheckNumerics DebugGradientIdentity GuaranteeConst Identity IdentityN
   PreventGradient RefIdentity Snapshot StopGradient
 ops.array.indexing: StridedSlice StridedSliceGrad
+ops.array.inplace: CompareAndBitpack DeepCopy Empty InplaceAdd InplaceSub InplaceUpdate TileGrad
 ops.array.join: Concat ConcatOffset ConcatV2 Split SplitV
 ops.array.layout: ConjugateTranspose InvertPermutation Reverse ReverseSequence ReverseV2 Roll
   Transpose
@@ -28,6 +29,7 @@ ops.array.slice: Slice
 ops.array.stack: Pack ParallelConcat Unpack
 ops.array.unique: DynamicPartition DynamicStitch ListDiff LowerBound ParallelDynamicStitch Unique
   UniqueV2 UniqueWithCounts UniqueWithCountsV2 UnravelIndex UpperBound
+ops.array.volume_patches: ExtractVolumePatches
 ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
@@ -102,11 +104,17 @@ ops.image.suppress_nodes: NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressio
   NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
 ops.image.yiq: AdjustHsvInYiq
 ops.linalg.decompose: Qr SelfAdjointEigV2 Svd
+ops.linalg.earlier: BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT3D BatchIFFT
+  BatchIFFT2D BatchIFFT3D BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
+  BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
+  BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd CholeskyGrad
+  SelfAdjointEig
 ops.linalg.einsum: Einsum
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
 ops.linalg.products: BatchMatMul BatchMatMulV2 MatMul SparseMatMul
 ops.linalg.solve: Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
   MatrixSolveLs MatrixTriangularSolve
+ops.linalg.tridiagonal: TridiagonalMatMul TridiagonalSolve
 ops.lookup.nodes: HashTable HashTableV2 InitializeTable InitializeTableFromTextFile
   InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExport LookupTableExportV2
   LookupTableFind LookupTableFindV2 LookupTableImport LookupTableImportV2 LookupTableInsert
@@ -178,9 +186,14 @@ ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
 ops.parsing.csv: DecodeCSV
 ops.parsing.nodes: ParseExample ParseSequenceExample ParseSingleExample ParseSingleSequenceExample
 ops.parsing.proto_ops: DecodeProtoV2 EncodeProto
+ops.quantization.arithmetic: QuantizeDownAndShrinkRange QuantizedAdd QuantizedBiasAdd
+  QuantizedMatMul QuantizedMul QuantizedRelu QuantizedRelu6 QuantizedReluX QuantizedReshape
+  RequantizationRange Requantize
 ops.quantization.fake_quant: FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
   FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
   FakeQuantWithMinMaxVarsPerChannelGradient
+ops.quantization.images: QuantizedAvgPool QuantizedBatchNormWithGlobalNormalization QuantizedConv2D
+  QuantizedInstanceNorm QuantizedMaxPool QuantizedResizeBilinear
 ops.quantization.quantized: Dequantize QuantizeV2 QuantizedConcat
 ops.quantization.round_trip: QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
 ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
@@ -255,13 +268,17 @@ ops.state.training_adaptive: ApplyAdaMax ApplyAdadelta ApplyAdam ApplyAddSign Ap
 ops.strings.decoding: DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw ParseTensor
   SerializeTensor StringToNumber
 ops.strings.files: MatchingFiles ReadFile WriteFile
+ops.strings.fingerprint: Fingerprint
 ops.strings.format: AsString
 ops.strings.hash: SdcaFprint StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
 ops.strings.join: StringJoin
+ops.strings.ngram: StringNGrams
 ops.strings.regex: RegexFullMatch RegexReplace StaticRegexFullMatch StaticRegexReplace
 ops.strings.split: ReduceJoin StringSplit StringSplitV2 UnsortedSegmentJoin
 ops.strings.substrings: DecodeBase64 EncodeBase64 StringLength StringLower StringStrip StringUpper
   Substr
+ops.strings.unicode: UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript
+  UnicodeTranscode
 ops.summaries.media: AudioSummary AudioSummaryV2 ImageSummary
 ops.summaries.summary_ops: HistogramSummary MergeSummary ScalarSummary TensorSummary TensorSummaryV2
 ops.summaries.writers: CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent

@@ -187,6 +187,7 @@ from .raw_ops import Exp as _exp
 from .array.shape import expand_dims as expand_dims
 from .raw_ops import Expm1 as _expm1
 from .array.patches import extract_image_patches as extract_image_patches
+from .array.volume_patches import extract_volume_patches as extract_volume_patches
 from .linalg.norm import eye as eye
 from .raw_ops import FakeQuantWithMinMaxArgs as _fake_quant_with_min_max_args
 from .raw_ops import FakeQuantWithMinMaxArgsGradient as _fake_quant_with_min_max_args_gradient
@@ -195,6 +196,7 @@ from .raw_ops import FakeQuantWithMinMaxVarsGradient as _fake_quant_with_min_max
 from .raw_ops import FakeQuantWithMinMaxVarsPerChannel as _fake_quant_with_min_max_vars_per_channel
 from .raw_ops import FakeQuantWithMinMaxVarsPerChannelGradient as _fake_quant_with_min_max_vars_per_channel_gradient
 from .array.constant import fill as fill
+from .strings.fingerprint import fingerprint as fingerprint
 from .state.variable_partitioners import fixed_size_partitioner as fixed_size_partitioner
 from ..engine.types.dtypes import _dtype as _float16
 from ..engine.types.dtypes import float32 as float32

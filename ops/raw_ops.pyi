@@ -522,6 +522,15 @@ def BarrierTakeMany(
     timeout_ms: int | None = ...,
     name: str | None = ...,
 ) -> _BarrierTakeMany: ...
+def BatchCholesky(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchCholeskyGrad(
+    l: TensorLike,
+    grad: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def BatchDataset(
     input_dataset: TensorLike,
     batch_size: TensorLike,
@@ -538,6 +547,30 @@ def BatchDatasetV2(
     parallel_copy: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def BatchFFT(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchFFT2D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchFFT3D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchIFFT(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchIFFT2D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchIFFT3D(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def BatchMatMul(
     x: TensorLike,
     y: TensorLike,
@@ -550,6 +583,54 @@ def BatchMatMulV2(
     y: TensorLike,
     adj_x: bool | None = ...,
     adj_y: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixBandPart(
+    input: TensorLike,
+    num_lower: TensorLike,
+    num_upper: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixDeterminant(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixDiag(
+    diagonal: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixDiagPart(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixInverse(
+    input: TensorLike,
+    adjoint: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixSetDiag(
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixSolve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    adjoint: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixSolveLs(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike,
+    fast: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def BatchMatrixTriangularSolve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool | None = ...,
+    adjoint: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def BatchNormWithGlobalNormalization(
@@ -579,6 +660,30 @@ def BatchNormWithGlobalNormalizationGrad(
     scale_after_normalization: bool,
     name: str | None = ...,
 ) -> _BatchNormWithGlobalNormalizationGrad: ...
+def BatchSelfAdjointEig(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+class _BatchSelfAdjointEigV2(NamedTuple):
+    e: Tensor
+    v: Tensor
+
+def BatchSelfAdjointEigV2(
+    input: TensorLike,
+    compute_v: bool | None = ...,
+    name: str | None = ...,
+) -> _BatchSelfAdjointEigV2: ...
+class _BatchSvd(NamedTuple):
+    s: Tensor
+    u: Tensor
+    v: Tensor
+
+def BatchSvd(
+    input: TensorLike,
+    compute_uv: bool | None = ...,
+    full_matrices: bool | None = ...,
+    name: str | None = ...,
+) -> _BatchSvd: ...
 def BatchToSpace(
     input: TensorLike,
     crops: TensorLike,
@@ -1147,6 +1252,11 @@ def Cholesky(
     input: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def CholeskyGrad(
+    l: TensorLike,
+    grad: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def ClipByValue(
     t: TensorLike,
     clip_value_min: TensorLike,
@@ -1174,6 +1284,11 @@ def CombinedNonMaxSuppression(
     clip_boxes: bool | None = ...,
     name: str | None = ...,
 ) -> _CombinedNonMaxSuppression: ...
+def CompareAndBitpack(
+    input: TensorLike,
+    threshold: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def Complex(
     real: TensorLike,
     imag: TensorLike,
@@ -1739,6 +1854,10 @@ def DecodeWav(
     desired_samples: int | None = ...,
     name: str | None = ...,
 ) -> _DecodeWav: ...
+def DeepCopy(
+    x: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def DeleteIterator(
     handle: TensorLike,
     deleter: TensorLike,
@@ -1975,6 +2094,12 @@ def Elu(
 def EluGrad(
     gradients: TensorLike,
     outputs: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def Empty(
+    shape: TensorLike,
+    dtype: DTypeLike,
+    init: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def EmptyTensorList(
@@ -2306,6 +2431,13 @@ def ExtractJpegShape(
     output_type: DTypeLike | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExtractVolumePatches(
+    input: TensorLike,
+    ksizes: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
 def FFT(
     input: TensorLike,
     name: str | None = ...,
@@ -2410,6 +2542,11 @@ def FilterDataset(
     predicate: object,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def Fingerprint(
+    data: TensorLike,
+    method: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def FixedLengthRecordDataset(
@@ -3001,6 +3138,24 @@ def InitializeTableV2(
     values: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+def InplaceAdd(
+    x: TensorLike,
+    i: TensorLike,
+    v: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def InplaceSub(
+    x: TensorLike,
+    i: TensorLike,
+    v: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def InplaceUpdate(
+    x: TensorLike,
+    i: TensorLike,
+    v: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def InterleaveDataset(
     input_dataset: TensorLike,
     other_arguments: Sequence[TensorLike] | Tensor,
@@ -4465,6 +4620,18 @@ def QuantizeAndDequantizeV3(
     narrow_range: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _QuantizeDownAndShrinkRange(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+def QuantizeDownAndShrinkRange(
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = ...,
+) -> _QuantizeDownAndShrinkRange: ...
 class _QuantizeV2(NamedTuple):
     output: Tensor
     output_min: Tensor
@@ -4479,6 +4646,76 @@ def QuantizeV2(
     round_mode: bytes | str | None = ...,
     name: str | None = ...,
 ) -> _QuantizeV2: ...
+class _QuantizedAdd(NamedTuple):
+    z: Tensor
+    min_z: Tensor
+    max_z: Tensor
+
+def QuantizedAdd(
+    x: TensorLike,
+    y: TensorLike,
+    min_x: TensorLike,
+    max_x: TensorLike,
+    min_y: TensorLike,
+    max_y: TensorLike,
+    Toutput: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedAdd: ...
+class _QuantizedAvgPool(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+def QuantizedAvgPool(
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> _QuantizedAvgPool: ...
+class _QuantizedBatchNormWithGlobalNormalization(NamedTuple):
+    result: Tensor
+    result_min: Tensor
+    result_max: Tensor
+
+def QuantizedBatchNormWithGlobalNormalization(
+    t: TensorLike,
+    t_min: TensorLike,
+    t_max: TensorLike,
+    m: TensorLike,
+    m_min: TensorLike,
+    m_max: TensorLike,
+    v: TensorLike,
+    v_min: TensorLike,
+    v_max: TensorLike,
+    beta: TensorLike,
+    beta_min: TensorLike,
+    beta_max: TensorLike,
+    gamma: TensorLike,
+    gamma_min: TensorLike,
+    gamma_max: TensorLike,
+    out_type: DTypeLike,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+    name: str | None = ...,
+) -> _QuantizedBatchNormWithGlobalNormalization: ...
+class _QuantizedBiasAdd(NamedTuple):
+    output: Tensor
+    min_out: Tensor
+    max_out: Tensor
+
+def QuantizedBiasAdd(
+    input: TensorLike,
+    bias: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_bias: TensorLike,
+    max_bias: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = ...,
+) -> _QuantizedBiasAdd: ...
 class _QuantizedConcat(NamedTuple):
     output: Tensor
     output_min: Tensor
@@ -4491,6 +4728,150 @@ def QuantizedConcat(
     input_maxes: Sequence[TensorLike] | Tensor,
     name: str | None = ...,
 ) -> _QuantizedConcat: ...
+class _QuantizedConv2D(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+def QuantizedConv2D(
+    input: TensorLike,
+    filter: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_filter: TensorLike,
+    max_filter: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    out_type: DTypeLike | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> _QuantizedConv2D: ...
+class _QuantizedInstanceNorm(NamedTuple):
+    y: Tensor
+    y_min: Tensor
+    y_max: Tensor
+
+def QuantizedInstanceNorm(
+    x: TensorLike,
+    x_min: TensorLike,
+    x_max: TensorLike,
+    output_range_given: bool | None = ...,
+    given_y_min: float | None = ...,
+    given_y_max: float | None = ...,
+    variance_epsilon: float | None = ...,
+    min_separation: float | None = ...,
+    name: str | None = ...,
+) -> _QuantizedInstanceNorm: ...
+class _QuantizedMatMul(NamedTuple):
+    out: Tensor
+    min_out: Tensor
+    max_out: Tensor
+
+def QuantizedMatMul(
+    a: TensorLike,
+    b: TensorLike,
+    min_a: TensorLike,
+    max_a: TensorLike,
+    min_b: TensorLike,
+    max_b: TensorLike,
+    Toutput: DTypeLike | None = ...,
+    transpose_a: bool | None = ...,
+    transpose_b: bool | None = ...,
+    Tactivation: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedMatMul: ...
+class _QuantizedMaxPool(NamedTuple):
+    output: Tensor
+    min_output: Tensor
+    max_output: Tensor
+
+def QuantizedMaxPool(
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes | str,
+    name: str | None = ...,
+) -> _QuantizedMaxPool: ...
+class _QuantizedMul(NamedTuple):
+    z: Tensor
+    min_z: Tensor
+    max_z: Tensor
+
+def QuantizedMul(
+    x: TensorLike,
+    y: TensorLike,
+    min_x: TensorLike,
+    max_x: TensorLike,
+    min_y: TensorLike,
+    max_y: TensorLike,
+    Toutput: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedMul: ...
+class _QuantizedRelu(NamedTuple):
+    activations: Tensor
+    min_activations: Tensor
+    max_activations: Tensor
+
+def QuantizedRelu(
+    features: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedRelu: ...
+class _QuantizedRelu6(NamedTuple):
+    activations: Tensor
+    min_activations: Tensor
+    max_activations: Tensor
+
+def QuantizedRelu6(
+    features: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedRelu6: ...
+class _QuantizedReluX(NamedTuple):
+    activations: Tensor
+    min_activations: Tensor
+    max_activations: Tensor
+
+def QuantizedReluX(
+    features: TensorLike,
+    max_value: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _QuantizedReluX: ...
+class _QuantizedReshape(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+def QuantizedReshape(
+    tensor: TensorLike,
+    shape: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    name: str | None = ...,
+) -> _QuantizedReshape: ...
+class _QuantizedResizeBilinear(NamedTuple):
+    resized_images: Tensor
+    out_min: Tensor
+    out_max: Tensor
+
+def QuantizedResizeBilinear(
+    images: TensorLike,
+    size: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    align_corners: bool | None = ...,
+    half_pixel_centers: bool | None = ...,
+    name: str | None = ...,
+) -> _QuantizedResizeBilinear: ...
 def QueueClose(
     handle: TensorLike,
     cancel_pending_enqueues: bool | None = ...,
@@ -4915,6 +5296,30 @@ def RepeatDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+class _RequantizationRange(NamedTuple):
+    output_min: Tensor
+    output_max: Tensor
+
+def RequantizationRange(
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    name: str | None = ...,
+) -> _RequantizationRange: ...
+class _Requantize(NamedTuple):
+    output: Tensor
+    output_min: Tensor
+    output_max: Tensor
+
+def Requantize(
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    requested_output_min: TensorLike,
+    requested_output_max: TensorLike,
+    out_type: DTypeLike,
+    name: str | None = ...,
+) -> _Requantize: ...
 def Resampler(
     data: TensorLike,
     warp: TensorLike,
@@ -5783,6 +6188,10 @@ def SelectV2(
     condition: TensorLike,
     t: TensorLike,
     e: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SelfAdjointEig(
+    input: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 class _SelfAdjointEigV2(NamedTuple):
@@ -6835,6 +7244,21 @@ def StringLower(
     encoding: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _StringNGrams(NamedTuple):
+    ngrams: Tensor
+    ngrams_splits: Tensor
+
+def StringNGrams(
+    data: TensorLike,
+    data_splits: TensorLike,
+    separator: bytes | str,
+    ngram_widths: Sequence[int],
+    left_pad: bytes | str,
+    right_pad: bytes | str,
+    pad_width: int,
+    preserve_short_sequences: bool,
+    name: str | None = ...,
+) -> _StringNGrams: ...
 class _StringSplit(NamedTuple):
     indices: Tensor
     values: Tensor
@@ -7294,6 +7718,11 @@ def Tile(
     multiples: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def TileGrad(
+    input: TensorLike,
+    multiples: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def Timestamp(
     name: str | None = ...,
 ) -> Tensor: ...
@@ -7322,6 +7751,19 @@ def Transpose(
     perm: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def TridiagonalMatMul(
+    superdiag: TensorLike,
+    maindiag: TensorLike,
+    subdiag: TensorLike,
+    rhs: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TridiagonalSolve(
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    partial_pivoting: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def TruncateDiv(
     x: TensorLike,
     y: TensorLike,
@@ -7343,6 +7785,54 @@ def UnbatchDataset(
     input_dataset: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+class _UnicodeDecode(NamedTuple):
+    row_splits: Tensor
+    char_values: Tensor
+
+def UnicodeDecode(
+    input: TensorLike,
+    input_encoding: bytes | str,
+    errors: bytes | str | None = ...,
+    replacement_char: int | None = ...,
+    replace_control_characters: bool | None = ...,
+    Tsplits: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _UnicodeDecode: ...
+class _UnicodeDecodeWithOffsets(NamedTuple):
+    row_splits: Tensor
+    char_values: Tensor
+    char_to_byte_starts: Tensor
+
+def UnicodeDecodeWithOffsets(
+    input: TensorLike,
+    input_encoding: bytes | str,
+    errors: bytes | str | None = ...,
+    replacement_char: int | None = ...,
+    replace_control_characters: bool | None = ...,
+    Tsplits: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _UnicodeDecodeWithOffsets: ...
+def UnicodeEncode(
+    input_values: TensorLike,
+    input_splits: TensorLike,
+    output_encoding: bytes | str,
+    errors: bytes | str | None = ...,
+    replacement_char: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnicodeScript(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def UnicodeTranscode(
+    input: TensorLike,
+    input_encoding: bytes | str,
+    output_encoding: bytes | str,
+    errors: bytes | str | None = ...,
+    replacement_char: int | None = ...,
+    replace_control_characters: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 class _UniformCandidateSampler(NamedTuple):

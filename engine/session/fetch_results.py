@@ -39,6 +39,22 @@ def result_builder(wanted: Fetches, computed: list[Tensor], fed: dict[int, int])
     return arrange
 
 
+def without_records(run: Runner, places: list[int]) -> Runner:
+    """A runner whose results at some places, numbers of quantised dtypes, are plain integers.
+
+    NumPy has such numbers as records of one field; TensorFlow hands out what the field holds.
+    """
+
+    def wrapped(values: Sequence[Any]) -> list[Any]:
+        results = run(values)
+        for i in places:
+            if results[i].dtype.names:
+                results[i] = results[i][results[i].dtype.names[0]]
+        return results
+
+    return wrapped
+
+
 def with_handles(
     session: BaseSession, run: Runner, tensors: list[Tensor], places: list[int]
 ) -> Runner:

@@ -29,7 +29,7 @@ from ..tracebacks import shorten
 from ..types.nest import flatten_dict_items
 from . import graph_growth_warning
 from .device_placement import Placement
-from .fetch_results import result_builder, with_handles
+from .fetch_results import result_builder, with_handles, without_records
 from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
@@ -68,6 +68,9 @@ class PreparedRun:
         handles = [i for i, tensor in enumerate(computed) if tensor.op.type in HANDLES]
         if handles:
             self.run = with_handles(session, self.run, computed, handles)
+        records = [i for i, tensor in enumerate(computed) if tensor.dtype.is_quantized]
+        if records:
+            self.run = without_records(self.run, records)
         # The commonest case, one tensor, needs no structure at all.
         self.single = isinstance(structure, Tensor) and len(computed) == 1
         # Keys that stand for several tensors are taken apart on every run.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_VIEWS = 64
 
 
-def _window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
+def window(size: int, k: int, stride: int, rate: int, same: bool) -> tuple[int, int]:
     """How many windows fit, and the padding before the first."""
     span = (k - 1) * rate + 1
     if not same:
@@ -49,14 +49,14 @@ def _patches_shape(c: ShapeContext) -> TensorShape:
     same = c.attr("padding") == "SAME"
     rows = columns = None
     if h is not None and w is not None:
-        rows, columns = (_window(x, k[i], s[i], r[i], same)[0] for i, x in ((1, h), (2, w)))
+        rows, columns = (window(x, k[i], s[i], r[i], same)[0] for i, x in ((1, h), (2, w)))
     return TensorShape([n, rows, columns, None if d is None else d * k[1] * k[2]])
 
 
 def _patches(c: KernelContext, x: np.ndarray) -> np.ndarray:
     k, s, r = c.attr("ksizes"), c.attr("strides"), c.attr("rates")
     same = c.attr("padding") == "SAME"
-    (rows, top), (columns, left) = (_window(x.shape[i], k[i], s[i], r[i], same) for i in (1, 2))
+    (rows, top), (columns, left) = (window(x.shape[i], k[i], s[i], r[i], same) for i in (1, 2))
     parts = np.zeros((x.shape[0], rows, columns, k[1], k[2], x.shape[3]), dtype=x.dtype)
     for i in range(k[1]):
         for j in range(k[2]):
@@ -80,7 +80,7 @@ def _lower_patches(b: Builder, op: OpView, x: Value) -> Any:
     if not isinstance(h, int) or not isinstance(w, int) or k[1] * k[2] > _MOST_VIEWS:
         return NotImplemented
     same = op.attr("padding") in ("SAME", b"SAME")
-    (rows, top), (columns, left) = (_window(v, k[i], s[i], r[i], same) for i, v in ((1, h), (2, w)))
+    (rows, top), (columns, left) = (window(v, k[i], s[i], r[i], same) for i, v in ((1, h), (2, w)))
     if not rows or not columns:
         return NotImplemented
     last = [(count - 1) * s[i] + (k[i] - 1) * r[i] + 1 for i, count in ((1, rows), (2, columns))]

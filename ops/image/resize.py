@@ -85,7 +85,7 @@ def positions(size: int, resized: int, attr: Callable[..., Any], center: float) 
     return (places + one / 2) * scale - np.float32(center)
 
 
-def _between(
+def between(
     size: int, resized: int, attr: Callable[..., Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each row: the two rows that it lies between, and how near to the second one."""
@@ -119,8 +119,8 @@ _INPUTS = (vector(1, "shape_t must be 1-dimensional{shape}"),)
 
 def _bilinear(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
     height, width = check_sizes(images.shape, size, c.attr)
-    top, bottom, y = _between(images.shape[1], height, c.attr)
-    left, right, x = _between(images.shape[2], width, c.attr)
+    top, bottom, y = between(images.shape[1], height, c.attr)
+    left, right, x = between(images.shape[2], width, c.attr)
     x, y = x[:, None], y[:, None, None]
     upper, lower = images[:, top].astype(np.float32), images[:, bottom].astype(np.float32)
     return _mix(upper[:, :, left], upper[:, :, right], lower[:, :, left], lower[:, :, right], x, y)
@@ -143,8 +143,8 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
         return NotImplemented
     check_sizes(images.shape, wanted, op.attr)
     images = b.cast(images, "float32")
-    top, bottom, y = _between(images.shape[1], wanted[0], op.attr)
-    left, right, x = _between(images.shape[2], wanted[1], op.attr)
+    top, bottom, y = between(images.shape[1], wanted[0], op.attr)
+    left, right, x = between(images.shape[2], wanted[1], op.attr)
 
     # With static sizes the places and shares are constants of the plan.
     rows, columns = (
@@ -155,8 +155,8 @@ def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
 
 def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
     height, width = check_sizes(image.shape, grads.shape[1:3], c.attr)
-    top, bottom, y = _between(image.shape[1], height, c.attr)
-    left, right, x = _between(image.shape[2], width, c.attr)
+    top, bottom, y = between(image.shape[1], height, c.attr)
+    left, right, x = between(image.shape[2], width, c.attr)
     one = np.float32(1)
     x, y = x[:, None], y[:, None, None]
     result = np.zeros(image.shape, image.dtype)
@@ -179,7 +179,7 @@ def _lower_bilinear_grad(b: Builder, op: OpView, grads: Value, image: Value) -> 
     b.require(tall > 0 and wide > 0 and height > 0 and width > 0)
     b.require(b.equal(grads.shape[0], image.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
     between = [
-        [b.constant(part) for part in _between(size, resized, op.attr)]
+        [b.constant(part) for part in between(size, resized, op.attr)]
         for size, resized in ((height, tall), (width, wide))
     ]
     return library.resized_gradient(b, grads, between[0], between[1], height, width, False)

@@ -16,6 +16,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..math.rounding import half_away
 from ..public import raw
+from .steps import cast, from_steps, limits, plain, to_steps
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -26,30 +27,6 @@ _KINDS = "T: {qint8, quint8, qint32, qint16, quint16}"
 _MODES = "mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'"
 _NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
 _f32 = np.float32
-
-
-def _plain(x: np.ndarray) -> np.ndarray:
-    """The integers of a quantised array."""
-    return x[x.dtype.names[0]] if x.dtype.names else x
-
-
-def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    info = np.iinfo(dtype[0] if dtype.names else dtype)
-    return int(info.min), int(info.max)
-
-
-def _cast(x: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """Floats that are whole as numbers of a quantised dtype; what lies outside is cut.
-
-    What 32 bits have no room for becomes the least number, as on the processors of the time.
-    """
-    least, most = _limits(dtype)
-    kind = dtype[0] if dtype.names else dtype
-    whole = np.nan_to_num(np.asarray(x, np.float64), nan=0.0)
-    if kind.itemsize == 4:
-        whole = np.where(whole > most, least, whole)
-    whole = np.clip(whole, least, most)
-    return np.ascontiguousarray(whole.astype(kind)).view(dtype)
 
 
 def _widened(low: np.ndarray, high: np.ndarray) -> tuple[np.float32, np.float32]:
@@ -71,22 +48,6 @@ def _scaled_range(low: np.float32, high: np.float32, least: int, most: int) -> n
     return _f32(min(sides))
 
 
-def _to_steps(x: np.ndarray, low: np.float32, high: np.float32, dtype: np.dtype[Any]) -> Any:
-    """Floats as numbers of steps from the least value."""
-    least, most = _limits(dtype)
-    scale = _f32(0.0 if low == high else float(most - least) / float(high - low))
-    offset = half_away(np.asarray(low * scale)) - _f32(least)
-    # The largest float that is an int32.
-    return np.minimum(half_away(x * scale) - offset, _f32(min(most, 2147483520)))
-
-
-def _from_steps(x: np.ndarray, low: np.float32, high: np.float32) -> np.ndarray:
-    least, most = _limits(x.dtype)
-    scale = _f32(float(high - low) / float(most - least))
-    base = low if low == high else half_away(np.asarray(low / scale)) * scale
-    return _f32(base - _f32(least) * scale) + _plain(x).astype(np.float32) * scale
-
-
 def _quantized(
     c: KernelContext, x: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.float32, np.float32]:
@@ -96,32 +57,32 @@ def _quantized(
             f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'."
         )
     first, last = _widened(low, high)
-    least, most = _limits(dtype)
+    least, most = limits(dtype)
     with np.errstate(all="ignore"):
         if mode == "MIN_FIRST":
-            return _cast(_to_steps(x, first, last, dtype), dtype), first, last
+            return cast(to_steps(x, first, last, dtype), dtype), first, last
         if mode == "SCALED":
             scale = _scaled_range(first, last, least, most)
             first, last = _f32(least) / scale, _f32(most) / scale
             scaled = np.clip(x, first, last) * scale
             is_even = c.attr("round_mode") == "HALF_TO_EVEN"
-            return _cast(np.rint(scaled) if is_even else half_away(scaled), dtype), first, last
+            return cast(np.rint(scaled) if is_even else half_away(scaled), dtype), first, last
         scale = _f32((most - least) / float(last - first))
         shifted = (np.clip(x, first, last) - first) * scale
         if least < 0:
             whole = half_away(shifted - _f32((most - least + 1) / 2))
         else:
             whole = np.trunc(shifted + _f32(0.5))
-        return _cast(whole, dtype), first, last
+        return cast(whole, dtype), first, last
 
 
 def _dequantized(c: KernelContext, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     first, last = (_f32(np.asarray(end).reshape(-1)[0]) for end in (low, high))
-    least, most = _limits(x.dtype)
-    floats = _plain(x).astype(np.float32)
+    least, most = limits(x.dtype)
+    floats = plain(x).astype(np.float32)
     with np.errstate(all="ignore"):
         if c.attr("mode") == "MIN_FIRST":
-            return _from_steps(x, first, last)
+            return from_steps(x, first, last)
         if c.attr("mode") == "SCALED":
             scale = last / _f32(most)
             return floats * (max(first / _f32(least), scale) if least else scale)
@@ -149,13 +110,13 @@ def _concatenated(
     low = min(_f32(0), min(p for p, _ in ranges))
     high = max(q for _, q in ranges)
     dtype = values[0].dtype
-    if _limits(dtype)[0] < 0:
+    if limits(dtype)[0] < 0:
         high = max(abs(low), abs(high))
         low = -high
     parts = [
         value
         if given == (low, high)
-        else _cast(_to_steps(_from_steps(value, *given), low, high, dtype), dtype)
+        else cast(to_steps(from_steps(value, *given), low, high, dtype), dtype)
         for value, given in zip(values, ranges)
     ]
     return np.concatenate(parts, at), low, high

@@ -49,6 +49,11 @@ FREE_SIGNS = ("Svd", "SelfAdjointEigV2")
 
 # op/label (patterns) -> why the answers differ.
 EXCEPT = {
+    **dict.fromkeys(
+        ["UnicodeEncode/parameter/*", "StringNGrams/parameter/*"],
+        "TensorFlow 2 checks where rows begin and end, 1.15 does not",
+    ),
+    "ExtractVolumePatches/*/gradient": "TensorFlow has none where sizes are unknown",
     # TensorFlow 2 and 1.15 differ; the package follows 1.15.
     **dict.fromkeys(
         [
