@@ -22,6 +22,7 @@ from .contributions import contribution_homes
 from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
 from .renamed import RENAMED
+from .shared import SharedClasses
 
 ROOT = "tensorflow"
 _PACKAGE = __package__.rpartition(".")[0]
@@ -44,7 +45,7 @@ def install() -> None:
         raise RuntimeError(
             f"another tensorflow was imported before, from {getattr(present, '__file__', '?')}"
         )
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path[:0] = [_Finder(), SharedClasses()]
     sys.meta_path.append(_Absent())
 
 
