@@ -263,6 +263,11 @@ def _settled(size: AnySize) -> AnySize:
     return made(size.scope, terms, size.hint)
 
 
+def is_measured(size: AnySize) -> bool:
+    """Does a run learn the size on its way?"""
+    return isinstance(size, Size) and size.scope.is_measured(size.text)
+
+
 def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
     """`same` for every dimension of two shapes."""
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))

@@ -9,6 +9,14 @@ from .alignment import aligned
 from .class_suppression import suppressed_classes
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
+from .index_rows import (
+    filled_rows,
+    merged_rows,
+    parted_rows,
+    row_groups,
+    row_order,
+    spread_subsequence,
+)
 from .library_kernel import LibraryKernel
 from .matmul import batch_matmul, matmul
 from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
@@ -46,12 +54,15 @@ __all__ = [
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
     "distinct",
+    "filled_rows",
     "largest",
     "inverted",
     "matmul",
     "max_pool",
     "max_pool_gradient",
+    "merged_rows",
     "outlined",
+    "parted_rows",
     "philox_integers",
     "philox_normal",
     "philox_truncated_normal",
@@ -59,12 +70,15 @@ __all__ = [
     "resampled",
     "resized",
     "resized_gradient",
+    "row_groups",
+    "row_order",
     "running",
     "scatter_rows",
     "search_sorted",
     "shuffled",
     "sorted_segments",
     "sparse_product",
+    "spread_subsequence",
     "suppressed",
     "suppressed_classes",
     "transpose_matrices",

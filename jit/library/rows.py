@@ -190,7 +190,7 @@ def _transpose_kernel(width: int) -> LibraryKernel:
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Sums, products and extremes of scattered rows, which begin with the neutral element or with
-    a tensor, counts, and running sums and products."""
+    a tensor, counts, running sums and products, and places of what is true."""
     yield _scatter_kernel("add", 0, "int64", 2, True).over(["int32", "int64", "int64"])
     yield _scatter_kernel("add", 0, "int64", 2, True).over(["int64"] * 3)
     for dtype in dtypes:
@@ -202,5 +202,6 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             yield _scatter_kernel(fn, 0, dtype, 3, is_single).over(["int64", *[dtype] * 3])
         for fn in _FIRST:
             yield _running_kernel(fn, dtype).over([dtype] * 2)
+    yield specialise("coordinates", rows_kernels.coordinates).over(["bool", "int64"])
     for ids in ("int32", "int64"):
         yield specialise("inverted", rows_kernels.inverted).over([ids, ids, "bool"])

@@ -54,6 +54,14 @@ class StalePlan(Exception):
     """A variable changed its shape: the plan no longer fits."""
 
 
+def is_held(live: int, step: int) -> bool:
+    """Is what lies in a slot behind a step wanted by the next?  live: its steps, as bits.
+
+    A slot that is free here and was, or will be, taken shares its memory with others meanwhile.
+    """
+    return live >> step & 3 == 3
+
+
 class Run:
     """Memory for one run of a plan at concrete sizes, ready to go; reused by later runs."""
 
@@ -215,8 +223,7 @@ class Run:
     def take_over(self, before: Run, step: int) -> None:
         """Takes what another run has come to behind a step, at other sizes of what comes then."""
         template = self.plan.template
-        done = (2 << step) - 1
-        held = [n for n, (_, live) in enumerate(template.slots) if live & done and live & ~done]
+        held = [n for n, (_, live) in enumerate(template.slots) if is_held(live, step)]
         # All is read before anything is written: both may use the same memory.
         kept = [before.memory_of(slot).copy() for slot in held]
         self._begin(before.feeds)

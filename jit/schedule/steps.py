@@ -285,7 +285,10 @@ def _steps(
         elif isinstance(node, Call):
             if node.effects.grows and node.effects.stack is not None:
                 yield Grow(node.effects.stack)
-            if node.reserve is not None and (is_inside or node.guard):
+            # How many numbers it takes may be a size that the run has yet to learn.
+            if node.reserve is not None and (
+                is_inside or node.guard or sizes.is_measured(node.reserve.size)
+            ):
                 yield Draw(node)
             yield CallStep(node)
         elif isinstance(node, Measure):

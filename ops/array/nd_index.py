@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 
-def depth_of(indices: Value) -> int:
-    """How many dimensions the vectors name; 0 where that is not known or there are none."""
+# No tensor has more dimensions than that; more columns are no indices, and tell no plan apart.
+_MOST_DEPTH = 8
+
+
+def depth_of(b: Builder, indices: Value) -> int:
+    """How many dimensions the vectors name, which a plan knows; 0 for none, or too many."""
     last = indices.shape[-1] if indices.ndim else 0
-    return last if isinstance(last, int) else 0
+    if isinstance(last, int):
+        return last
+    return next((depth for depth in range(1, _MOST_DEPTH + 1) if b.equal(last, depth)), 0)
 
 
 def flat_places(
@@ -53,7 +59,7 @@ def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> 
             b.slice(wide, [0] * len(outer) + [i], [*outer, 1]),
             outer,
         )
-        for i in range(depth_of(indices))
+        for i in range(depth_of(b, indices))
     ]
     limits = [b.constant(size, "int64") for size in sizes[: len(columns)]]
 
@@ -77,7 +83,7 @@ def lower_gather_nd(
     """The lowering of gather_nd, whose errors `check` words."""
 
     def lower(b: Builder, op: OpView, params: Value, indices: Value) -> Any:
-        depth = depth_of(indices)
+        depth = depth_of(b, indices)
         if not 0 < depth <= params.ndim:
             return NotImplemented
         if any(b.equal(size, 0) for size in (*params.shape, *indices.shape)):
@@ -128,7 +134,7 @@ def _scattered(
 ) -> Any:
     from ...jit import library
 
-    depth = depth_of(indices)
+    depth = depth_of(b, indices)
     if not 0 < depth <= len(shape) or updates.dtype == "bool":
         return NotImplemented
     b.require_shape(updates, (*indices.shape[:-1], *shape[depth:]))

@@ -22,6 +22,7 @@ from ..control import with_dependencies
 from ..elementwise import is_integer
 from ..public import tf
 from ..shape_inference import ranked
+from .compiled import lower_cwise
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -45,10 +46,38 @@ _SAMPLE = [
 
 
 def _values_shape(c: ShapeContext) -> TensorShape:
+    c.value_as_shape(2)  # what becomes of the sparse tensor may ask for sizes
     return TensorShape([ranked(c.inputs[0], 2)[0]])
 
 
-def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: object, doc: str) -> OpFunction:
+def _require_spread(indices: np.ndarray, shape: np.ndarray, dense_shape: np.ndarray) -> None:
+    """Raises InvalidArgumentError unless a dense tensor spreads to all places of a sparse one."""
+    target, sizes = shape.tolist(), dense_shape.tolist()
+    behind = target[len(target) - len(sizes) :]
+    # The dense side broadcasts to the sparse one, never the other way round.
+    if len(sizes) > len(target) or any(n not in (1, m) for m, n in zip(behind, sizes, strict=True)):
+        raise errors.invalid(
+            "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible "
+            f"shapes: {shape_text(target)} vs. {shape_text(sizes)}"
+        )
+    if not 1 <= len(target) <= 5:
+        raise errors.invalid(
+            "Only tensors with ranks between 1 and 5 are currently supported.  Tensor rank: "
+            f"{len(target)}"
+        )
+    if ((indices < 0) | (indices >= shape)).any():
+        raise errors.invalid(
+            "Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape"
+        )
+
+
+def _cwise(
+    name: str,
+    compute: Callable[..., np.ndarray],
+    scalar: Callable[[Any, Any], Any],
+    gradient: object,
+    doc: str,
+) -> OpFunction:
     def kernel(
         c: KernelContext,
         indices: np.ndarray,
@@ -56,15 +85,8 @@ def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: object, doc:
         shape: np.ndarray,
         dense: np.ndarray,
     ) -> np.ndarray:
-        target = tuple(shape.tolist())
-        try:
-            # The dense side broadcasts to the sparse one, never the other way round.
-            wide = np.broadcast_to(dense, target)
-        except ValueError:
-            raise errors.invalid(
-                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible "
-                f"shapes: {shape_text(target)} vs. {shape_text(dense.shape)}"
-            ) from None
+        _require_spread(indices, shape, np.array(dense.shape, np.int64))
+        wide = np.broadcast_to(dense, tuple(shape.tolist()))
         with np.errstate(all="ignore"):
             return np.asarray(compute(values, wide[tuple(indices.T)])).astype(values.dtype)
 
@@ -74,6 +96,7 @@ def _cwise(name: str, compute: Callable[..., np.ndarray], gradient: object, doc:
         "T: numbertype",
         shape=_values_shape,
         kernel=kernel,
+        lower=lower_cwise(scalar, _require_spread),
         gradient=gradient,
         doc=doc,
         test={"values": [_SAMPLE]},
@@ -105,18 +128,21 @@ def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 sparse_dense_cwise_mul = _cwise(
     "SparseDenseCwiseMul",
     np.multiply,
+    k.mul,
     lambda op, grad: _scaled_gradient(op, grad, True),
     doc="The values of a sparse tensor times the dense ones at their places.",
 )
 sparse_dense_cwise_div = _cwise(
     "SparseDenseCwiseDiv",
     _quotient,
+    lambda x, y: k.truncatediv(x, y) if is_integer(x) else k.div(x, y),
     lambda op, grad: _scaled_gradient(op, grad, False),
     doc="The values of a sparse tensor divided by the dense ones at their places.",
 )
 sparse_dense_cwise_add = _cwise(
     "SparseDenseCwiseAdd",
     np.add,
+    k.add,
     NoGradient("TensorFlow has none for it", silent=False),
     doc="The values of a sparse tensor plus the dense ones at their places.",
 )

@@ -72,6 +72,66 @@ def found_at(wanted: np.ndarray, among: np.ndarray) -> np.ndarray:
     return np.where((place >= 0) & (theirs[found] == mine), found, -1)
 
 
+def _is_ascending(indices: np.ndarray) -> bool:
+    """Do indices come in order, each once?"""
+    order = in_order(indices)
+    is_new = (np.diff(indices, axis=0) != 0).any(axis=1)
+    return bool(is_new.all() and (order == np.arange(len(indices))).all())
+
+
+def merged_rows(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each place of a merge of two lists the number of the index in either, -1 for none.
+
+    Both are taken to be in order.  Where they are not, it is TensorFlow's walk through both that
+    says what comes of it.
+    """
+    if not (_is_ascending(a) and _is_ascending(b)):
+        return _walked(a.tolist(), b.tolist())
+    both = np.concatenate([a, b])
+    order = in_order(both)
+    is_new = (np.diff(both[order], axis=0) != 0).any(axis=1)
+    group = np.cumsum(np.concatenate([np.zeros(min(len(both), 1), bool), is_new]))
+    places = np.full((2, int(group[-1]) + 1 if len(group) else 0), -1)
+    is_other = order >= len(a)
+    places[is_other.astype(np.int64), group] = order - np.where(is_other, len(a), 0)
+    return places[0], places[1]
+
+
+def _walked(a: list[Any], b: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """As `merged_rows`, index by index."""
+    pairs, i, j = [], 0, 0
+    while i < len(a) or j < len(b):
+        takes_a = j == len(b) or (i < len(a) and a[i] <= b[j])
+        takes_b = i == len(a) or (j < len(b) and b[j] <= a[i])
+        pairs.append((i if takes_a else -1, j if takes_b else -1))
+        i, j = i + takes_a, j + takes_b
+    found = np.array(pairs, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def parted_rows(a: np.ndarray, b: np.ndarray, whole: np.ndarray) -> list[np.ndarray]:
+    """For each index of two lists its place in a whole, -1 where it has none.
+
+    All are taken to be in order; else it is TensorFlow's walk that says what comes of it.
+    """
+    if all(map(_is_ascending, (a, b, whole))):
+        return [found_at(side, whole) for side in (a, b)]
+    sides, all_rows = (a.tolist(), b.tolist()), whole.tolist()
+    found, at, k = [np.full(len(side), -1) for side in sides], [0, 0], 0
+    while k < len(all_rows) and any(i < len(side) for i, side in zip(at, sides, strict=True)):
+        is_past = True
+        for n, side in enumerate(sides):
+            if at[n] == len(side) or side[at[n]] > all_rows[k]:
+                continue
+            if side[at[n]] == all_rows[k]:
+                found[n][at[n]] = k
+            else:
+                is_past = False
+            at[n] += 1
+        k += is_past
+    return found
+
+
 def require_shape(shape: np.ndarray) -> None:
     """Raises InvalidArgumentError for a negative size, or too large a tensor."""
     total = 1

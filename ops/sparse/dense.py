@@ -88,7 +88,7 @@ def _lower_to_dense(
     from ...jit import library
 
     known = b.known(shape)
-    rank = nd_index.depth_of(indices)
+    rank = nd_index.depth_of(b, indices)
     if known is None or indices.ndim != 2 or known.shape != (rank,) or default.ndim:
         return NotImplemented
     sizes, count = known.tolist(), indices.shape[0]

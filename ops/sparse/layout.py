@@ -27,13 +27,20 @@ from .common import (
     SAMPLE,
     as_sparse,
     flat_places,
-    found_at,
     in_order,
     indices_at,
     inside_of,
     parts,
     sparse_result,
     sparse_shapes,
+)
+from .compiled import (
+    lower_concat,
+    lower_reorder,
+    lower_reshape,
+    lower_slice,
+    lower_slice_gradient,
+    lower_split,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +71,7 @@ define(
     "output_indices: int64, output_values: T",
     shape=lambda c: sparse_result(*sparse_shapes(c))[:2],
     kernel=_reorder,
+    lower=lower_reorder,
     gradient=_reorder_gradient,
     doc="The entries of a sparse tensor, row by row.",
     test={"values": [[SAMPLE[0][::-1], SAMPLE[1], SAMPLE[2]]], "gradient": False},
@@ -158,6 +166,7 @@ def _reshape(c: KernelContext, indices: np.ndarray, shape: np.ndarray, wanted: n
 
 
 def _reshape_shapes(c: ShapeContext) -> list[TensorShape]:
+    c.value_as_shape(1)  # places are computed with the sizes
     rows = c.inputs[0].with_rank(2)[0]
     rank = c.inputs[2].with_rank(1)[0]
     return [TensorShape([rows, rank]), TensorShape([rank])]
@@ -169,6 +178,7 @@ define(
     "output_indices: int64, output_shape: int64",
     shape=_reshape_shapes,
     kernel=_reshape,
+    lower=lower_reshape,
     gradient=NoGradient("indices are integers"),
     doc="The indices of the entries of a sparse tensor in another shape.",
     test={"values": [[SAMPLE[0], SAMPLE[2], np.array([3, -1])]]},
@@ -246,12 +256,9 @@ def sparse_expand_dims(
 # Parts
 
 
-def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
+def _require_one_shape(axis: int, *shapes: np.ndarray) -> None:
+    """Raises InvalidArgumentError unless shapes differ along an axis alone."""
     rank = len(shapes[0])
-    axis = c.attr("concat_dim")
-    if not -rank <= axis < rank:
-        raise errors.invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
-    axis %= rank
     for i, shape in enumerate(shapes[1:], 1):
         if len(shape) != rank:
             raise errors.invalid(
@@ -264,6 +271,15 @@ def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: lis
                     f"Input shapes must match: expected {shapes[0][d]} for dimension {d} but got "
                     f"{shape[d]} at position {i}"
                 )
+
+
+def _concat(c: KernelContext, indices: list[Any], values: list[Any], shapes: list[Any]) -> Any:
+    rank = len(shapes[0])
+    axis = c.attr("concat_dim")
+    if not -rank <= axis < rank:
+        raise errors.invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
+    axis %= rank
+    _require_one_shape(axis, *shapes)
     moved, start = [], 0
     for part, shape in zip(indices, shapes, strict=True):
         part = part.copy()
@@ -294,6 +310,7 @@ define(
     "concat_dim: int; N: int >= 2; T: type",
     shape=_concat_shapes,
     kernel=_concat,
+    lower=lower_concat(_require_one_shape),
     gradient=NoGradient("TensorFlow has none for it"),
     doc="Sparse tensors one after the other along an axis.",
     test={
@@ -391,6 +408,7 @@ define(
     "num_split: int >= 1; T: type",
     shape=_split_shapes,
     kernel=_split,
+    lower=lower_split,
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="A sparse tensor in parts along an axis; the first parts are the larger ones.",
     test={"values": [[np.int64(1), *SAMPLE]], "attrs": [{"num_split": 2}]},
@@ -456,12 +474,27 @@ def _slice_gradient(op: Operation, *grads: Any) -> Any:
     return None, grad, None, None, None
 
 
+def _require_all_used(count: np.ndarray, found: np.ndarray) -> None:
+    """Raises InternalError unless so many gradients as there are belong to an entry."""
+    if found != count:
+        raise errors.internal(
+            f"Elements of backprop_val_grad aren't all propagated. Num elements:{count}, "
+            f"used: {found}",
+        )
+
+
 def _slice_gradient_kernel(
     c: KernelContext, grad: np.ndarray, indices: np.ndarray, start: np.ndarray, chosen: np.ndarray
 ) -> Any:
-    places = found_at(indices, chosen + start)
-    # What the block left out gets nothing: one more gradient of zero.
-    return np.append(grad, np.zeros(1, grad.dtype))[places]
+    # The block's entries are some of those given, in their order.
+    rows, wanted = indices.tolist(), (chosen + start).tolist()
+    result, found = np.zeros(len(rows), grad.dtype), 0
+    for i, row in enumerate(rows):
+        if found < len(wanted) and row == wanted[found]:
+            result[i] = grad[found]
+            found += 1
+    _require_all_used(np.array(len(wanted)), np.array(found))
+    return result
 
 
 define(
@@ -470,6 +503,7 @@ define(
     "output_indices: int64, output_values: T, output_shape: int64",
     shape=lambda c: sparse_result(None, c.inputs[2].with_rank(1).as_list()[0]),
     kernel=_slice,
+    lower=lower_slice,
     gradient=_slice_gradient,
     doc="A block of a sparse tensor.",
     test={"values": [[*SAMPLE, np.array([0, 1]), np.array([2, 2])]], "gradient": False},
@@ -481,6 +515,7 @@ define(
     "T: numbertype",
     shape=lambda c: TensorShape([c.inputs[1].with_rank(2)[0]]),
     kernel=_slice_gradient_kernel,
+    lower=lower_slice_gradient(_require_all_used),
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of a block of a sparse tensor.",
     test={"values": [[np.array([5], np.float32), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]},

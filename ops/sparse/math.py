@@ -27,12 +27,21 @@ from .common import (
     SAMPLE,
     as_sparse,
     flat_places,
-    found_at,
+    in_order,
     indices_at,
+    merged_rows,
+    parted_rows,
     parts,
     require_shape,
     sparse_result,
     sparse_shapes,
+)
+from .compiled import (
+    lower_add_gradient,
+    lower_merge,
+    lower_reduce_sum,
+    lower_softmax,
+    require_places,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +62,10 @@ def _require_alike(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> None:
             "Input indices should be matrices but received shapes: "
             f"{shape_text(a_indices.shape)} and {shape_text(b_indices.shape)}"
         )
+    _require_equal(a_shape, b_shape)
+
+
+def _require_equal(a_shape: np.ndarray, b_shape: np.ndarray) -> None:
     if len(a_shape) != len(b_shape):
         raise errors.invalid(
             "Operands do not have the same ranks; got shapes: "
@@ -65,35 +78,41 @@ def _require_alike(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> None:
             )
 
 
-def _united(
+def _merged(
     a: Sequence[np.ndarray],
     b: Sequence[np.ndarray],
     combine: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    least: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and values over all places where either has an entry; zero where one has none."""
+    """Indices and values over all places where either has an entry.
+
+    What stands alone is combined with zero.  Of two in one place those are left out that come to
+    less than `least`, without the sign: as in TensorFlow, what stands alone may be as small as it
+    is.
+    """
     (a_indices, a_values, shape), (b_indices, b_values, b_shape) = a, b
     _require_alike((a_indices, shape), (b_indices, b_shape))
-    flat = np.concatenate([flat_places(a_indices, shape), flat_places(b_indices, b_shape)])
-    # Two runs that are in order, as they mostly are, are merged in one go.
-    order = np.argsort(flat, kind="stable")
-    ordered = flat[order]
-    is_new = np.diff(ordered, prepend=ordered[:1] - 1) != 0
-    group = np.empty(len(flat), np.int64)
-    group[order] = np.cumsum(is_new) - 1
+    places = merged_rows(a_indices, b_indices)
     sides = []
-    for places, values in ((group[: len(a_values)], a_values), (group[len(a_values) :], b_values)):
-        side = np.zeros(int(is_new.sum()), values.dtype)
-        side[places] = values
-        sides.append(side)
-    indices = np.concatenate([a_indices, b_indices])[order[is_new]]
-    return indices, combine(*sides).astype(a_values.dtype)
+    for place, values in zip(places, (a_values, b_values), strict=True):
+        sides.append(np.append(values, np.zeros(1, values.dtype))[place])
+    indices = np.concatenate([a_indices, b_indices])
+    indices = indices[np.where(places[0] >= 0, places[0], places[1] + len(a_indices))]
+    with np.errstate(all="ignore"):
+        values = combine(*sides).astype(a_values.dtype)
+        if least is None:
+            return indices, values
+        kept = (places[0] < 0) | (places[1] < 0) | (np.abs(values) >= least)
+    return indices[kept], values[kept]
 
 
 def _add(c: KernelContext, *given: Any) -> Any:
-    a, b, threshold = given[:3], given[3:6], given[6]
-    indices, values = _united(a, b, np.add)
-    kept = np.abs(values) >= threshold
-    return indices[kept], values[kept], a[2]
+    return *_merged(given[:3], given[3:6], np.add, given[6]), given[2]
+
+
+def _add_shape(c: ShapeContext) -> list[TensorShape]:
+    c.value_as_shape(2)  # what becomes of it may ask for sizes
+    return sparse_result(None, ranked(c.inputs[2], 1)[0])
 
 
 def _add_gradient(op: Operation, *grads: Any) -> Any:
@@ -108,7 +127,7 @@ def _add_gradient_kernel(
 ) -> Any:
     # What fell below the threshold gets nothing: one more gradient of zero.
     grads = np.append(grad, np.zeros(1, grad.dtype))
-    return grads[found_at(a, total)], grads[found_at(b, total)]
+    return tuple(grads[places] for places in parted_rows(a, b, total))
 
 
 _PAIR = (
@@ -119,8 +138,9 @@ define(
     "SparseAdd",
     f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
     "T: numbertype; Treal: realnumbertype",
-    shape=lambda c: sparse_result(None, ranked(c.inputs[2], 1)[0]),
+    shape=_add_shape,
     kernel=_add,
+    lower=lower_merge("add", _require_equal),
     gradient=_add_gradient,
     doc="The sum of two sparse tensors, without entries below a threshold.",
     test={"values": [[*SAMPLE, *OTHER, np.float32(0.1)]], "gradient": False},
@@ -132,6 +152,7 @@ define(
     "T: numbertype",
     shape=lambda c: [TensorShape([ranked(c.inputs[i], 2)[0]]) for i in (1, 2)],
     kernel=_add_gradient_kernel,
+    lower=lower_add_gradient,
     gradient=NoGradient("TensorFlow has none for it"),
     doc="The gradients of the sum of two sparse tensors.",
     test={
@@ -169,14 +190,15 @@ def sparse_add(
 
 
 def _extreme(
-    name: str, combine: Callable[..., Any], kinds: str, doc: str
+    name: str, fn: str, combine: Callable[..., Any], kinds: str, doc: str
 ) -> Callable[..., SparseTensor]:
     define(
         name,
         f"{_PAIR} -> output_indices: int64, output_values: T",
         f"T: {kinds}",
         shape=lambda c: sparse_result(None, ranked(c.inputs[0], 2)[1])[:2],
-        kernel=lambda c, *given: _united(given[:3], given[3:], combine),
+        kernel=lambda c, *given: _merged(given[:3], given[3:], combine),
+        lower=lower_merge(fn, _require_equal),
         gradient=NoGradient("TensorFlow has none for it", silent=False),
         doc=doc,
         test={"values": [[*SAMPLE, *OTHER]]},
@@ -194,10 +216,14 @@ def _extreme(
 
 
 sparse_maximum = _extreme(
-    "SparseSparseMaximum", np.maximum, "realnumbertype", "The greater of two, entry by entry."
+    "SparseSparseMaximum",
+    "max",
+    np.maximum,
+    "realnumbertype",
+    "The greater of two, entry by entry.",
 )
 sparse_minimum = _extreme(
-    "SparseSparseMinimum", np.minimum, "numbertype", "The lesser of two, entry by entry."
+    "SparseSparseMinimum", "min", np.minimum, "numbertype", "The lesser of two, entry by entry."
 )
 export("sparse.maximum", "sparse_maximum")(sparse_maximum)
 export("sparse.minimum", "sparse_minimum")(sparse_minimum)
@@ -219,6 +245,7 @@ def _grouped(
             )
     reduced = {axis % rank for axis in axes.ravel().tolist()}
     kept = [i for i in range(rank) if i not in reduced]
+    require_places(indices[:, kept], shape[kept])
     sizes = shape[kept].tolist()
     places, group = np.unique(flat_places(indices[:, kept], sizes), return_inverse=True)
     if kind == "sum":
@@ -272,6 +299,7 @@ def _sparse_reduction(kind: str) -> Callable[..., Any]:
 def _reduced(c: ShapeContext) -> TensorShape:
     shape, axes = c.value(2), c.value(3)
     if shape is None or axes is None:
+        c.value_as_shape(2)
         if c.attr("keep_dims") and c.inputs[2].ndims == 1:
             return unknown_shape(rank=c.inputs[2].as_list()[0])
         return unknown_shape()
@@ -293,9 +321,16 @@ def _sum_gradient(op: Operation, grad: Tensor) -> Any:
 
 _NONE = NoGradient("TensorFlow has none for it", silent=False)
 _REDUCED = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
-for _name, _sparse_name, _kind, _types, _gradient in (
-    ("SparseReduceSum", "SparseReduceSumSparse", "sum", "numbertype", _sum_gradient),
-    ("SparseReduceMax", "SparseReduceMaxSparse", "max", "realnumbertype", _NONE),
+for _name, _sparse_name, _kind, _types, _lower, _gradient in (
+    (
+        "SparseReduceSum",
+        "SparseReduceSumSparse",
+        "sum",
+        "numbertype",
+        lower_reduce_sum,
+        _sum_gradient,
+    ),
+    ("SparseReduceMax", "SparseReduceMaxSparse", "max", "realnumbertype", None, _NONE),
 ):
     define(
         _name,
@@ -303,8 +338,9 @@ for _name, _sparse_name, _kind, _types, _gradient in (
         f"keep_dims: bool = false; T: {_types}",
         shape=_reduced,
         kernel=_dense_reduction(_kind),
+        lower=_lower,
         gradient=_gradient,
-        dynamic_shape=True,
+        dynamic_shape=_lower is None,
         doc=f"The {_kind} of a sparse tensor along axes, as a dense tensor.",
         test={"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
     )
@@ -396,8 +432,11 @@ def _softmax(
             f"Input should have rank >= 2, but received shape: {shape_text(shape.tolist())}"
         )
     require_shape(shape)
-    _, row = np.unique(flat_places(indices[:, :-1], shape[:-1]), return_inverse=True)
-    rows = int(row.max()) + 1 if len(row) else 0
+    # TensorFlow sorts the entries, and its results are in that order.
+    order = in_order(indices)
+    indices, values = indices[order], values[order]
+    row = np.cumsum((np.diff(indices[:, :-1], axis=0, prepend=indices[:1, :-1]) != 0).any(axis=1))
+    rows = int(row[-1]) + 1 if len(row) else 0
     greatest = np.full(rows, -np.inf, values.dtype)
     np.maximum.at(greatest, row, values)
     powers = np.exp(values - greatest[row])
@@ -422,6 +461,7 @@ define(
     "T: {float32, float64}",
     shape=lambda c: TensorShape([sparse_shapes(c)[0]]),
     kernel=_softmax,
+    lower=lower_softmax,
     gradient=_softmax_gradient,
     doc="Softmax over the entries of each row of a sparse tensor.",
     test={"values": [SAMPLE], "gradient": False},

@@ -17,12 +17,12 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
-from ...engine.types.indices import first_outside
 from ...engine.types.shape import Dimension, TensorShape
 from ..control import with_dependencies
 from ..public import raw, tf
 from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, parts, sparse_shapes
+from .compiled import lower_fill_gradient, lower_fill_rows, require_gone, require_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -45,13 +45,7 @@ def _fill_rows(
             f"The length of `values` ({len(values)}) must match the first dimension of `indices` "
             f"({len(indices)})."
         )
-    if not rows and len(indices):
-        raise errors.invalid(
-            f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}"
-        )
-    bad = first_outside(indices[:, 0], rows)
-    if bad is not None:
-        raise errors.invalid(f"indices({bad}, 0) is invalid: {indices[bad, 0]} >= {rows}")
+    require_rows(indices[:, 0], shape[0])
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), rank), np.int64)
     added[:, 0] = np.flatnonzero(empty)
@@ -94,11 +88,7 @@ def _fill_gradient_kernel(c: KernelContext, places: np.ndarray, grad: np.ndarray
     if places.ndim != 1:
         raise errors.invalid(f"reverse_index_map must be a vector, saw: {list(places.shape)}")
     rest = np.ones(len(grad), bool)
-    bad = first_outside(places, len(grad))
-    if bad is not None:
-        raise errors.invalid(
-            f"Elements in reverse index must be in [0, {len(grad)}) but got {places[bad]}"
-        )
+    require_gone(places, np.array(len(grad)))
     rest[places] = False
     # What no input went to was filled in by the default.
     return grad[places], grad[rest].sum(dtype=grad.dtype)
@@ -110,8 +100,8 @@ define(
     "output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     shape=_fill_shapes,
     kernel=_fill_rows,
+    lower=lower_fill_rows,
     gradient=_fill_gradient,
-    dynamic_shape=True,
     doc="A sparse tensor with one more entry in each empty row.",
     test={
         "values": [[SAMPLE[0], SAMPLE[1], np.array([4, 3]), np.float32(9)]],
@@ -123,6 +113,7 @@ define(
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     shape=_fill_gradient_shapes,
     kernel=_fill_gradient_kernel,
+    lower=lower_fill_gradient,
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of filling empty rows.",
     test={"values": [[np.array([0, 2]), np.array([1, 2, 3], np.float32)]]},

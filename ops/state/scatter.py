@@ -219,7 +219,7 @@ def _lowering_nd(body: Callable[..., Any] | None, gives: bool) -> Callable[..., 
 
         shape = tuple(map(int, b.read(cell).shape))  # a variable has numbers
         vectors = indices if indices.ndim > 1 else b.reshape(indices, (*indices.shape, 1))
-        depth = depth_of(vectors)
+        depth = depth_of(b, vectors)
         if body is None or not 0 < depth <= len(shape) or 0 in shape or updates.dtype == "bool":
             return NotImplemented
         b.require_shape(updates, (*vectors.shape[:-1], *shape[depth:]))

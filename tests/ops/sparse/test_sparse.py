@@ -61,10 +61,11 @@ def test_agrees_with_the_dense_form(session, function, expected):
     np.testing.assert_allclose(result, expected)
 
 
-def test_sum_drops_what_is_below_the_threshold(session):
+def test_sum_drops_sums_of_two_that_are_below_the_threshold(session):
+    """What stands alone stays, however small: as TensorFlow's kernel does."""
     total = session.run(tf.sparse.add(sparse(), sparse(OTHER), threshold=1.8))
-    assert total.indices.tolist() == [[1, 1], [2, 0], [2, 2], [2, 3]]
-    assert total.values.tolist() == [2, -2, 3.5, 4]
+    assert total.indices.tolist() == [[0, 0], [1, 1], [2, 0], [2, 2], [2, 3]]
+    assert total.values.tolist() == [1, 2, -2, 3.5, 4]
 
 
 def test_empty_rows_get_the_default(session):

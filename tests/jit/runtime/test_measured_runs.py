@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that learn sizes for which they were not laid out, and go on in others that are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.jit.runtime.execution import is_held
+
+pytestmark = pytest.mark.cpu
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        tf.set_random_seed(5)
+        yield
+
+
+def both_ways(fetches: list[tf.Tensor], feeds: list[dict[tf.Tensor, object]]) -> None:
+    """Compares what runs of one session give with what reference kernels give."""
+    results = []
+    for mode in ("never", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            results.append([session.run(fetches, feed) for feed in feeds])
+    for want, got in zip(*results, strict=True):
+        for one, other in zip(want, got, strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+
+
+def test_a_slot_between_two_values_holds_nothing() -> None:
+    early_and_late = 0b1110_0011
+    assert [is_held(early_and_late, step) for step in range(8)] == [1, 0, 0, 0, 0, 1, 1, 0]
+
+
+def attention(x: tf.Tensor, graph: tf.SparseTensor, size: int) -> tf.Tensor:
+    """What each row takes of others, by a softmax over its entries in a sparse matrix."""
+    x = tf.matmul(x, tf.get_variable("kernel", [x.shape[1], 4]))
+    one, other = (tf.matmul(x, tf.get_variable(name, [4, 1])) for name in ("one", "other"))
+    summed = tf.sparse_add(graph * one, graph * tf.transpose(other))
+    weights = tf.sparse_softmax(
+        tf.SparseTensor(summed.indices, tf.nn.leaky_relu(summed.values), summed.dense_shape)
+    )
+    made = tf.sparse_tensor_dense_matmul(tf.sparse_reshape(weights, [size, size]), x)
+    made.set_shape([size, 4])
+    return tf.nn.elu(made)
+
+
+def test_heads_of_attention_over_a_sparse_matrix_train_alike() -> None:
+    """Each head's entries have a size of their own, that a first run learns on its way."""
+    size, draws = 30, np.random.default_rng(3)
+    graph = tf.sparse_placeholder(tf.float32)
+    x, heads = tf.constant(draws.standard_normal((size, 4)), tf.float32), []
+    for number in range(6):
+        with tf.variable_scope(f"head{number}", initializer=tf.glorot_uniform_initializer(seed=1)):
+            heads.append(attention(x, graph, size))
+    with tf.variable_scope("last", initializer=tf.glorot_uniform_initializer(seed=2)):
+        last = attention(tf.concat(heads, 1), graph, size)
+    loss = tf.reduce_sum(tf.square(last))
+    train = tf.train.GradientDescentOptimizer(0.01).minimize(loss)
+    with tf.control_dependencies([train]):
+        done = tf.constant(0)
+    places = np.argwhere(draws.uniform(0, 1, (size, size)) < 0.3)
+    values = tf.SparseTensorValue(places, np.ones(len(places), np.float32), [size, size])
+    both_ways([loss, done], [{graph: values}] * 3)
+
+
+def test_random_numbers_of_a_measured_size_are_taken_when_the_size_is_known() -> None:
+    """However many a run draws, the next one goes on behind them."""
+    x = tf.placeholder(tf.float32, [None])
+    chosen = tf.where(x > 0.5)
+    drawn = tf.random_uniform([tf.shape(chosen)[0]], seed=4)
+    before = tf.random_normal([3], seed=2)
+    feeds = [{x: np.linspace(0, 1, size)} for size in (300, 500, 500, 200, 900)]
+    both_ways([drawn * 2, before], feeds)
