@@ -557,10 +557,12 @@ train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
 train.contrib.factorization.clustering_ops: contrib.factorization.COSINE_DISTANCE
   contrib.factorization.KMEANS_PLUS_PLUS_INIT contrib.factorization.KMeans
   contrib.factorization.RANDOM_INIT contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
+train.contrib.factorization.factorization_ops: contrib.factorization.WALSModel
 train.contrib.factorization.gmm: contrib.factorization.GMM
 train.contrib.factorization.gmm_ops: contrib.factorization.GmmAlgorithm contrib.factorization.gmm
 train.contrib.factorization.kmeans: contrib.factorization.KMeansClustering
   estimator.experimental.KMeans
+train.contrib.factorization.wals: contrib.factorization.WALSMatrixFactorization
 train.contrib.framework.arg_scope: contrib.framework.add_arg_scope contrib.framework.arg_scope
   contrib.framework.arg_scoped_arguments contrib.framework.current_arg_scope
   contrib.framework.has_arg_scope

@@ -110,6 +110,7 @@ ops.linalg.earlier: BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT
   BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd CholeskyGrad
   SelfAdjointEig
 ops.linalg.einsum: Einsum
+ops.linalg.factorization: MaskedMatmul WALSComputePartialLhsAndRhs
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
 ops.linalg.products: BatchMatMul BatchMatMulV2 MatMul SparseMatMul
 ops.linalg.solve: Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve

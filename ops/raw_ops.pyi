@@ -3655,6 +3655,14 @@ def MapUnstageNoKey(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> _MapUnstageNoKey: ...
+def MaskedMatmul(
+    a: TensorLike,
+    b: TensorLike,
+    mask_indices: TensorLike,
+    transpose_a: TensorLike,
+    transpose_b: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def MatMul(
     a: TensorLike,
     b: TensorLike,
@@ -7986,6 +7994,22 @@ def VariableV2(
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _WALSComputePartialLhsAndRhs(NamedTuple):
+    partial_lhs: Tensor
+    partial_rhs: Tensor
+
+def WALSComputePartialLhsAndRhs(
+    factors: TensorLike,
+    factor_weights: TensorLike,
+    unobserved_weights: TensorLike,
+    input_weights: TensorLike,
+    input_indices: TensorLike,
+    input_values: TensorLike,
+    entry_weights: TensorLike,
+    input_block_size: TensorLike,
+    input_is_transpose: TensorLike,
+    name: str | None = ...,
+) -> _WALSComputePartialLhsAndRhs: ...
 def Where(
     condition: TensorLike,
     name: str | None = ...,
