@@ -48,13 +48,14 @@ class WALSModel:
         >>> known = tf.SparseTensor([[0, 0], [2, 1]], [1.0, 2.0], [3, 2])
         >>> update = model.update_col_factors(known)[1]
         >>> with tf.Session() as sess:
-        ...     sess.run([model.initialize_op, tf.local_variables_initializer()])
+        ...     sess.run(tf.group(model.initialize_op, tf.local_variables_initializer()))
         ...     sess.run(model.worker_init)
         ...     sess.run(model.col_update_prep_gramian_op)
         ...     sess.run(model.initialize_col_update_op)
         ...     sess.run(update)
-        ...     sess.run(model.col_factors[0]).round(3).tolist()
-        [[0.846], [1.692]]
+        ...     sess.run(model.col_factors[0]).round(3)
+        array([[0.846],
+               [1.692]], dtype=float32)
     """
 
     def __init__(
