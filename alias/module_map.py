@@ -134,10 +134,29 @@ HOMES = {
         "random_grad": ".ops.random.distributions_stateless",
         "random_ops": ".ops.random.random_ops tf tf.random .ops.random.bounded",
         "resources": ".ops.state.resources",
-        **dict.fromkeys(
-            ("ragged.ragged_factory_ops", "ragged.ragged_tensor", "ragged.ragged_tensor_value"),
-            ".ops.array.ragged_values tf.ragged",
-        ),
+        "ragged": "tf.ragged",
+        "ragged.ragged_array_ops": ".ops.ragged.array tf.ragged",
+        "ragged.ragged_batch_gather_ops": ".ops.ragged.gather",
+        "ragged.ragged_batch_gather_with_default_op": ".ops.ragged.gather",
+        "ragged.ragged_concat_ops": ".ops.ragged.join",
+        "ragged.ragged_config": ".alias.internals.ragged",
+        "ragged.ragged_conversion_ops": ".alias.internals.ragged",
+        "ragged.ragged_dispatch": ".alias.internals.ragged .ops.ragged.dispatch",
+        "ragged.ragged_factory_ops": ".ops.ragged.constant .ops.ragged.values tf.ragged",
+        "ragged.ragged_functional_ops": ".ops.ragged.functional",
+        "ragged.ragged_gather_ops": ".ops.ragged.gather",
+        "ragged.ragged_getitem": ".ops.ragged.getitem",
+        "ragged.ragged_map_ops": ".ops.ragged.map",
+        "ragged.ragged_math_ops": ".ops.ragged.reduce tf.ragged",
+        "ragged.ragged_operators": ".ops.ragged.tensor",
+        "ragged.ragged_squeeze_op": ".ops.ragged.where",
+        "ragged.ragged_string_ops": ".ops.ragged.strings .ops.strings.split tf.strings tf",
+        "ragged.ragged_tensor": ".ops.ragged.tensor .ops.ragged.spec",
+        "ragged.ragged_tensor_shape": ".ops.ragged.dynamic_shape",
+        "ragged.ragged_tensor_value": ".ops.ragged.values",
+        "ragged.ragged_util": ".ops.ragged.util",
+        "ragged.ragged_where_op": ".ops.ragged.where",
+        "ragged.segment_id_ops": ".ops.ragged.segment_ids",
         "resource_variable_ops": (
             ".ops.state.resource_variable .ops.state.variables .ops.state.reference tf raw"
         ),
@@ -537,7 +556,7 @@ for _module in "tpu tpu_optimizer training_loop bfloat16".split():
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
-for _module in ("op_selector", "cond_v2", "ragged.ragged_tensor"):
+for _module in ("op_selector", "cond_v2"):
     OTHERS[f"python.ops.{_module}"] = ".alias.internals.privates"
 OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
 OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"

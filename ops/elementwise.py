@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..engine import errors
+from ..engine.dispatch import dispatched
 from ..engine.graph.build import OpFunction, define
 from ..engine.graph.shape_rules import merge
 from ..engine.graph.tensor import SparseTensor
@@ -273,7 +274,7 @@ def maps_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
         mapped.__doc__ = function.documentation(_ON_SPARSE)
     else:
         mapped.__doc__ = function.__doc__
-    return mapped
+    return dispatched(mapped)
 
 
 def _as_objects(value: object) -> np.ndarray:

@@ -76,7 +76,6 @@ ops.array.matrix_diag: diag diag_part linalg.band_part linalg.diag linalg.diag_p
   matrix_set_diag
 ops.array.pad: manip.tile meshgrid pad tile
 ops.array.patches: extract_image_patches image.extract_image_patches image.extract_patches
-ops.array.ragged_values: ragged.RaggedTensorValue ragged.constant_value
 ops.array.scatter: boolean_mask manip.scatter_nd one_hot scatter_nd sequence_mask tensor_scatter_add
   tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
   tensor_scatter_update where where_v2
@@ -332,6 +331,16 @@ ops.queues.queues: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuf
 ops.queues.readers: FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader
   TextLineReader WholeFileReader
 ops.queues.staging: contrib.staging.MapStagingArea contrib.staging.StagingArea
+ops.ragged.array: ragged.boolean_mask ragged.stack_dynamic_partitions
+ops.ragged.constant: ragged.constant ragged.placeholder
+ops.ragged.functional: ragged.map_flat_values
+ops.ragged.join: ragged.stack
+ops.ragged.reduce: ragged.range
+ops.ragged.segment_ids: ragged.row_splits_to_segment_ids ragged.segment_ids_to_row_splits
+ops.ragged.spec: RaggedTensorSpec
+ops.ragged.strings: strings.bytes_split strings.ngrams
+ops.ragged.tensor: RaggedTensor
+ops.ragged.values: ragged.RaggedTensorValue ragged.constant_value
 ops.random.distributions_stateless: random.gamma random.poisson random.stateless_categorical
   random.stateless_multinomial random.stateless_normal random.stateless_truncated_normal
   random.stateless_uniform random_gamma random_poisson

@@ -219,6 +219,10 @@ ops.queues.record_input: RecordInput
 ops.queues.staging: MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey
   OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage
   OrderedMapUnstage OrderedMapUnstageNoKey Stage StageClear StagePeek StageSize Unstage
+ops.ragged.conversion_nodes: RaggedTensorFromVariant RaggedTensorToSparse RaggedTensorToTensor
+  RaggedTensorToVariant
+ops.ragged.nodes: RaggedGather RaggedRange
+ops.ragged.strings: StringNGrams
 ops.random.bounded: ParameterizedTruncatedNormal
 ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
   StatelessMultinomial StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt

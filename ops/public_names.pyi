@@ -33,6 +33,8 @@ from .checks.logging import Print as Print
 from .queues.queues import PriorityQueue as PriorityQueue
 from ..engine.types.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from .queues.queues import QueueBase as QueueBase
+from .ragged.tensor import RaggedTensor as RaggedTensor
+from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
 from .queues.queues import RandomShuffleQueue as RandomShuffleQueue
 from .queues.readers import ReaderBase as ReaderBase
 from ..engine.gradients.autodiff_registry import RegisterGradient as RegisterGradient

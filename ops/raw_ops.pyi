@@ -4989,6 +4989,64 @@ def RGBToHSV(
     images: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+class _RaggedGather(NamedTuple):
+    output_nested_splits: list[Tensor]
+    output_dense_values: Tensor
+
+def RaggedGather(
+    params_nested_splits: Sequence[TensorLike] | Tensor,
+    params_dense_values: TensorLike,
+    indices: TensorLike,
+    OUTPUT_RAGGED_RANK: int,
+    name: str | None = ...,
+) -> _RaggedGather: ...
+class _RaggedRange(NamedTuple):
+    rt_nested_splits: Tensor
+    rt_dense_values: Tensor
+
+def RaggedRange(
+    starts: TensorLike,
+    limits: TensorLike,
+    deltas: TensorLike,
+    Tsplits: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _RaggedRange: ...
+class _RaggedTensorFromVariant(NamedTuple):
+    output_nested_splits: list[Tensor]
+    output_dense_values: Tensor
+
+def RaggedTensorFromVariant(
+    encoded_ragged: TensorLike,
+    input_ragged_rank: int,
+    output_ragged_rank: int,
+    Tvalues: DTypeLike,
+    Tsplits: DTypeLike,
+    name: str | None = ...,
+) -> _RaggedTensorFromVariant: ...
+class _RaggedTensorToSparse(NamedTuple):
+    sparse_indices: Tensor
+    sparse_values: Tensor
+    sparse_dense_shape: Tensor
+
+def RaggedTensorToSparse(
+    rt_nested_splits: Sequence[TensorLike] | Tensor,
+    rt_dense_values: TensorLike,
+    name: str | None = ...,
+) -> _RaggedTensorToSparse: ...
+def RaggedTensorToTensor(
+    shape: TensorLike,
+    values: TensorLike,
+    default_value: TensorLike,
+    row_partition_tensors: Sequence[TensorLike] | Tensor,
+    row_partition_types: Sequence[bytes | str],
+    name: str | None = ...,
+) -> Tensor: ...
+def RaggedTensorToVariant(
+    rt_nested_splits: Sequence[TensorLike] | Tensor,
+    rt_dense_values: TensorLike,
+    batched_input: bool,
+    name: str | None = ...,
+) -> Tensor: ...
 def RandomDataset(
     seed: TensorLike,
     seed2: TensorLike,

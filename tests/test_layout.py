@@ -141,7 +141,17 @@ def test_the_compiler_names_no_op() -> None:
 # The rooms of a folder, each of which imports only those before it; modules beside them come first.
 ROOMS = {
     "engine": (
-        *("settings", "api", "signatures", "compat", "deprecation", "errors", "gc_pause", "memory"),
+        *(
+            "settings",
+            "api",
+            "dispatch",
+            "signatures",
+            "compat",
+            "deprecation",
+            "errors",
+            "gc_pause",
+            "memory",
+        ),
         *("printable", "stopping", "trampoline", "hints", "tracebacks"),
         *("types", "graph", "node_notes", "documentation", "gradients", "session", "interface"),
         "testing",
@@ -220,6 +230,7 @@ FAMILIES: dict[str, set[str]] = {
     "quantization": {"image", "math", "nn"},
     "random": set(),
     "signal": {"math"},
+    "ragged": set(),
     "sparse": {"array", "math", "state"},
     "state": {"array", "random"},
     "strings": {"sparse"},

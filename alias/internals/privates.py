@@ -12,7 +12,6 @@ import numpy as np
 from ...engine.graph.constants import constant_value
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from ...ops.array.ragged_values import is_ragged  # noqa: F401  of tensorflow.python.ops.ragged
 from ...ops.public import tf
 from .absent import absent
 
@@ -143,4 +142,3 @@ def get_forward_walk_ops(
 
 
 cond_v2 = absent("tensorflow.python.ops.cond_v2.cond_v2", "; see tf.cond")
-RaggedTensor = absent("tf.RaggedTensor")

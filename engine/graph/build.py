@@ -9,6 +9,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..dispatch import handled
 from ..signatures import LateDocumentation
 from ..tracebacks import shorten
 from ..types.dtypes import DType
@@ -211,6 +212,11 @@ class OpFunction:
         try:
             return self.results(self.build(*args, name=name, **keywords))
         except Exception as error:
+            if isinstance(error, (TypeError, ValueError)):
+                keywords = keywords if name is None else {**keywords, "name": name}
+                result = handled(self, args, keywords)
+                if result is not NotImplemented:
+                    return result
             shorten(error)
             raise
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..api import export
 from ..hints import hinted
 from ..tracebacks import shorten
-from ..types import dtypes
+from ..types import dtypes, nest
 from ..types.shape import dimension_value
 from .operation import Operation
 from .tensor import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue, Tensor
@@ -258,7 +258,9 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
 
 def is_dense_tensor_like(t: object) -> bool:
     """Whether a value stands for one tensor."""
-    return isinstance(t, (Tensor, *_TENSOR_LIKE)) or callable(getattr(t, "_as_graph_element", None))
+    if isinstance(t, (Tensor, *_TENSOR_LIKE)):
+        return True
+    return callable(getattr(t, "_as_graph_element", None)) and type(t) not in nest.COMPOSITES
 
 
 @export("is_tensor", "contrib.framework.is_tensor")

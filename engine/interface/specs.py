@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -477,8 +477,22 @@ class SparseTensorSpec(TypeSpec):
         return self._shape
 
 
+# Class -> the type of an object of it.
+_CONVERTERS: dict[type, Callable[[Any], TypeSpec]] = {}
+
+
+def register_type_spec_from_value_converter(
+    type_object: type, converter_fn: Callable[[Any], TypeSpec]
+) -> None:
+    """Says what the types of the objects of a class are."""
+    _CONVERTERS[type_object] = converter_fn
+
+
 def type_spec_from_value(value: object) -> TypeSpec:
     """The type of a value."""
+    converter = _CONVERTERS.get(type(value))
+    if converter is not None:
+        return converter(value)
     if isinstance(value, (SparseTensor, SparseTensorValue)):
         return SparseTensorSpec.from_value(value)
     if isinstance(value, IndexedSlices):

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import build_op, define
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.graph.graph import name_scope
@@ -497,6 +498,7 @@ def ones(shape: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None)
 
 
 @export("zeros_like")
+@dispatched
 def zeros_like(
     tensor: Any, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
@@ -531,6 +533,7 @@ def zeros_like(
 
 
 @export("ones_like")
+@dispatched
 def ones_like(
     tensor: TensorLike,
     dtype: DTypeLike | None = None,

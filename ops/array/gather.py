@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
@@ -260,6 +261,7 @@ _gather_v2 = define(
 
 
 @export("gather")
+@dispatched
 def gather(
     params: TensorLike,
     indices: TensorLike,
@@ -308,6 +310,7 @@ def gather(
 
 
 @export("batch_gather")
+@dispatched
 def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """For every row, the entries of `params` that the row of `indices` names."""
     with name_scope(name, "BatchGather", [params, indices]):
@@ -429,6 +432,7 @@ _gather_nd = define(
 
 
 @export("gather_nd", "manip.gather_nd")
+@dispatched
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:
     """The slices of a tensor that vectors of indices name.
 

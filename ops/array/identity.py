@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
@@ -144,6 +145,7 @@ _snapshot = define(
 
 
 @export("identity")
+@dispatched
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the contents of another: a new node, for a name or for control dependencies.
 
@@ -254,6 +256,7 @@ _check_numerics = define(
 
 
 @export("debugging.check_numerics", "check_numerics")
+@dispatched
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """`tensor`, with an error when it holds NaN or infinity."""
     return _check_numerics(tensor, message, name=name)

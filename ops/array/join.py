@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
@@ -290,6 +291,7 @@ _concat_offset = define(
 
 
 @export("concat")
+@dispatched
 def concat(values: Sequence[Any], axis: TensorLike, name: str = "concat") -> Tensor:
     """Tensors joined along a dimension that they have.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
@@ -394,6 +395,7 @@ _tile = define(
 
 
 @export("tile", "manip.tile")
+@dispatched
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """A tensor repeated along its dimensions.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
@@ -302,6 +303,7 @@ _where = define(
 
 
 @export("where")
+@dispatched
 def where(
     condition: Any,
     x: TensorLike | None = None,
@@ -482,6 +484,7 @@ _one_hot = define(
 
 
 @export("one_hot")
+@dispatched
 def one_hot(
     indices: TensorLike,
     depth: TensorLike,

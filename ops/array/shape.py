@@ -6,6 +6,7 @@ What is known when the graph is built becomes a constant, as in TensorFlow 1.15.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
@@ -80,7 +82,7 @@ _size = define(
     "T: type; out_type: index = int32",
     shape=lambda c: TensorShape([]),
     kernel=lambda c, x: np.array(x.size, dtype=c.out_dtype()),
-    lower=lambda b, op, x: b.constant(_object_scalar(_count(x.shape)), op.dtype(0)),
+    lower=lambda b, op, x: b.constant(_object_scalar(math.prod(x.shape)), op.dtype(0)),
     gradient=_OF_SHAPE,
     sizes=True,
     doc="The number of elements of a tensor.",
@@ -97,13 +99,6 @@ _rank = define(
     doc="The number of dimensions of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )
-
-
-def _count(shape: Any) -> Any:
-    total: Any = 1
-    for size in shape:
-        total = total * size
-    return total
 
 
 def _object_scalar(value: AnySize) -> np.ndarray:
@@ -163,6 +158,7 @@ def shape_n(
 
 
 @export("size")
+@dispatched
 def size(input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.int32) -> Tensor:
     """The number of elements of a tensor, a constant where it is known.
 
@@ -205,6 +201,7 @@ def size_internal(
 
 
 @export("rank")
+@dispatched
 def rank(input: SparseLike | TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions of a tensor, a constant where it is known.
 
@@ -277,10 +274,10 @@ def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...
     for i, wanted in enumerate(target):
         if isinstance(wanted, int) and wanted < -1:
             raise errors.invalid(f"Size {i} must be non-negative, not {wanted}")
-    total = _count(shape)
+    total = math.prod(shape)
     if not unknown:
         return tuple(target)
-    rest = _count(size for i, size in enumerate(target) if i != unknown[0])
+    rest = math.prod(size for i, size in enumerate(target) if i != unknown[0])
     if isinstance(rest, int) and rest == 0:
         raise errors.invalid(
             "reshape cannot infer the missing input size for an empty tensor unless all "
@@ -299,10 +296,10 @@ def _reshape_kernel(c: KernelContext, x: np.ndarray, target: np.ndarray) -> np.n
     if target.ndim > 1:
         raise errors.invalid(f"sizes input must be 1-D, not {shape_text(target.shape)}")
     shape = _reshape_target(x.shape, target.reshape(-1).tolist())
-    if _count(shape) != x.size:
+    if math.prod(shape) != x.size:
         raise errors.invalid(
             f"Input to reshape is a tensor with {x.size} values, but the requested shape has "
-            f"{_count(shape)}"
+            f"{math.prod(shape)}"
         )
     return x.reshape([int(size) for size in shape])
 
@@ -431,6 +428,7 @@ _expand_dims = define(
 
 
 @export("expand_dims")
+@dispatched
 def expand_dims(
     input: TensorLike,
     axis: int | Sequence[int] | None = None,
@@ -534,6 +532,7 @@ _squeeze = define(
 
 
 @export("squeeze")
+@dispatched
 def squeeze(
     input: TensorLike, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:

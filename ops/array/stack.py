@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -152,6 +153,7 @@ _unpack_op = define(
 
 
 @export("stack")
+@dispatched
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape, stacked along a new dimension.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import control_dependencies, name_scope
 from ...engine.types import dtypes
@@ -96,6 +97,7 @@ sub = elementwise(
 
 
 @export("math.subtract", "subtract")
+@dispatched
 def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x - y, element by element; the operator `-` of tensors.
 
@@ -145,6 +147,7 @@ mul = elementwise(
 
 
 @export("math.multiply", "multiply")
+@dispatched
 def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x * y, element by element; the operator `*` of tensors.
 
@@ -402,6 +405,7 @@ raw_pow = elementwise(
 
 
 @export("math.pow", "pow")
+@dispatched
 def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x to the power y, element by element; the operator `**` of tensors.
 

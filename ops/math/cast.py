@@ -12,6 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
@@ -93,6 +94,7 @@ raw_cast = define(
 
 
 @export("cast", "dtypes.cast")
+@dispatched
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """The tensor in another dtype; the tensor itself where it has that dtype already.
 
@@ -137,6 +139,7 @@ def _is_tensor_like(x: SparseLike | TensorLike) -> bool:
 
 
 @export("dtypes.saturate_cast", "saturate_cast")
+@dispatched
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     """A cast that clamps to the range of the target instead of wrapping."""
     with name_scope(name, "saturate_cast", [value]) as name:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated
+from ...engine.dispatch import dispatched
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import colocate_with, name_scope
 from ...engine.graph.tensor import IndexedSlices
@@ -36,6 +37,7 @@ def _like(t: TensorLike | None, values: Tensor | None) -> Any:
 
 
 @export("clip_by_value")
+@dispatched
 def clip_by_value(
     t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> Any:

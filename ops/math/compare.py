@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
@@ -161,6 +162,7 @@ raw_not_equal = _equality(
 
 
 @export("math.equal", "equal")
+@dispatched
 def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x == y, element by element.  The operator `==` of tensors compares objects instead.
 
@@ -186,6 +188,7 @@ def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.not_equal", "not_equal")
+@dispatched
 def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x != y, element by element.  The operator `!=` of tensors compares objects instead.
 
@@ -294,6 +297,7 @@ export("math.logical_not", "logical_not")(logical_not)
 
 
 @export("math.logical_xor", "logical_xor")
+@dispatched
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Any:
     """Exclusive or: (x | y) & ~(x & y)."""
     # TensorFlow has no such op; the three nodes are those that its Python makes.

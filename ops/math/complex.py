@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import control_dependencies, name_scope
 from ...engine.graph.tensor import Tensor
@@ -47,6 +48,7 @@ raw_complex = elementwise(
 
 
 @export("dtypes.complex", "complex")
+@dispatched
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Any:
     """The complex numbers with these real and imaginary parts."""
     real = convert_to_tensor(real, name="real")
@@ -98,6 +100,7 @@ raw_angle = _part(
 
 
 @export("math.real", "real")
+@dispatched
 def real(input: TensorLike, name: str | None = None) -> Any:
     """The real part; a real tensor is returned as it is."""
     with name_scope(name, "Real", [input]) as name:
@@ -108,6 +111,7 @@ def real(input: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.imag", "imag")
+@dispatched
 def imag(input: TensorLike, name: str | None = None) -> Any:
     """The imaginary part; zeros for a real tensor."""
     with name_scope(name, "Imag", [input]) as name:
@@ -118,6 +122,7 @@ def imag(input: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.angle", "angle")
+@dispatched
 def angle(input: TensorLike, name: str | None = None) -> Any:
     """The argument of complex numbers; zeros for a real tensor."""
     with name_scope(name, "Angle", [input]) as name:
@@ -144,6 +149,7 @@ raw_conj = elementwise(
 
 
 @export("math.conj", "conj")
+@dispatched
 def conj(x: TensorLike, name: str | None = None) -> Any:
     """The complex conjugate; real tensors are returned as they are."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated
+from ...engine.dispatch import dispatched
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor, overload
@@ -54,6 +55,7 @@ def _to_float(dtype: dtypes.DType, *values: Any) -> list[Any]:
 
 
 @export("math.truediv", "truediv")
+@dispatched
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y in floating point: the operator `/` of tensors.
 
@@ -117,6 +119,7 @@ def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.divide", "divide")
+@dispatched
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y as Python's operator does it: integers give floating-point numbers.
 
@@ -143,6 +146,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 @export("math.floordiv", "floordiv")
+@dispatched
 def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y rounded towards minus infinity: the operator `//` of tensors.
 
@@ -168,6 +172,7 @@ def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.divide_no_nan", "div_no_nan")
+@dispatched
 def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """x / y, and zero where y is zero."""
     with name_scope(name, "div_no_nan", [x, y]) as name:

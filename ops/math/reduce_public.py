@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.api import export
 from ...engine.deprecation import deprecated, deprecated_argument_lookup
+from ...engine.dispatch import dispatched
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor, Tensor
@@ -94,7 +95,7 @@ def _public(reduce: Callable[..., Any], name: str, **doc: str) -> Callable[..., 
 
     public.__name__ = public.__qualname__ = name
     public.__doc__ = _REDUCTION.format(name=name, **doc)
-    return export(f"math.{name}", name)(public)
+    return export(f"math.{name}", name)(dispatched(public))
 
 
 def _simple(op: Callable[..., Any], name: str, **doc: str) -> Callable[..., Any]:

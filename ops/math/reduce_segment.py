@@ -14,6 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
@@ -457,6 +458,7 @@ def _segment_counts(data: Any, segment_ids: Any, num_segments: int) -> Any:
 
 
 @export("math.unsorted_segment_mean", "unsorted_segment_mean")
+@dispatched
 def unsorted_segment_mean(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None
 ) -> Any:
@@ -468,6 +470,7 @@ def unsorted_segment_mean(
 
 
 @export("math.unsorted_segment_sqrt_n", "unsorted_segment_sqrt_n")
+@dispatched
 def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: str | None = None
 ) -> Any:

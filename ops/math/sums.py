@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from ...engine.graph.registry import NoGradient
@@ -103,6 +104,7 @@ _ADD_N_INPUTS = (
 
 
 @export("math.add_n", "add_n")
+@dispatched
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
     """The sum of a list of tensors of one shape and dtype.
 

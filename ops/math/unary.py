@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import control_dependencies, name_scope
@@ -463,6 +464,7 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Any:
 
 
 @export("math.log_sigmoid", "log_sigmoid")
+@dispatched
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Any:
     """log(sigmoid(x)), computed without overflow."""
     with name_scope(name, "LogSigmoid", [x]) as name:
@@ -522,6 +524,7 @@ raw_round = elementwise(
 
 
 @export("math.round", "round")
+@dispatched
 def round(x: TensorLike, name: str | None = None) -> Any:
     """The nearest whole number; halves go to the even one.
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -353,6 +354,7 @@ def decode_raw_v1(
 
 
 @export("io.decode_compressed", "decode_compressed")
+@dispatched
 def decode_compressed(
     bytes: TensorLike, compression_type: str = "", name: str | None = None
 ) -> Any:
@@ -361,6 +363,7 @@ def decode_compressed(
 
 
 @export("strings.to_number", "string_to_number")
+@dispatched
 def string_to_number(
     string_tensor: TensorLike | None = None,
     out_type: DTypeLike = dtypes.float32,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -73,6 +74,7 @@ define(
 
 
 @export("strings.as_string", "dtypes.as_string", "as_string")
+@dispatched
 def as_string(
     input: TensorLike,
     precision: int = -1,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
@@ -229,12 +230,14 @@ define(
 
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
+@dispatched
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Any:
     """The bucket of each string: FarmHash modulo `num_buckets`; int64, the shape of `input`."""
     return raw.StringToHashBucketFast(input, num_buckets, name=name)
 
 
 @export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong")
+@dispatched
 def string_to_hash_bucket_strong(
     input: TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Any:
@@ -243,6 +246,7 @@ def string_to_hash_bucket_strong(
 
 
 @export("strings.to_hash_bucket", "string_to_hash_bucket")
+@dispatched
 def string_to_hash_bucket(
     string_tensor: TensorLike | None = None,
     num_buckets: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
@@ -60,6 +61,7 @@ _string_join = define(
 
 
 @export("strings.join", "string_join")
+@dispatched
 def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Joins texts element by element, with `separator` between them."""
     return _string_join(inputs, separator=separator, name=name)

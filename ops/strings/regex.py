@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
@@ -242,6 +243,7 @@ def _is_text(value: TensorLike) -> bool:
 
 
 @export("strings.regex_full_match")
+@dispatched
 def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether each whole text matches a regular expression.
 
@@ -259,6 +261,7 @@ def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = 
 
 
 @export("strings.regex_replace", "regex_replace")
+@dispatched
 def regex_replace(
     input: TensorLike,
     pattern: TensorLike,

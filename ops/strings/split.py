@@ -14,12 +14,13 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
+from ...engine.dispatch import dispatched
 from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
-from ...engine.graph.tensor import SparseTensor
+from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
@@ -264,18 +265,18 @@ def string_split(
     delimiter: Any = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
-) -> SparseTensor:
+) -> Any:
     """A vector of strings taken apart at every character of `sep`, as a SparseTensor.
 
     sep: " " unless given; with "", strings fall into bytes.  skip_empty: whether empty parts are
-    left out.  result_type: "SparseTensor"; ragged tensors raise NotImplementedError.
+    left out.  result_type: "SparseTensor" or "RaggedTensor".
     """
-    _require_sparse("string_split", result_type)
     with name_scope(name, "StringSplit", [source]):
         sep = deprecated_argument_lookup("sep", sep, "delimiter", delimiter)
         delimiter = convert_to_tensor(" " if sep is None else sep, dtype=dtypes.string)
         source = convert_to_tensor(source, dtype=dtypes.string)
-        return _sparse(raw.StringSplit(source, delimiter=delimiter, skip_empty=skip_empty))
+        result = _sparse(raw.StringSplit(source, delimiter=delimiter, skip_empty=skip_empty))
+        return result if _wants_sparse(result_type) else _ragged(result)
 
 
 @export("strings.split")
@@ -286,30 +287,87 @@ def strings_split(
     result_type: str = "SparseTensor",
     source: TensorLike | None = None,
     name: str | None = None,
-) -> SparseTensor:
-    """Strings taken apart at a separator, or at white space if there is none, as a SparseTensor.
+) -> Any:
+    """Strings taken apart at a separator, or at white space if there is none.
 
-    maxsplit: at how many places at most, if not negative.  result_type: "SparseTensor"; ragged
-    tensors raise NotImplementedError.
+    Args:
+        input: strings of any known rank; may be a RaggedTensor.
+        sep: the separator; with None or "", white space of any length is one.
+        maxsplit: at how many places at most, if not negative.
+        result_type: "SparseTensor" or "RaggedTensor".
+        source: the old name of `input`.
+        name: the prefix of the names of operations.
+
+    Returns:
+        A SparseTensor or RaggedTensor of one axis more than `input`: the parts of each string.
+        As a RaggedTensor, those of a lone string are a Tensor.
+
+    Raises:
+        ValueError: `result_type` is another.
+
+    Example:
+        >>> parts = tf.strings.split(["a b", "", "c"], result_type="RaggedTensor")
+        >>> tf.Session().run(parts).to_list()
+        [[b'a', b'b'], [], [b'c']]
     """
     input = deprecated_argument_lookup("input", input, "source", source)
-    _require_sparse("strings.split", result_type)
+    is_sparse = _wants_sparse(result_type)
     with name_scope(name, "StringSplit", [input]):
-        input = convert_to_tensor(input, dtype=dtypes.string, name="input")
-        if input.shape.ndims == 0:
-            input = tf.expand_dims(input, 0)
-        sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
-        return _sparse(raw.StringSplitV2(input, sep=sep, maxsplit=maxsplit))
+        texts = _dense_or_ragged(input)
+        if is_sparse and texts.shape.ndims == 1:
+            return _split_vector(texts, sep, maxsplit)
+        if is_sparse and texts.shape.ndims == 0:
+            # (TensorFlow 1.15 has nothing for it: what it takes for ragged is a Tensor.)
+            return _split_vector(tf.expand_dims(texts, 0), sep, maxsplit)
+        result = strings_split_v2(texts, sep, maxsplit)
+        return result.to_sparse() if is_sparse else result
 
 
-def _require_sparse(name: str, result_type: str) -> None:
-    if result_type == "RaggedTensor":
-        raise NotImplementedError(f"tf.{name}: ragged tensors are not supported by numbaflow")
-    if result_type != "SparseTensor":
+def _dense_or_ragged(input: Any) -> Any:
+    from ..ragged.tensor import convert_to_tensor_or_ragged_tensor
+
+    return convert_to_tensor_or_ragged_tensor(input, dtype=dtypes.string, name="input")
+
+
+def strings_split_v2(
+    input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None
+) -> Any:
+    """The parts of strings as a RaggedTensor of one axis more, or as a Tensor those of one."""
+    with name_scope(name, "StringSplit", [input]):
+        input = _dense_or_ragged(input)
+        if not isinstance(input, Tensor):
+            return input.with_flat_values(strings_split_v2(input.flat_values, sep, maxsplit))
+        rank = input.shape.ndims
+        if rank == 0:
+            return strings_split_v2(tf.stack([input]), sep, maxsplit)[0]
+        if rank in (1, None):
+            return _ragged(_split_vector(input, sep, maxsplit))
+        return strings_split_v2(tf.RaggedTensor.from_tensor(input), sep, maxsplit)
+
+
+def _split_vector(input: Tensor, sep: Any, maxsplit: int) -> SparseTensor:
+    sep = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string)
+    return _sparse(raw.StringSplitV2(input, sep=sep, maxsplit=maxsplit))
+
+
+def _wants_sparse(result_type: str) -> bool:
+    if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+    return result_type == "SparseTensor"
+
+
+def _ragged(parts: SparseTensor) -> Any:
+    """The rows of a sparse matrix without gaps."""
+    return tf.RaggedTensor.from_value_rowids(
+        values=parts.values,
+        value_rowids=parts.indices[:, 0],
+        nrows=parts.dense_shape[0],
+        validate=False,
+    )
 
 
 @export("strings.reduce_join", "reduce_join")
+@dispatched
 def reduce_join(
     inputs: TensorLike,
     axis: TensorLike | None = None,

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
@@ -246,6 +247,7 @@ define(
 
 
 @export("strings.length")
+@dispatched
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
     """How many bytes (unit "BYTE"), or characters of UTF-8 ("UTF8_CHAR"), strings have."""
     return raw.StringLength(input, unit=unit, name=name)
@@ -264,12 +266,14 @@ def string_upper(input: TensorLike, encoding: str = "", name: str | None = None)
 
 
 @export("strings.strip", "string_strip")
+@dispatched
 def string_strip(input: TensorLike, name: str | None = None) -> Any:
     """Strings without white space at their ends."""
     return raw.StringStrip(input, name=name)
 
 
 @export("strings.substr")
+@dispatched
 def substr(
     input: TensorLike,
     pos: int | Sequence[Any],
@@ -283,6 +287,7 @@ def substr(
 
 
 @export("substr")
+@dispatched
 def substr_deprecated(
     input: TensorLike,
     pos: int | Sequence[Any],
@@ -295,12 +300,14 @@ def substr_deprecated(
 
 
 @export("io.encode_base64", "encode_base64")
+@dispatched
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Any:
     """Strings in web-safe Base64, padded with `=` if asked for."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
 @export("io.decode_base64", "decode_base64")
+@dispatched
 def decode_base64(input: TensorLike, name: str | None = None) -> Any:
     """What strings in web-safe Base64 say; InvalidArgumentError in the run for others."""
     return raw.DecodeBase64(input, name=name)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ...engine.api import export
+from ...engine.dispatch import register_handler
+from ...engine.interface.specs import register_type_spec_from_value_converter
 from ...engine.types import dtypes
 
 # The depth of the scalars in nested lists, None if there are none, and the greatest depth of lists.
@@ -96,7 +99,7 @@ class RaggedTensorValue:
 
 def is_ragged(value: object) -> bool:
     """Whether rows of a value have different lengths."""
-    return isinstance(value, RaggedTensorValue)
+    return isinstance(value, RaggedTensorValue) or hasattr(type(value), "nested_row_splits")
 
 
 @export("ragged.constant_value")
@@ -130,36 +133,54 @@ def constant_value(
     if is_ragged(pylist):
         raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
     numpy_dtype = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
-    scalars, deepest = _depths(pylist)
+    splits_dtype = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
+
+    def rows(values: Any, row_splits: list[int]) -> RaggedTensorValue:
+        return RaggedTensorValue(values, np.array(row_splits, splits_dtype))
+
+    def elements(values: Any, shape: Any, name: str | None = None) -> np.ndarray:
+        flat = np.array(values, numpy_dtype)
+        return flat if shape is None else np.reshape(flat, tuple(shape))
+
+    return from_lists(rows, elements, pylist, ragged_rank, inner_shape)
+
+
+def from_lists(
+    rows: Callable[[Any, list[int]], Any],
+    elements: Callable[..., Any],
+    pylist: Any,
+    ragged_rank: int | None,
+    inner_shape: Sequence[int] | None,
+) -> Any:
+    """What nested lists are: `elements(list, shape)` below levels of `rows(values, splits)`."""
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
+    scalars, deepest = _depths(pylist)
     _check(pylist, scalars, deepest, ragged_rank, inner_shape)
     if deepest == 0:
-        return np.reshape(np.array(pylist, numpy_dtype), ())
+        return elements(pylist, ())
     if not ragged_rank and (
         ragged_rank == 0 or deepest < 2 or (inner_shape and deepest - len(inner_shape) < 2)
     ):
-        flat = np.array(pylist, numpy_dtype)
-        return flat if inner_shape is None else np.reshape(flat, tuple(inner_shape))
+        return elements(pylist, inner_shape)
     if ragged_rank is None:
         inner_shape = () if inner_shape is None else tuple(inner_shape)
         known = deepest - 1 if scalars is None else scalars - 1 - len(inner_shape)
         ragged_rank = max(1, known)
-    splits_dtype = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
-    values, splits = pylist, []
+    values, nested = pylist, []
     for level in range(ragged_rank):
         if not all(_is_nested(row) for row in values):
             raise ValueError(
                 f"pylist has scalar values depth {level + 1}, but ragged_rank={ragged_rank} "
                 f"requires scalar value depth greater than {ragged_rank}"
             )
-        splits.append(np.cumsum([0, *map(len, values)]).astype(splits_dtype))
+        nested.append([0, *accumulate(map(len, values))])
         values = [item for row in values for item in row]
     if inner_shape is None:
         inner_shape = _shape_of(values)
-    found: Any = np.reshape(np.array(values, numpy_dtype), (len(values), *inner_shape))
-    for level_splits in reversed(splits):
-        found = RaggedTensorValue(found, level_splits)
+    found = elements(values, (len(values), *inner_shape), name="values")
+    for splits in reversed(nested):
+        found = rows(found, splits)
     return found
 
 
@@ -216,3 +237,24 @@ def _shape_of(values: Sequence[Any]) -> tuple[int, ...]:
     if len(shapes) > 1:
         raise ValueError("inner values have inconsistent shape")
     return shapes.pop() if shapes else ()
+
+
+def _handle(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    from .dispatch import handle
+
+    return handle(function, args, keywords)
+
+
+def _type_of(value: RaggedTensorValue) -> Any:
+    from .spec import RaggedTensorSpec
+
+    return RaggedTensorSpec.from_value(value)
+
+
+def _define_class() -> None:
+    """What others must know of ragged values; whoever has one, or a tensor, has imported this."""
+    register_handler(_handle)
+    register_type_spec_from_value_converter(RaggedTensorValue, _type_of)
+
+
+_define_class()
