@@ -13,7 +13,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
-from ..public import tf
+from ..public import raw, tf
 from ..shape_inference import dims, of_rank, ranked, ranked_at_least
 from .rows import places_of, splits_of
 
@@ -97,9 +97,10 @@ define(
 _FIRST, _ROWIDS, _SPLITS = "FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS"
 
 
-def _kinds(c: ShapeContext | KernelContext) -> list[str]:
+def _kinds(c: ShapeContext | KernelContext | Operation) -> list[str]:
     """How each level is given; ValueError for an order that there is not."""
-    kinds = [k.decode() if isinstance(k, bytes) else k for k in c.attr("row_partition_types")]
+    given = c.attr("row_partition_types")
+    kinds = [kind.decode() if isinstance(kind, bytes) else kind for kind in given]
     for kind in kinds:
         if kind not in (_FIRST, _ROWIDS, _SPLITS, "ROW_LENGTHS", "ROW_LIMITS", "ROW_STARTS"):
             raise ValueError(f"Unknown string for partition info type: {kind}")
@@ -231,20 +232,47 @@ def _to_tensor(
     return result
 
 
+def _to_tensor_gradient(op: Operation, grad: Tensor) -> list[Any]:
+    """TensorFlow 2's, which 1.15 lacks: each place gives to the value there, or to the default."""
+    shape, values, default, *partitions = op.inputs
+    kinds = _kinds(op)
+    levels = len(kinds) - (kinds[0] == _FIRST)
+    # Which value lies at each place, counted from 1.
+    numbers = tf.range(tf.shape(values)[0]) + 1
+    owner = raw.RaggedTensorToTensor(
+        shape if shape.shape.ndims == 0 else shape[: levels + 1],
+        numbers,
+        tf.zeros([], numbers.dtype),
+        partitions,
+        row_partition_types=kinds,
+    )
+    inner = tf.shape(values)[1:]
+    rows = tf.reshape(grad, tf.concat([[-1], inner], axis=0))
+    flat = tf.reshape(owner, [-1])
+    of_values = tf.unsorted_segment_sum(rows, flat, tf.shape(values)[0] + 1)[1:]
+    is_default = tf.cast(tf.equal(flat, 0), grad.dtype)
+    weights = tf.reshape(is_default, tf.concat([[-1], tf.ones_like(inner)], axis=0))
+    of_default = tf.reshape(rows * weights, tf.shape(grad))
+    axes, _ = raw.BroadcastGradientArgs(tf.shape(default), tf.shape(grad))
+    summed = tf.reshape(tf.reduce_sum(of_default, axes), tf.shape(default))
+    return [None, of_values, summed, *[None] * len(partitions)]
+
+
 define(
     "RaggedTensorToTensor",
     "shape: Tshape, values: T, default_value: T, "
     "row_partition_tensors: num_row_partition_tensors * Tindex -> result: T",
-    "T: type; Tindex: {int64, int32}; Tshape: {int64, int32}; num_row_partition_tensors: int; "
+    "T: type; Tindex: {int64, int32}; Tshape: {int64, int32}; num_row_partition_tensors: int >= 1; "
     "row_partition_types: list(string)",
     shape=_dense_shape,
     kernel=_to_tensor,
-    gradient=NoGradient("TensorFlow 1.15 gives it none; RaggedTensor.to_tensor has one", False),
+    gradient=_to_tensor_gradient,
     dynamic_shape=True,
     doc="A ragged tensor as a dense one, with a default where rows are shorter.",
     test={
         "values": [[np.int64(-1), _SAMPLE[1], np.float32(7), _SAMPLE[0]]],
         "attrs": [{"row_partition_types": [_SPLITS]}],
+        "gradient": True,
     },
 )
 

@@ -107,9 +107,21 @@ class _Grams:
         return [self.separator.join(padded[i : i + width]) for i in range(count)]
 
 
+def _check_splits(splits: list[int], count: int) -> None:
+    """Raises InvalidArgumentError as TensorFlow 2 does; 1.15 reads other memory for some of it."""
+    if splits and splits[0]:
+        raise errors.invalid(f"First split value must be 0, got {splits[0]}")
+    for before, split in zip(splits, splits[1:]):
+        if not before <= split <= count:
+            raise errors.invalid(f"Invalid split value {split}, must be in [{before}, {count}]")
+    if splits and splits[-1] != count:
+        raise errors.invalid(
+            f"Last split value must be data size. Expected {count}, got {splits[-1]}"
+        )
+
+
 def _n_grams(c: KernelContext, data: np.ndarray, splits: np.ndarray) -> Any:
-    for split in splits[(splits < 0) | (splits > data.size)].tolist():
-        raise errors.invalid(f"Invalid split value {split}, must be in [0,{data.size}]")
+    _check_splits(splits.tolist(), data.size)
     if not data.size or not splits.size:
         return np.empty(0, object), np.zeros_like(splits)
     make, stops, texts = _Grams(c), splits.tolist(), data.tolist()
