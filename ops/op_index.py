@@ -222,7 +222,6 @@ ops.queues.staging: MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnsta
 ops.ragged.conversion_nodes: RaggedTensorFromVariant RaggedTensorToSparse RaggedTensorToTensor
   RaggedTensorToVariant
 ops.ragged.nodes: RaggedGather RaggedRange
-ops.ragged.strings: StringNGrams
 ops.random.bounded: ParameterizedTruncatedNormal
 ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
   StatelessMultinomial StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt

@@ -3,27 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from ...engine import api, errors
+from ...engine import api
 from ...engine.api import export
-from ...engine.graph.build import define
-from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..shape_inference import ranked
 from .reduce import ragged_reduce_aggregate
-from .rows import splits_of
 from .tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor
-
-if TYPE_CHECKING:
-    from ...engine.graph.inference import ShapeContext
-    from ...engine.graph.kernel_context import KernelContext
 
 
 def reduce_join(
@@ -81,87 +70,6 @@ def string_bytes_split(input: Any, name: str | None = None) -> Any:
 
 
 # N-grams
-
-
-class _Grams:
-    """How the n-grams of rows are made: widths, paddings, and what becomes of short rows."""
-
-    def __init__(self, c: KernelContext) -> None:
-        self.widths = [int(width) for width in c.attr("ngram_widths")]
-        self.left, self.right = c.attr("left_pad").encode(), c.attr("right_pad").encode()
-        self.separator = c.attr("separator").encode()
-        self.pad_width = int(c.attr("pad_width"))
-        self.keeps_short = bool(c.attr("preserve_short_sequences"))
-
-    def of_row(self, row: list[bytes]) -> list[bytes]:
-        """The n-grams of all widths; of a short row perhaps all of it."""
-        found = [gram for width in self.widths for gram in self._of_width(row, width)]
-        if found or not row or not self.keeps_short:
-            return found
-        return self._of_width(row, len(row) + 2 * self.pad_width)
-
-    def _of_width(self, row: list[bytes], width: int) -> list[bytes]:
-        pad = min(width - 1 if self.pad_width < 0 else self.pad_width, width - 1)
-        padded = [self.left] * pad + row + [self.right] * pad
-        count = len(padded) - width + 1
-        return [self.separator.join(padded[i : i + width]) for i in range(count)]
-
-
-def _check_splits(splits: list[int], count: int) -> None:
-    """Raises InvalidArgumentError as TensorFlow 2 does; 1.15 reads other memory for some of it."""
-    if splits and splits[0]:
-        raise errors.invalid(f"First split value must be 0, got {splits[0]}")
-    for before, split in zip(splits, splits[1:]):
-        if not before <= split <= count:
-            raise errors.invalid(f"Invalid split value {split}, must be in [{before}, {count}]")
-    if splits and splits[-1] != count:
-        raise errors.invalid(
-            f"Last split value must be data size. Expected {count}, got {splits[-1]}"
-        )
-
-
-def _n_grams(c: KernelContext, data: np.ndarray, splits: np.ndarray) -> Any:
-    _check_splits(splits.tolist(), data.size)
-    if not data.size or not splits.size:
-        return np.empty(0, object), np.zeros_like(splits)
-    make, stops, texts = _Grams(c), splits.tolist(), data.tolist()
-    rows = [make.of_row(texts[first:stop]) for first, stop in zip(stops, stops[1:])]
-    grams = np.empty(sum(map(len, rows)), object)
-    grams[:] = [gram for row in rows for gram in row]
-    return grams, splits_of(np.array([len(row) for row in rows], np.int64), splits.dtype)
-
-
-def _n_grams_shapes(c: ShapeContext) -> list[TensorShape]:
-    ranked(c.inputs[0], 1)
-    return [TensorShape([None]), TensorShape(ranked(c.inputs[1], 1))]
-
-
-define(
-    "StringNGrams",
-    "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
-    "separator: string; ngram_widths: list(int) >= 0; left_pad: string; right_pad: string; "
-    "pad_width: int; preserve_short_sequences: bool; Tsplits: {int32, int64} = int64",
-    shape=_n_grams_shapes,
-    kernel=_n_grams,
-    gradient=NoGradient("texts have no derivative"),
-    dynamic_shape=True,
-    doc="The n-grams of rows of strings.",
-    test={
-        "values": [
-            [np.array([b"a", b"b", b"c", b"d"], object), np.array([0, 3, 3, 4], np.int64)],
-        ],
-        "attrs": [
-            {
-                "separator": " ",
-                "ngram_widths": [2],
-                "left_pad": "<",
-                "right_pad": ">",
-                "pad_width": -1,
-                "preserve_short_sequences": False,
-            }
-        ],
-    },
-)
 
 
 def _pads(pad_values: Any, padding_width: int | None) -> tuple[str | bytes, str | bytes, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
@@ -187,6 +188,7 @@ define(
 
 
 @export("strings.unicode_script")
+@dispatched
 def unicode_script(input: TensorLike, name: str | None = None) -> Any:
     """The scripts of characters (tf.strings.unicode_script).
 
