@@ -194,6 +194,10 @@ class _Import:
                 raise ValueError(
                     f"Node '{node.name}': Control dependencies must come after regular dependencies"
                 )
+        self.check_inputs()
+
+    def check_inputs(self) -> None:
+        """Raises ValueError for an input that comes from nowhere."""
         for node in self.graph_def.node:
             for text in node.input:
                 key = parse_input(text)

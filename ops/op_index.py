@@ -289,6 +289,7 @@ ops.summaries.writers: CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWr
   SummaryWriter
 ops.summaries.written: WriteAudioSummary WriteGraphSummary WriteHistogramSummary WriteImageSummary
   WriteRawProtoSummary WriteScalarSummary WriteSummary
+ops.transfer: _HostRecv _HostSend _Recv _Send
 ops.trees.growing: BoostedTreesCenterBias BoostedTreesCreateEnsemble BoostedTreesDeserializeEnsemble
   BoostedTreesEnsembleResourceHandleOp BoostedTreesGetEnsembleStates BoostedTreesSerializeEnsemble
   BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2 IsBoostedTreesEnsembleInitialized

@@ -8186,3 +8186,39 @@ def ZipDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def _HostRecv(
+    tensor_type: DTypeLike,
+    tensor_name: bytes | str,
+    send_device: bytes | str,
+    send_device_incarnation: int,
+    recv_device: bytes | str,
+    client_terminated: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def _HostSend(
+    tensor: TensorLike,
+    tensor_name: bytes | str,
+    send_device: bytes | str,
+    send_device_incarnation: int,
+    recv_device: bytes | str,
+    client_terminated: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
+def _Recv(
+    tensor_type: DTypeLike,
+    tensor_name: bytes | str,
+    send_device: bytes | str,
+    send_device_incarnation: int,
+    recv_device: bytes | str,
+    client_terminated: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def _Send(
+    tensor: TensorLike,
+    tensor_name: bytes | str,
+    send_device: bytes | str,
+    send_device_incarnation: int,
+    recv_device: bytes | str,
+    client_terminated: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...

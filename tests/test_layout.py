@@ -163,7 +163,7 @@ ROOMS = {
     ),
     "train": (
         *("variables", "summaries", "checkpoints", "objects", "inputs", "sessions", "optimizers"),
-        *("distributed", "layers", "rnn", "saved_model", "feature_column"),
+        *("cluster", "distributed", "layers", "rnn", "saved_model", "feature_column"),
         *("estimator", "contrib", "public", "mnist", "tools"),
     ),
 }

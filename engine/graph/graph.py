@@ -52,6 +52,9 @@ class Graph:
         np.int32(3)
     """
 
+    # What names of nodes look like.
+    _node_name = OP_NAME
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._nodes_by_id: dict[int, Operation] = {}
@@ -210,7 +213,7 @@ class Graph:
         self._check_not_finalized()
         name = definition.name if name is None else name
         name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
-        if not OP_NAME.match(name):
+        if not self._node_name.match(name):
             raise hinted(ValueError, f"'{name}' is not a valid node name")
         before = control_inputs_for(self._control_dependencies_stack, {t.op for t in inputs})
         op = Operation.__new__(Operation)

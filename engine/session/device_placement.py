@@ -6,6 +6,7 @@ Everything runs on the processor; with `allow_soft_placement` only the task must
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 _COMPILER = "XLA_CPU"
 
 
+class Elsewhere:
+    """The placement of a session on a server elsewhere, which looks at devices itself."""
+
+    devices: Sequence[str] = ()
+
+    def __init__(self, graph: Graph, task: str, config: Any) -> None:
+        del graph, task, config
+
+    def check(self) -> None:
+        """Looks at nothing."""
+
+
 class Placement:
     """What a session has looked at of its graph, which grows."""
 
@@ -30,7 +43,7 @@ class Placement:
         count = config.device_count.get("CPU", 1) if config is not None else 1
         if not count:
             raise errors.not_found("No CPU devices are available in this process")
-        self.devices = [f"{task}/device:CPU:{i}" for i in range(count)]
+        self.devices: Sequence[str] = [f"{task}/device:CPU:{i}" for i in range(count)]
         self._known: set[str] = {""}
         self._last = 0
         self._mutation = graph.mutation

@@ -19,9 +19,10 @@ from ..graph.tensor import (
     Tensor,
 )
 from ..types import dtypes
+from ..types.nest import flatten_dict_items
 
 if TYPE_CHECKING:
-    from ..graph.annotations import TensorLike
+    from ..graph.annotations import Feeds, TensorLike
     from ..graph.graph import Graph
 
 Build = Callable[[Sequence[Any]], Any]
@@ -296,6 +297,17 @@ def expand_feed(feed: object, value: object) -> list[tuple[Any, Any]]:
     if expand is None:
         raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed)!r}")
     return list(expand(feed, value))
+
+
+def expanded(feed_dict: Feeds) -> list[tuple[Any, Any]]:
+    """A feed dictionary, perhaps of structures, as pairs of graph elements and values."""
+    flat = flatten_dict_items(feed_dict)
+    return [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+
+
+def expanded_values(feed_dict: Feeds, slots: Sequence[FeedSlot]) -> list[Any]:
+    """The values of such a dictionary as arrays, by the slots of its elements."""
+    return [s.convert(value) for s, (_, value) in zip(slots, expanded(feed_dict))]
 
 
 def stands_for_itself(feed: object) -> bool:

@@ -11,8 +11,7 @@ from .. import errors
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..stopping import check_session
-from ..types.nest import flatten_dict_items
-from .fetches import FeedSlot, Fetches, expand_feed, feed_elements, feed_tensor
+from .fetches import FeedSlot, Fetches, expanded, feed_elements, feed_tensor
 from .interpreter import Step, fetched, prepared
 from .run_order import needed_operations
 
@@ -129,8 +128,7 @@ class PartialRun:
         return part.build([value[()] for value in values])
 
     def _feed(self, feed_dict: Feeds | None) -> None:
-        flat = flatten_dict_items(feed_dict)
-        for key, value in (pair for k, v in flat.items() for pair in expand_feed(k, v)):
+        for key, value in expanded(feed_dict or {}):
             tensor = feed_tensor(self._graph, key)
             array = FeedSlot(tensor).convert(value)
             if tensor not in self._slot_of:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph.tensor import Tensor
-from ..types.nest import flatten_dict_items
 from . import interpreter
-from .fetches import FeedSlot, Fetches, expand_feed, feed_tensor
+from .fetches import FeedSlot, Fetches, expanded, feed_tensor
 from .function_inlining import without_calls
 from .state import VariableStorage
 
@@ -41,8 +40,7 @@ def traced(
     from ...io.step_stats import Event, partition_graph, step_stats
 
     graph = session.graph
-    flat = flatten_dict_items(feed_dict or {})
-    pairs = [pair for key, value in flat.items() for pair in expand_feed(key, value)]
+    pairs = expanded(feed_dict or {})
     feeds = [feed_tensor(graph, key) for key, _ in pairs]
     given = [FeedSlot(tensor).convert(value) for tensor, (_, value) in zip(feeds, pairs)]
     wanted = Fetches(graph, fetches)

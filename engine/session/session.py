@@ -26,18 +26,19 @@ from ..graph.devices import _DeviceAttributes
 from ..graph.graph import Graph
 from ..graph.tensor import Tensor
 from ..tracebacks import shorten
-from ..types.nest import flatten_dict_items
-from . import graph_growth_warning
-from .device_placement import Placement
+from . import graph_growth_warning, session_target
+from .device_placement import Elsewhere, Placement
 from .fetch_results import result_builder, with_handles, without_records
-from .fetches import HANDLES, FeedSlot, Fetches, expand_feed, feed_tensor, freeze, stands_for_itself
+from .fetches import HANDLES, FeedSlot, Fetches, expanded, expanded_values, feed_tensor, freeze
+from .fetches import stands_for_itself as is_plain_feed
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
 from .runner_choice import runner_of
-from .session_target import resources_of, target_bytes
 
 if TYPE_CHECKING:
     from ..graph.annotations import Feeds
+    from ..graph.operation import Operation
+    from .state import Resources
 
 Runner = Callable[[Sequence[Any]], list[Any]]
 
@@ -63,7 +64,7 @@ class PreparedRun:
         wanted = Fetches(graph, structure)
         fed = {id(tensor): i for i, tensor in enumerate(feeds)}
         computed = [t for t in wanted.tensors if id(t) not in fed]
-        self.run = runner_of(session, graph, computed, wanted.targets, feeds)
+        self.run = session.runner(computed, wanted.targets, feeds)
         self.build = result_builder(wanted, computed, fed)
         handles = [i for i, tensor in enumerate(computed) if tensor.op.type in HANDLES]
         if handles:
@@ -86,17 +87,22 @@ class _Times(threading.local):
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
+    # What carries tensors between the tasks of a cluster, for the runs of one.
+    transfers: Any = None
+
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         self._closed = False
         self._graph: Graph = defaults.get_default_graph() if graph is None else graph
-        self._target = target_bytes(target)
+        self._target = session_target.target_bytes(target)
         if config is not None and type(config).__name__ != "ConfigProto":
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._config = config
-        self.resources = resources_of(self._target, config)
-        self.placement = Placement(self._graph, self.resources.task, config)
+        # `remote` speaks to a server elsewhere; None: runs are this process's own.
+        self.resources, self.remote = self._runtime()
+        where = Elsewhere if self.remote else Placement
+        self.placement = where(self._graph, self.resources.task, config)
         self.kernel_states: dict[Any, Any] = {}
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
@@ -150,6 +156,8 @@ class BaseSession:
             return
         self._closed = self._is_special = True
         self.cancel()
+        if self.remote is not None:
+            self.remote.close()
         self._prepared.clear()
         self.partial_programs.clear()
 
@@ -170,6 +178,8 @@ class BaseSession:
     def list_devices(self) -> list[_DeviceAttributes]:
         """The devices of the runtime."""
         self._require_open()
+        if self.remote is not None:
+            return self.remote.list_devices()
         return [
             _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
             for name in self.placement.devices
@@ -179,7 +189,18 @@ class BaseSession:
         if self._closed:
             raise errors.cancelled("Session has been closed.")
 
+    def _runtime(self) -> tuple[Resources, session_target.Remote | None]:
+        return session_target.runtime_of(self._target, self._graph, self._config)
+
     # Running
+
+    def runner(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
+    ) -> Runner:
+        """What runs a part of the graph: a plan, the interpreter, or a server elsewhere."""
+        if self.remote is not None:
+            return self.remote.runner(self, fetches, targets, feeds)
+        return runner_of(self, self._graph, fetches, targets, feeds)
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
@@ -211,7 +232,7 @@ class BaseSession:
             if prepared is None or prepared.changes != self._graph.changes:
                 prepared = self._current(prepared, fetches, feed_dict)
             if prepared.expanded:
-                values = _expanded_values(feed_dict, prepared.slots)
+                values = expanded_values(feed_dict, prepared.slots)
             elif feed_dict:
                 try:
                     fed = feed_dict.values()
@@ -271,7 +292,7 @@ class BaseSession:
     def _fed(self, prepared: PreparedRun, feed_dict: Feeds | None) -> list[Any]:
         """The arrays of a run's feeds, in order."""
         if prepared.expanded:
-            return _expanded_values(feed_dict or {}, prepared.slots)
+            return expanded_values(feed_dict or {}, prepared.slots)
         return [s.convert(v) for s, v in zip(prepared.slots, (feed_dict or {}).values())]
 
     def _check_open(self) -> None:
@@ -313,7 +334,7 @@ class BaseSession:
             )
         if feed_dict:
             _require_mapping(feed_dict)
-        pairs = _expanded(feed_dict or {})
+        pairs = expanded(feed_dict or {})
         tensors = [feed_tensor(self._graph, key) for key, _ in pairs]
         for tensor, (_, value) in zip(tensors, pairs):
             # Wrong values are reported before wrong fetches, as in TensorFlow.
@@ -322,7 +343,7 @@ class BaseSession:
         graph_growth_warning.note(self._graph)
         prepared = PreparedRun(self, fetches, tensors)
         prepared.expanded = any(
-            isinstance(key, tuple) or not stands_for_itself(key) for key in feed_dict or ()
+            isinstance(key, tuple) or not is_plain_feed(key) for key in feed_dict or ()
         )
         self._remember(fetches, feed_dict, prepared)
         return prepared
@@ -353,6 +374,9 @@ class BaseSession:
         if timeout:
             with self._limited(timeout):
                 return self._run_observed(fetches, feed_dict, without_timeout(options), metadata)
+        if self.remote is not None and not self._closed:
+            with self.remote.observed(options, metadata):
+                return self.run(fetches, feed_dict)
         if self._closed or metadata is None or not wanted:
             if metadata is not None:
                 metadata.Clear()
@@ -411,6 +435,8 @@ class BaseSession:
 
     def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
         """A function of feed arrays that gives the fetches a CallableOptions message names."""
+        if self.remote is not None:
+            return self.remote.make_callable(callable_options)
         feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
         targets, options = list(callable_options.target), callable_options.run_options
         joined = {one.to_tensor: one.from_tensor for one in callable_options.tensor_connection}
@@ -432,7 +458,8 @@ class BaseSession:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
-        handle, run = setup(self, fetches, feeds)
+        make = setup if self.remote is None else self.remote.setup
+        handle, run = make(self, fetches, feeds)
         self._partial_runs[handle] = run
         return handle
 
@@ -463,15 +490,6 @@ def _require_mapping(feed_dict: Feeds | None) -> None:
 def _nothing_to_run(*values: Any, **options: Any) -> Any:
     del values, options
     raise errors.invalid("Must specify at least one target to fetch or execute.")
-
-
-def _expanded_values(feed_dict: Feeds, slots: list[FeedSlot]) -> list[Any]:
-    return [s.convert(value) for s, (_, value) in zip(slots, _expanded(feed_dict))]
-
-
-def _expanded(feed_dict: Feeds) -> list[tuple[Any, Any]]:
-    flat = flatten_dict_items(feed_dict)
-    return [pair for key, value in flat.items() for pair in expand_feed(key, value)]
 
 
 @export("Session")
@@ -522,15 +540,9 @@ class Session(BaseSession):
     def reset(target: Any, containers: Sequence[str] | None = None, config: Any = None) -> None:
         """Clears containers of a target and closes its local sessions, as TensorFlow does."""
         names = None if not containers else [as_text(name) for name in containers]
-        target = target_bytes(target)
+        target = session_target.target_bytes(target)
         if target:
-            try:
-                resources_of(target, opens=False).clear(names)
-            except errors.UnavailableError:
-                if config is None or not config.operation_timeout_in_ms:
-                    raise
-                # TensorFlow would wait for the server, as long as it may.
-                raise errors.deadline_exceeded("Deadline Exceeded") from None
+            session_target.reset(target, names, config)
             return
         for session in list(_local_sessions):
             session.resources.clear(names)

@@ -1,17 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a session's target names: this process's own runtime, or a server registered here."""
+"""What a session's target names: this process's own runtime, or a server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
 from .state import Resources
 
-# Targets other than this process's own runtime: prefix -> function(target, opens) -> Resources,
-# where `opens` says whether a session is opened there.
-TARGETS: dict[str, Callable[[str, bool], Resources]] = {}
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from ..graph.operation import Operation
+    from ..graph.tensor import Tensor
+    from .session import BaseSession
+
+
+class Remote(Protocol):
+    """What a session on a server elsewhere has in place of a runtime of its own."""
+
+    def runner(
+        self,
+        session: BaseSession,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """What runs a part of the graph."""
+
+    def observed(self, options: Any, metadata: Any) -> AbstractContextManager[None]:
+        """A context in which runs have RunOptions, and fill in a RunMetadata."""
+
+    def setup(
+        self, session: BaseSession, fetches: Sequence[Any], feeds: Sequence[Any]
+    ) -> tuple[str, Any]:
+        """The handle and state of a new run in parts."""
+
+    def make_callable(self, options: Any) -> Callable[..., list[Any]]:
+        """A function of feed arrays that gives the fetches of a CallableOptions message."""
+
+    def list_devices(self) -> list[Any]:
+        """The devices that the session may use."""
+
+    def close(self) -> None:
+        """Ends the session at the server."""
+
+
+# Targets other than this process's own runtime, by prefix: function(target, graph, config) -> the
+# Resources of a server in this process, or what speaks to one elsewhere.
+TARGETS: dict[str, Callable[[str, Graph, Any], Resources | Remote]] = {}
+# By prefix: function(target, containers, config) clears containers of a target.
+RESETS: dict[str, Callable[[str, list[str] | None, Any], None]] = {}
 
 
 def target_bytes(target: str) -> bytes | None:
@@ -30,20 +70,33 @@ def target_bytes(target: str) -> bytes | None:
     )
 
 
-def resources_of(target: bytes | None, config: Any = None, opens: bool = True) -> Resources:
-    """The state that sessions on a target share; a new one for this process's own runtime.
+def runtime_of(target: bytes | None, graph: Graph, config: Any) -> tuple[Resources, Remote | None]:
+    """The state that sessions on a target share, and what speaks to it where it is elsewhere.
 
-    A ConfigProto may ask for state that is shared with no other session.
+    New state for this process's own runtime, and where a ConfigProto asks for it.
     """
     if not target:
-        return Resources()
+        return Resources(), None
     text = target.decode()
-    for prefix, resolve in TARGETS.items():
-        if text.startswith(prefix):
-            shared = resolve(text, opens)
-            is_alone = config is not None and config.isolate_session_state
-            return Resources(shared.task) if is_alone else shared
+    found = _registered(TARGETS, text)(text, graph, config)
+    if not isinstance(found, Resources):
+        return Resources(), found
+    if config is not None and config.isolate_session_state:
+        return Resources(found.task), None
+    return found, None
+
+
+def reset(target: bytes, containers: list[str] | None, config: Any) -> None:
+    """Clears containers of a target that is not this process's own runtime; None: all."""
+    text = target.decode()
+    _registered(RESETS, text)(text, containers, config)
+
+
+def _registered(table: dict[str, Any], target: str) -> Any:
+    for prefix, found in table.items():
+        if target.startswith(prefix):
+            return found
     raise errors.not_found(
-        f'No session factory registered for the given session options: {{target: "{text}" '
+        f'No session factory registered for the given session options: {{target: "{target}" '
         "config: } Registered factories are {DIRECT_SESSION}."
     )

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Server`: state that several sessions of this process share, under an address.
+"""`Server`: a task of a cluster, and what sessions find under an address.
 
-Sessions on clusters of one task only: they find the server by its target, and no data crosses
-processes.
+Sessions of the server's own process reach it without a connection.
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.api import export
-from ...engine.session.session_target import TARGETS
-from ...engine.session.state import Resources
+from ...engine.session.session_target import RESETS, TARGETS
 from ...io import protos
 from .cluster import ClusterSpec
+
+if TYPE_CHECKING:
+    from ...engine.graph.graph import Graph
 
 _PREFIX = "grpc://"
 # The running servers by target.
@@ -65,18 +65,32 @@ def _only(values: list[Any], name: str) -> Any:
     return values[0]
 
 
-def _port_of(address: str) -> int:
-    try:
-        return int(address.rpartition(":")[2])
-    except ValueError:
-        raise errors.invalid(f'Could not parse port for local server from "{address}".') from None
-
-
 @export("train.Server", "distribute.Server")
 class Server:
-    """Keeps variables and other state for all sessions that are opened on its `target`.
+    """A task of a cluster: it runs parts of graphs for the other tasks, and serves sessions.
 
-    UnimplementedError for what would involve other tasks of its cluster: sessions, and `join`.
+    It listens at the host that the cluster names for it, on `localhost` alone if that is its name.
+    Whoever can reach the address may run any graph there (docs/distributed.md).
+
+    Args:
+        server_or_cluster_def: a ServerDef, ClusterDef, ClusterSpec, or a dictionary from jobs to
+            addresses.
+        job_name, task_index: which task this is; not needed where there is one.
+        protocol: "grpc".
+        config: a tf.ConfigProto for sessions that have none.
+        start: whether to listen at once.
+
+    Raises:
+        ValueError: job or task are not said.
+        NotFoundError: another protocol.
+        UnknownError: the address is taken.
+        ImportError: grpcio is not installed.
+
+    Example:
+        >>> server = tf.train.Server.create_local_server()
+        >>> with tf.Session(server.target) as sess:
+        ...     sess.run(tf.constant(3) + 4)
+        np.int32(7)
     """
 
     def __init__(
@@ -95,38 +109,48 @@ class Server:
             raise errors.not_found(
                 f"No server factory registered for the given ServerDef: {self._server_def}"
             )
-        cluster = ClusterSpec(self._server_def.cluster)
-        self._tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
-        job, task = self._server_def.job_name, self._server_def.task_index
-        # Nothing listens there: the port is only taken, as a second server at the address must
-        # fail.
-        self._socket = _reserve(_port_of(cluster.task_address(job, task)))
-        self._target = f"{_PREFIX}localhost:{self._socket.getsockname()[1]}"
-        self.resources = Resources(f"/job:{job}/replica:0/task:{task}")
+        from ..cluster.service import Host, task_addresses
+
+        task = f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
+        tasks = task_addresses(self._server_def.cluster)
+        if task not in tasks:
+            raise errors.invalid(
+                f"Task {self._server_def.task_index} is not defined in job "
+                f'"{self._server_def.job_name}"'
+            )
+        self._host = Host(task, tasks, _listening(tasks[task]))
+        # Before the interpreter is taken apart, where this lives until then.
+        weakref.finalize(self, self._host.stop)
+        self._is_alone = len(tasks) == 1
+        self._target = f"{_PREFIX}localhost:{self._host.port}"
         self._stopped = threading.Event()
+        self._is_started = False
         if start:
             self.start()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):
-            self._socket.close()
-
     def start(self) -> None:
-        """Lets sessions find the server."""
-        _servers[self._target] = self
+        """Begins to listen."""
+        if not self._is_started:
+            self._is_started = True
+            self._host.start()
+            _servers[self._target] = self
 
     def join(self) -> None:
         """Waits for the end of the server, which is that of the process."""
-        self.require_single()
         self._stopped.wait()
 
-    def require_single(self) -> None:
-        """UnimplementedError if the cluster has other tasks."""
-        if self._tasks > 1:
-            raise errors.unimplemented(
-                f"tf.train.Server: the cluster has {self._tasks} tasks; numbaflow runs clusters "
-                "of one task."
-            )
+    def runtime(self, graph: Graph, config: Any) -> Any:
+        """What a session of this process runs on: the server's state, or its master."""
+        if self._is_alone:
+            return self._host.resources
+        from ..cluster.remote_session import RemoteSession
+        from ..cluster.service import InProcess
+
+        return RemoteSession(self._target, graph, config, InProcess(self._host.master_service))
+
+    def reset(self, containers: list[str] | None) -> None:
+        """Clears containers of all tasks of the cluster."""
+        self._host.master.reset(containers or [], [])
 
     @property
     def server_def(self) -> Any:
@@ -144,26 +168,32 @@ class Server:
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
 
-def _reserve(port: int) -> Any:
-    """A socket that has taken a port, so that the address is this server's alone."""
-    import socket
-
-    taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        taken.bind(("localhost", port))
-    except OSError as error:
-        taken.close()
-        raise errors.unknown(f"Could not start gRPC server: {error}") from None
-    return taken
+def _listening(address: str) -> str:
+    """Where the task of an address listens; InvalidArgumentError without a port."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():
+        raise errors.invalid(f'Could not parse port for local server from "{address}".')
+    return f"{host or 'localhost'}:{port}"
 
 
-def _resources_at(target: str, opens: bool) -> Resources:
+def _at(target: str, graph: Graph, config: object) -> Any:
     server = _servers.get(target)
-    if server is None:
-        raise errors.unavailable(f"There is no server at {target} in this process.")
-    if opens:
-        server.require_single()
-    return server.resources
+    if server is not None:
+        return server.runtime(graph, config)
+    from ..cluster.remote_session import RemoteSession
+
+    return RemoteSession(target, graph, config)
 
 
-TARGETS[_PREFIX] = _resources_at
+def _reset(target: str, containers: list[str] | None, config: object) -> None:
+    server = _servers.get(target)
+    if server is not None:
+        server.reset(containers)
+        return
+    from ..cluster.remote_session import reset
+
+    reset(target, containers, config)
+
+
+TARGETS[_PREFIX] = _at
+RESETS[_PREFIX] = _reset

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import socket
+import sys
+
 import pytest
 
 import numbaflow as tf
@@ -52,17 +55,27 @@ def test_addresses_are_taken_once(server):
 
 
 def test_unknown_targets():
-    with tf.Graph().as_default(), pytest.raises(tf.errors.UnavailableError, match="no server"):
-        tf.Session("grpc://localhost:1")
+    with tf.Graph().as_default(), pytest.raises(tf.errors.NotFoundError, match="session factory"):
+        tf.Session("other://localhost:1")
 
 
-def test_sessions_on_clusters_of_several_tasks_are_refused():
-    server = tf.train.Server({"worker": ["localhost:0", "b:2"]}, task_index=0)
-    with tf.Graph().as_default(), pytest.raises(tf.errors.UnimplementedError, match="2 tasks"):
-        tf.Session(server.target)
-    with pytest.raises(tf.errors.UnimplementedError, match="2 tasks"):
-        server.join()
-    tf.Session.reset(server.target)
+def test_servers_listen_at_the_host_that_the_cluster_names():
+    server = tf.train.Server({"local": ["localhost:0"]})
+    port = int(server.target.rpartition(":")[2])
+    others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port)}
+    for address in others - {"127.0.0.1", "127.0.1.1", "::1"}:
+        with pytest.raises(OSError):
+            socket.create_connection((address, port), timeout=1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse port"):
+        tf.train.Server({"local": ["localhost"]})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not defined in job"):
+        tf.train.Server({"local": ["localhost:0"]}, task_index=3)
+
+
+def test_without_grpc_the_error_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with pytest.raises(ImportError, match=r"numbaflow\[distributed\]"):
+        tf.train.Server.create_local_server()
 
 
 @pytest.mark.parametrize(

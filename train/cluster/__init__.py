@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow's cluster protocol: sessions on a server elsewhere, and what a server does.
+
+Needs grpcio (the extra `distributed`), imported when the first session or server asks for it.
+Imports `engine` and `io`.
+"""
+
+# Imported when a target or a server asks for them, or by tools.
+ON_DEMAND = (
+    *("call_threads", "master", "parted_run", "partition", "placement", "remote_session"),
+    *("rendezvous", "rpc", "service", "task_session", "tensor_messages", "worker"),
+)

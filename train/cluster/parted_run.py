@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`PartedRun`: one run on several tasks, whose workers keep its parts.
+
+All parts begin at a time.  Where one fails, the others are cancelled, and the client gets the error
+that was first, rather than those that came of it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...engine import errors
+from ...engine.types import dtypes
+from ...io import protos
+from .rendezvous import of_task
+from .tensor_messages import decoded, encoded
+
+if TYPE_CHECKING:
+    from .partition import Part
+    from .worker import RegisteredGraph, Worker
+
+Feeds = Mapping[str, Any]
+# What a failure of one task comes to on others.
+_CONSEQUENCES = (errors.CancelledError, errors.AbortedError)
+
+
+@dataclass
+class Step:
+    """What a client says of one run: its limits, and what it wants to know of it."""
+
+    options: Any
+    metadata: Any
+    seconds: float | None = None
+    # on_cancel(function) has it called when the client gives up.
+    on_cancel: Callable[[Callable[[], Any]], Any] = lambda function: None
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the client wants to know what ran and when."""
+        return bool(self.options.trace_level or self.options.output_partition_graphs)
+
+
+class PartedRun:
+    """The parts of a run, registered with the workers of their tasks."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        peers: Callable[[str], Any],
+        handle: str,
+        parts: Sequence[Part],
+        fetches: Sequence[str],
+        config: Any,
+    ) -> None:
+        self._worker, self._peers, self._handle = worker, peers, handle
+        self._fetches = list(fetches)
+        self._own: tuple[Part, RegisteredGraph] | None = None
+        self._others: list[tuple[Part, str]] = []
+        calls = []
+        for part in parts:
+            if part.task == worker.task:
+                continue
+            request = protos.RegisterGraphRequest(
+                session_handle=handle, create_worker_session_called=True
+            )
+            request.graph_def.CopyFrom(part.graph_def)
+            request.graph_options.CopyFrom(config.graph_options)
+            calls.append((part, peers(part.task).begin("RegisterGraph", request)))
+        for part in parts:
+            if part.task == worker.task:
+                session = worker.session(handle)
+                registered = worker.register(session, part.graph_def, config)
+                self._own = part, worker.graph(session, registered)
+        for part, call in calls:
+            response = peers(part.task).outcome(call)
+            self._others.append((part, response.graph_handle))
+
+    def __call__(self, feeds: Feeds, step: Step) -> list[Any]:
+        number = random.getrandbits(56) | 1 << 56
+        if self._own is not None:
+            self._worker.begin(number)
+        calls = [
+            (part, self._begin(part, registered, number, feeds, step))
+            for part, registered in self._others
+        ]
+
+        def cancel() -> None:
+            for _, call in calls:
+                call.cancel()
+            if self._own is not None:
+                self._worker.cancel(self._own[1], number)
+
+        for _, call in calls:
+            call.add_done_callback(lambda done: self._watch(done, cancel))
+        step.on_cancel(cancel)
+        try:
+            return self._gather(number, feeds, step, calls, cancel)
+        finally:
+            self._cleanup(number)
+
+    def _begin(self, part: Part, registered: str, number: int, feeds: Feeds, step: Step) -> Any:
+        request = protos.RunGraphRequest(
+            session_handle=self._handle,
+            create_worker_session_called=True,
+            graph_handle=registered,
+            step_id=number,
+            recv_key=list(part.fetches.values()),
+            store_errors_in_response_body=True,
+        )
+        request.exec_opts.record_timeline = bool(step.options.trace_level)
+        request.exec_opts.record_partition_graphs = step.options.output_partition_graphs
+        for name, key in part.feeds.items():
+            value = feeds[name]
+            request.send.add(name=key).tensor.CopyFrom(encoded(value, _dtype(value)))
+        return self._peers(part.task).begin("RunGraph", request, timeout=step.seconds)
+
+    @staticmethod
+    def _watch(call: Any, cancel: Callable[[], None]) -> None:
+        """Ends the run when a task has failed."""
+        if call.cancelled() or call.exception() is not None or call.result().status_code:
+            cancel()
+
+    def _gather(
+        self, number: int, feeds: Feeds, step: Step, calls: Sequence[Any], cancel: Any
+    ) -> list[Any]:
+        """The fetches of all tasks, or the error that came first."""
+        values: dict[str, Any] = {}
+        failures: list[errors.OpError] = []
+        if self._own is not None:
+            part, graph = self._own
+            given = {key: feeds[name] for name, key in part.feeds.items()}
+            try:
+                found = self._worker.run(
+                    graph, number, given, list(part.fetches.values()), step.seconds
+                )
+                values.update((name, found[key]) for name, key in part.fetches.items())
+            except errors.OpError as error:
+                failures.append(of_task(error, part.task))
+                cancel()
+        for part, call in calls:
+            try:
+                response = self._peers(part.task).outcome(call)
+                if response.status_code:
+                    raise errors.make_error(
+                        None, None, response.status_error_message, response.status_code
+                    )
+            except errors.OpError as error:
+                failures.append(of_task(error, part.task))
+                continue
+            names = {key: name for name, key in part.fetches.items()}
+            values.update((names[one.name], decoded(one.tensor)) for one in response.recv)
+            if step.is_traced:
+                step.metadata.step_stats.MergeFrom(response.step_stats)
+                step.metadata.partition_graphs.extend(response.partition_graph)
+        if failures:
+            causes = [error for error in failures if not isinstance(error, _CONSEQUENCES)]
+            raise (causes or failures)[0]
+        return [feeds[name] if name in feeds else values[name] for name in self._fetches]
+
+    def _cleanup(self, number: int) -> None:
+        request = protos.CleanupGraphRequest(step_id=number)
+        for part, _ in self._others:
+            self._peers(part.task).tell("CleanupGraph", request)
+        self._worker.steps.cleanup(number)
+
+
+def _dtype(value: Any) -> Any:
+    return dtypes.as_dtype(value.dtype)

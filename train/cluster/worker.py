@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Worker`: a task's parts of graphs, their runs, and the tensors that go to other tasks.
+
+A part is an ordinary graph for the engine: what its clients feed are its feeds, what they fetch
+its fetches, and tensors of other tasks come and go by host operations between compiled plans.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.session.futures import Future
+from ...engine.session.state import Resources
+from ...engine.types import dtypes
+from ...io import protos
+from ...io.graph_extension import RuntimeGraph, extend_graph
+from . import rpc
+from .rendezvous import Rendezvous, Steps, attributes, key_of, of_task, task_of
+from .task_session import TaskSession
+from .tensor_messages import received, received_bytes
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
+
+_SENDS, _RECEIVES = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
+
+
+class Dead:
+    """What stands for a tensor that a branch did not make."""
+
+
+DEAD = Dead()
+
+
+@dataclass
+class WorkerSession:
+    """What a client's session has on a worker: state, perhaps its own, and the other tasks."""
+
+    resources: Resources
+    peers: Callable[[str], rpc.Channel]
+    states: dict[Any, Any] = field(default_factory=dict)
+    graphs: dict[str, RegisteredGraph] = field(default_factory=dict)
+
+
+class Transfers:
+    """Carries the tensors of one graph's runs, for the kernels of `_Send` and `_Recv`."""
+
+    def __init__(self, worker: Worker, session: TaskSession, peers: Any) -> None:
+        self._worker, self._session, self._peers = worker, session, peers
+        self._keys: dict[Operation, tuple[str, str]] = {}
+
+    def _key(self, op: Operation, device: str) -> tuple[str, str]:
+        """The key of an operation's tensor, and the task of the device at the other end."""
+        found = self._keys.get(op)
+        if found is None:
+            attrs = attributes(op)
+            found = self._keys[op] = key_of(attrs), task_of(attrs[device])
+        return found
+
+    def send(self, op: Operation, tensor: Any) -> None:
+        """Keeps a tensor for who asks for it: as an array within the task, else as it is sent."""
+        key, task = self._key(op, "recv_device")
+        dtype = op._inputs_val[0].dtype
+        if task == self._worker.task:
+            value: Any = np.array(tensor)
+        else:
+            value = received_bytes(np.asarray(tensor), dtype)
+        self._session.current.rendezvous.send(key, value)
+
+    def receive(self, op: Operation) -> Future:
+        """The tensor of another task, or another device of this one."""
+        key, task = self._key(op, "send_device")
+        current = self._session.current
+        if task == self._worker.task:
+            return current.rendezvous.receive(key)  # type: ignore[no-any-return]
+        return _remote(self._peers(task), key, current.run, current.rendezvous)
+
+
+def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> Future:
+    """The tensor under a key of another task."""
+    # Under the same key nobody else sends here: what aborts the step ends this wait, too.
+    future = rendezvous.receive(key)
+    request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
+    call = peer.begin("RecvTensor", request, decode=received)
+
+    def arrived(call: Any) -> None:
+        try:
+            array = peer.outcome(call)
+        except errors.OpError as error:
+            future.settle(error=error)
+            return
+        if array is None:
+            future.settle(error=_dead(key))
+        else:
+            future.settle(array)
+
+    future.watch(lambda settled: call.cancel() if settled.error is not None else None)
+    call.add_done_callback(arrived)
+    return future
+
+
+def _dead(key: str) -> errors.OpError:
+    return errors.unimplemented(
+        f"The tensor {key} is dead: conditionals and loops that span tasks do not run here."
+    )
+
+
+class RegisteredGraph:
+    """A part of a graph: what runs it, its feeds and fetches by their keys."""
+
+    def __init__(self, worker: Worker, session: WorkerSession, graph_def: Any, config: Any) -> None:
+        self._worker, self.graph = worker, RuntimeGraph()
+        extend_graph(self.graph, graph_def)
+        self.session = TaskSession(
+            self.graph, worker.task, session.resources, session.states, config
+        )
+        self.session.transfers = Transfers(worker, self.session, session.peers)
+        self.feeds: dict[str, Tensor] = {}
+        self.fetches: dict[str, Tensor] = {}
+        sinks = []
+        for op in self.graph.get_operations():
+            is_client = op._attrs.get("client_terminated")
+            if op.type in _RECEIVES and is_client:
+                self.feeds[key_of(attributes(op))] = op.outputs[0]
+            elif op.type in _SENDS and is_client:
+                self.fetches[key_of(attributes(op))] = op._inputs_val[0]
+            elif not op._control_outputs_val and not any(t._consumers for t in op.outputs):
+                sinks.append(op)
+        self._tensors = list(dict.fromkeys(self.fetches.values()))
+        self.run = self.session.runner(self._tensors, sinks, list(self.feeds.values()))
+
+    def __call__(
+        self,
+        step: int,
+        rendezvous: Rendezvous,
+        given: Mapping[str, Any],
+        wanted: Sequence[str],
+        seconds: float | None,
+    ) -> dict[str, Any]:
+        """One run: the fetched values by key."""
+        missing = [key for key in self.feeds if key not in given]
+        if missing:
+            raise errors.unimplemented(
+                f"Runs in parts across tasks do not run here: {missing[0]} was not fed."
+            )
+        with self.session.running(step, seconds, rendezvous):
+            results = self.run([given[key] for key in self.feeds])
+        found = dict(zip(self._tensors, results))
+        return {key: found[self.fetches[key]] for key in wanted}
+
+    def dtype(self, key: str) -> dtypes.DType:
+        """The dtype of a fetch."""
+        return self.fetches[key].dtype.base_dtype
+
+
+class Worker:
+    """One task: its devices, state, sessions and steps."""
+
+    def __init__(
+        self, task: str, incarnation: int, resources: Resources, peers: Callable[[str], Any]
+    ) -> None:
+        """peers(task) -> the channel to another task's worker."""
+        self.task, self.incarnation, self.resources = task, incarnation, resources
+        self.device = f"{task}/device:CPU:0"
+        self.steps = Steps()
+        self._lock = threading.Lock()
+        self._shared = WorkerSession(resources, peers)
+        self._sessions: dict[str, WorkerSession] = {}
+        self._numbers = itertools.count(1)
+
+    def devices(self) -> list[Any]:
+        """DeviceAttributes of this task's devices."""
+        return [
+            protos.DeviceAttributes(
+                name=self.device,
+                device_type="CPU",
+                memory_limit=256 << 20,
+                incarnation=self.incarnation,
+            )
+        ]
+
+    def create_session(self, handle: str, isolated: bool, peers: Any = None) -> None:
+        """A client's session, with state of its own or that of the task."""
+        resources = Resources(self.task) if isolated else self.resources
+        session = WorkerSession(resources, peers or self._shared.peers)
+        with self._lock:
+            if handle in self._sessions:
+                raise errors.already_exists(f"Session {handle} exists already.")
+            self._sessions[handle] = session
+
+    def session(self, handle: str, was_created: bool = True) -> WorkerSession:
+        """A client's session; AbortedError when this task does not know it, as after a restart."""
+        if not was_created:
+            return self._shared
+        found = self._sessions.get(handle)
+        if found is None:
+            raise errors.aborted(
+                f"Session handle is not found: {handle}. Possibly this worker "
+                f'("{self.task}") just restarted.'
+            )
+        return found
+
+    def delete_session(self, handle: str) -> None:
+        """Ends a client's session; its runs are cancelled."""
+        with self._lock:
+            session = self._sessions.pop(handle, None)
+        for graph in list(session.graphs.values()) if session else ():
+            graph.session.cancel()
+
+    def register(self, session: WorkerSession, graph_def: Any, config: Any = None) -> str:
+        """Takes a part of a graph; the handle by which it is run."""
+        graph = RegisteredGraph(self, session, graph_def, config)
+        handle = f"{next(self._numbers):016x}"
+        session.graphs[handle] = graph
+        return handle
+
+    def graph(self, session: WorkerSession, handle: str) -> RegisteredGraph:
+        """A part by its handle."""
+        found = session.graphs.get(handle)
+        if found is None:
+            raise errors.aborted(f"Graph handle is not found: {handle}")
+        return found
+
+    def run(
+        self,
+        graph: RegisteredGraph,
+        step: int,
+        given: Mapping[str, Any],
+        wanted: Sequence[str],
+        seconds: float | None,
+    ) -> dict[str, Any]:
+        """Runs a part; where it fails, so does who waits for its tensors."""
+        rendezvous = self.begin(step)
+        if rendezvous.error is not None:
+            raise rendezvous.error
+        try:
+            return graph(step, rendezvous, given, wanted, seconds)
+        except errors.OpError as raised:
+            error = of_task(raised, self.task)
+            rendezvous.abort(error)
+            raise rendezvous.error or error from raised
+
+    def begin(self, step: int) -> Rendezvous:
+        """Says that this task runs its part of a step; before it, nobody can cancel it."""
+        rendezvous = self.steps.find(step)
+        rendezvous.has_begun = True
+        return rendezvous
+
+    def cancel(self, graph: RegisteredGraph, step: int) -> None:
+        """Ends a run that nobody waits for any more."""
+        self.steps.abort(step, errors.cancelled("RunGraph was cancelled."))
+        graph.session.run_futures.cancel_run(step)
+
+    def receive(self, step: int, key: str) -> Future:
+        """A tensor of this task for another one: its future, of the bytes of a response."""
+        source, incarnation, *_ = key.split(";")
+        if task_of(source) != self.task:
+            raise errors.internal(f"{key} is not a tensor of {self.task}")
+        if int(incarnation, 16) != self.incarnation:
+            raise errors.aborted(
+                f"RecvTensor expects a different device incarnation: {int(incarnation, 16)} vs. "
+                f"{self.incarnation}. Your worker job was probably restarted. Check your worker "
+                "job for the reason why it was restarted."
+            )
+        return self.steps.find(step).receive(key)
+
+    def clear(self, containers: Sequence[str]) -> None:
+        """Clears containers of the task's state."""
+        self.resources.clear(list(containers) or None)
