@@ -69,7 +69,8 @@ HOMES = {
         "unconnected_gradients": "tf",
         "array_grad": ".alias.internals.gradients",
         "array_ops": (
-            "tf .ops.array.constant .ops.array.gather .ops.array.shape .ops.array.indexing raw"
+            "tf .alias.internals.second_forms .ops.array.constant .ops.array.gather "
+            ".ops.array.shape .ops.array.indexing raw"
         ),
         "bitwise_ops": "tf.bitwise",
         "boosted_trees_ops": ".train.estimator.trees.resources raw",
@@ -150,7 +151,9 @@ HOMES = {
         "ragged.ragged_math_ops": ".ops.ragged.reduce tf.ragged",
         "ragged.ragged_operators": ".ops.ragged.tensor",
         "ragged.ragged_squeeze_op": ".ops.ragged.where",
-        "ragged.ragged_string_ops": ".ops.ragged.strings .ops.strings.split tf.strings tf",
+        "ragged.ragged_string_ops": (
+            ".alias.internals.ragged .ops.ragged.strings .ops.strings.split tf.strings tf"
+        ),
         "ragged.ragged_tensor": ".ops.ragged.tensor .ops.ragged.spec",
         "ragged.ragged_tensor_shape": ".ops.ragged.dynamic_shape",
         "ragged.ragged_tensor_value": ".ops.ragged.values",
@@ -178,7 +181,7 @@ HOMES = {
         "state_grad": ".alias.internals.gradients",
         "state_ops": "tf .ops.state.reference raw",
         "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
-        "string_ops": ".ops.checks.logging tf tf.strings raw",
+        "string_ops": (".alias.internals.second_forms .ops.checks.logging tf tf.strings raw"),
         "summary_ops": "tf.summary",
         "summary_ops_v2": ".train.summaries.recording .train.summaries.graph_writers",
         "template": "tf .ops.state.template",

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...engine import api
 from ...engine.types import dtypes
 from ...ops.ragged import conversions, dispatch
 from ...ops.ragged.conversions import ragged_to_dense  # noqa: F401  of ragged_conversion_ops
 from ...ops.ragged.tensor import RaggedTensor, is_ragged
+from ...ops.strings.split import strings_split as strings_split_v1  # noqa: F401
+from ...ops.strings.split import strings_split_v2 as string_split_v2  # noqa: F401
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -52,6 +55,8 @@ def from_sparse(st_input: SparseTensor, name: str | None = None) -> RaggedTensor
 
 
 def ragged_op_list(tf_version: int = 1) -> str:
-    """The names of the functions that take ragged tensors, one a line."""
-    del tf_version
-    return "\n".join(f"* `tf.{name}`" for name in sorted(dispatch.names()))
+    """All names of the functions that take ragged tensors, one a line."""
+    functions = {id(api.NAMES[name]) for name in dispatch.names()}
+    names = sorted(name for name, thing in api.NAMES.items() if id(thing) in functions)
+    only_first = {"batch_gather", "where"} if tf_version == 2 else set()
+    return "\n".join(f"* `tf.{name}`" for name in names if name not in only_first)

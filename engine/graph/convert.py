@@ -195,7 +195,7 @@ def internal_convert_to_tensor_or_indexed_slices(
     """`convert_to_tensor_or_indexed_slices` that can keep references."""
     if isinstance(value, IndexedSlicesValue):
         return IndexedSlices(*(convert_to_tensor(part) for part in value))
-    if isinstance(value, (IndexedSlices, SparseTensor)):
+    if nest.is_composite(value):
         _check_dtype(value, dtype)
         return value
     return internal_convert_to_tensor(value, dtype, name, as_ref)
@@ -260,7 +260,7 @@ def is_dense_tensor_like(t: object) -> bool:
     """Whether a value stands for one tensor."""
     if isinstance(t, (Tensor, *_TENSOR_LIKE)):
         return True
-    return callable(getattr(t, "_as_graph_element", None)) and type(t) not in nest.COMPOSITES
+    return callable(getattr(t, "_as_graph_element", None)) and not nest.is_composite(t)
 
 
 @export("is_tensor", "contrib.framework.is_tensor")

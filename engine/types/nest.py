@@ -35,9 +35,14 @@ is_nested = is_sequence
 COMPOSITES: dict[type, tuple[Callable[[Any], list[Any]], Callable[[Any, list[Any]], Any]]] = {}
 
 
+def is_composite(value: object) -> bool:
+    """Whether a value is made of several tensors."""
+    return type(value) in COMPOSITES
+
+
 def is_sequence_or_composite(value: TensorLike) -> bool:
     """Whether a value is a structure, or made of several tensors."""
-    return is_sequence(value) or type(value) in COMPOSITES
+    return is_sequence(value) or is_composite(value)
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

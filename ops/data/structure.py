@@ -40,6 +40,7 @@ def spec_of(value: Any) -> TypeSpec | None:
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, IndexedSlices):
         return specs.type_spec_from_value(value)
+    # (The ragged values that programs give are no tensors, and have theirs too.)
     found = getattr(value, "_type_spec", None)
     return found if isinstance(found, TypeSpec) else None
 
@@ -77,6 +78,12 @@ def type_spec_from_value(element: Any, use_fallback: bool = True) -> Any:
     )
 
 
+def _ragged(value: Any, name: str) -> Any:
+    from ..ragged.tensor import convert_to_tensor_or_ragged_tensor
+
+    return convert_to_tensor_or_ragged_tensor(value, name=name)
+
+
 def normalize_element(element: Any) -> Any:
     """An element with tensors for everything that is not made of tensors already."""
     found: list[Any] = []
@@ -87,6 +94,8 @@ def normalize_element(element: Any) -> Any:
                 found.append(convert_to_tensor(part, name=f"component_{i}"))
             elif isinstance(spec, SparseTensorSpec):
                 found.append(SparseTensor.from_value(part))
+            elif hasattr(part, "nested_row_splits"):
+                found.append(_ragged(part, f"component_{i}"))
             else:
                 found.append(part)
     return nest.pack_sequence_as(element, found)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_COMPOSITES = (IndexedSlices, SparseTensor)
-
 
 def _parts_of_slices(value: IndexedSlices) -> list[Any]:
     parts = [value.values, value.indices]
@@ -179,7 +177,7 @@ def _node(data: Tensor, plain: str, reference: str, *args: Any, name: str | None
     if isinstance(data, Tensor):
         kind = reference if data.dtype._is_ref_dtype else plain
         return getattr(raw, kind)(data, *args, name=name)
-    if isinstance(data, _COMPOSITES):
+    if nest.is_composite(data):
         return nest.map_structure(
             lambda part: _node(part, plain, reference, *args, name=None),
             data,
@@ -220,7 +218,7 @@ def enter(
         if use_input_shape:
             result.set_shape(data.get_shape())
         return result
-    if not isinstance(data, _COMPOSITES):
+    if not nest.is_composite(data):
         raise TypeError(f"Type {type(data)} not supported")
     options = (frame_name, is_constant, parallel_iterations, use_ref, use_input_shape)
     return nest.map_structure(lambda part: enter(part, *options), data, expand_composites=True)
@@ -235,7 +233,7 @@ def switch(data: Any, pred: TensorLike, dtype: Any = None, name: str | None = No
         pred = convert_to_tensor(pred, name="pred")
         if isinstance(data, Tensor):
             return raw.Switch(data, pred, name=name)
-        if not isinstance(data, _COMPOSITES):
+        if not nest.is_composite(data):
             raise TypeError(f"Type {type(data)} not supported")
         pairs = [raw.Switch(part, pred) for part in nest.flatten(data, expand_composites=True)]
         false, true = zip(*pairs)
@@ -289,7 +287,7 @@ def merge(inputs: Sequence[Tensor], name: str | None = None) -> Any:
         if all(isinstance(value, (IndexedSlices, Tensor)) for value in inputs):
             inputs = _as_slices_list(inputs)
         for value in inputs:
-            if not isinstance(value, _COMPOSITES):
+            if not nest.is_composite(value):
                 raise TypeError(f"Type {type(value)} not supported")
         for value in inputs[1:]:
             nest.assert_same_structure(inputs[0], value, expand_composites=True)

@@ -35,7 +35,7 @@ def is_within(shape: TensorShape, bound: TensorShape) -> bool:
 
 def invariants_of(var: Variable, shape: Any = None) -> Any:
     """The shape that a loop variable keeps; a list of them for a composite."""
-    if isinstance(var, (IndexedSlices, SparseTensor)):
+    if nest.is_composite(var):
         spec = type_spec_from_value(var) if shape is None else _declared_spec(var, shape)
         return [part.shape for part in spec._component_specs]
     if shape is None:
@@ -62,6 +62,8 @@ def _declared_spec(var: Any, shape: Any) -> TypeSpec:
             raise ValueError("Expected a shape with 1 dimension")
         rank = None if shape.rank is None else shape.as_list()[0]
         return SparseTensorSpec(unknown_shape(rank), var.dtype)
+    if not isinstance(var, IndexedSlices):
+        return var._shape_invariant_to_type_spec(shape)
     # The shape stated is that of the values.
     dense = TensorShape([None]).concatenate(shape[1:])
     kind = None if var.dense_shape is None else var.dense_shape.dtype
@@ -110,7 +112,7 @@ def back_edge(merged: Any, value: Any, enforce_shape_invariant: bool = True) -> 
             _require_kept(merged, value)
         merged.op._update_input(1, value)
         return value
-    if not isinstance(merged, (IndexedSlices, SparseTensor)):
+    if not nest.is_composite(merged):
         raise TypeError(f"Type {type(merged)} not supported")
     if isinstance(merged, IndexedSlices):
         value = as_slices(value)

@@ -79,6 +79,12 @@ class RaggedTensorValue:
         return len(self.nested_row_splits)
 
     @property
+    def _type_spec(self) -> Any:
+        from .spec import RaggedTensorSpec
+
+        return RaggedTensorSpec.from_value(self)
+
+    @property
     def shape(self) -> tuple[int | None, ...]:
         """The number of rows, None for their lengths, and the shape of elements."""
         return (len(self._row_splits) - 1, None, *self._values.shape[1:])
@@ -245,16 +251,10 @@ def _handle(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
     return handle(function, args, keywords)
 
 
-def _type_of(value: RaggedTensorValue) -> Any:
-    from .spec import RaggedTensorSpec
-
-    return RaggedTensorSpec.from_value(value)
-
-
 def _define_class() -> None:
     """What others must know of ragged values; whoever has one, or a tensor, has imported this."""
     register_handler(_handle)
-    register_type_spec_from_value_converter(RaggedTensorValue, _type_of)
+    register_type_spec_from_value_converter(RaggedTensorValue, lambda value: value._type_spec)
 
 
 _define_class()
