@@ -8,6 +8,7 @@ asked whether they have another way to do the same; TensorFlow 1.15 goes about i
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -33,7 +34,12 @@ def handled(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[
 
 
 def dispatched(function: F) -> F:
-    """The function, with handlers asked about arguments that it refuses."""
+    """The function, with handlers asked about arguments that it refuses.
+
+    Whoever asks sees the arguments of the function itself, as of those that TensorFlow decorates.
+    """
+    # As all published functions, it loses them (engine/signatures.py), and so here already.
+    del function.__annotations__
 
     @functools.wraps(function)
     def wrapper(*args: Any, **keywords: Any) -> Any:
@@ -47,4 +53,5 @@ def dispatched(function: F) -> F:
                 raise
             return result
 
+    wrapper.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]
