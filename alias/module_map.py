@@ -81,7 +81,9 @@ HOMES = {
         "control_flow_grad": ".alias.internals.gradients",
         "control_flow_ops": "tf .ops.control .ops.flow.control_flow raw",
         "control_flow_state": ".ops.flow.control_flow",
+        "control_flow_v2_toggles": "tf",
         "control_flow_util": ".ops.flow.util .ops.flow.control_flow .ops.control",
+        "critical_section_ops": ".ops.queues.mutex",
         "ctc_ops": "tf.nn .ops.nn.ctc_dense .ops.nn.ctc_labels raw",
         "custom_gradient": "tf .ops.flow.custom_gradient",
         "data_flow_grad": ".alias.internals.gradients",
@@ -103,7 +105,7 @@ HOMES = {
             ".ops.image.quality tf.image raw",
         ),
         "init_ops": ".ops.state.init .ops.state.init_orthogonal tf.initializers tf",
-        "inplace_ops": "tf",
+        "inplace_ops": ".ops.array.inplace",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": ".alias.internals.gradients",
         "linalg_ops": "tf tf.linalg",
@@ -178,6 +180,9 @@ HOMES = {
         ),
         "special_math_ops": "tf tf.math",
         "standard_ops": "tf",
+        "stateful_random_ops": (
+            ".ops.random.generator .ops.random.stateful tf.random.experimental raw"
+        ),
         "state_grad": ".alias.internals.gradients",
         "state_ops": "tf .ops.state.reference raw",
         "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
@@ -414,7 +419,8 @@ HOMES["ops"].update(
     for family in (
         "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
-        "boosted_trees checkpoint set sparse spectral state stateless_random string summary "
+        "boosted_trees checkpoint set sparse spectral state stateful_random stateless_random "
+        "string summary "
         "dataset experimental_dataset rnn cudnn_rnn clustering decode_proto encode_proto"
     ).split()
 )

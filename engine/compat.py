@@ -121,6 +121,7 @@ for _name in (
 ).split():
     _no_op_switch(_name)
 _refused_switch("enable_v2_behavior", "TensorFlow 2 behaviour")
+_refused_switch("enable_control_flow_v2", "control flow that calls functions")
 _refused_switch("enable_tensor_equality", "element-wise `==` of tensors")
 
 

@@ -325,6 +325,7 @@ ops.quantization.quantized: dequantize quantization.dequantize quantization.quan
 ops.quantization.round_trip: quantization.quantize_and_dequantize
 ops.queues.accumulators: ConditionalAccumulator ConditionalAccumulatorBase
   SparseConditionalAccumulator sparse.SparseConditionalAccumulator
+ops.queues.mutex: CriticalSection
 ops.queues.queues: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
   io.PaddingFIFOQueue io.PriorityQueue io.QueueBase io.RandomShuffleQueue queue.FIFOQueue
   queue.PaddingFIFOQueue queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue
@@ -344,9 +345,26 @@ ops.ragged.values: ragged.RaggedTensorValue ragged.constant_value
 ops.random.distributions_stateless: random.gamma random.poisson random.stateless_categorical
   random.stateless_multinomial random.stateless_normal random.stateless_truncated_normal
   random.stateless_uniform random_gamma random_poisson
+ops.random.generator: random.experimental.Generator random.experimental.create_rng_state
+  random.experimental.get_global_generator random.experimental.set_global_generator
 ops.random.random_ops: image.random_crop multinomial random.categorical random.multinomial
   random.normal random.shuffle random.truncated_normal random.uniform random_crop random_normal
   random_shuffle random_uniform truncated_normal
+ops.runtime_settings: config.experimental.VirtualDeviceConfiguration
+  config.experimental.get_device_policy config.experimental.get_memory_growth
+  config.experimental.get_synchronous_execution config.experimental.get_virtual_device_configuration
+  config.experimental.set_device_policy config.experimental.set_memory_growth
+  config.experimental.set_synchronous_execution config.experimental.set_virtual_device_configuration
+  config.experimental.set_visible_devices config.experimental_connect_to_cluster
+  config.experimental_connect_to_host config.experimental_list_devices
+  config.experimental_run_functions_eagerly config.get_soft_device_placement
+  config.optimizer.get_experimental_options config.optimizer.get_jit
+  config.optimizer.set_experimental_options config.optimizer.set_jit
+  config.set_soft_device_placement config.threading.get_inter_op_parallelism_threads
+  config.threading.get_intra_op_parallelism_threads
+  config.threading.set_inter_op_parallelism_threads
+  config.threading.set_intra_op_parallelism_threads debugging.get_log_device_placement
+  debugging.set_log_device_placement
 ops.signal.dct: signal.dct signal.idct spectral.dct spectral.idct
 ops.signal.frames: contrib.signal.frame contrib.signal.overlap_and_add signal.frame
   signal.overlap_and_add

@@ -204,6 +204,7 @@ ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated Accu
   SparseConditionalAccumulator
 ops.queues.barrier: Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
+ops.queues.mutex: ConsumeMutexLock MutexLock MutexV2
 ops.queues.nodes: FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
   PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2
   QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue QueueEnqueueMany
@@ -222,6 +223,7 @@ ops.queues.staging: MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnsta
 ops.ragged.conversion_nodes: RaggedTensorFromVariant RaggedTensorToSparse RaggedTensorToTensor
   RaggedTensorToVariant
 ops.ragged.nodes: RaggedGather RaggedRange
+ops.random.binomial: StatefulRandomBinomial
 ops.random.bounded: ParameterizedTruncatedNormal
 ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
   StatelessMultinomial StatelessRandomNormal StatelessRandomUniform StatelessRandomUniformInt
@@ -229,6 +231,8 @@ ops.random.distributions_stateless: RandomGamma RandomGammaGrad RandomPoisson Ra
 ops.random.random_ops: Multinomial RandomShuffle RandomStandardNormal RandomUniform RandomUniformInt
   TruncatedNormal
 ops.random.skip_gram: SkipGramGenerateCandidates
+ops.random.stateful: NonDeterministicInts RngSkip StatefulStandardNormal StatefulStandardNormalV2
+  StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
 ops.sparse.arithmetic: SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseTensorDenseAdd
 ops.sparse.cross: SparseCross SparseFeatureCross SparseFeatureCrossV2

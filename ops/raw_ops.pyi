@@ -1357,6 +1357,10 @@ def Const(
     dtype: DTypeLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ConsumeMutexLock(
+    mutex_lock: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def ControlTrigger(
     name: str | None = ...,
 ) -> Operation: ...
@@ -4037,6 +4041,15 @@ def MutableHashTableV2(
     use_node_name_sharing: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def MutexLock(
+    mutex: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MutexV2(
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 class _NearestNeighbors(NamedTuple):
     nearest_center_indices: Tensor
     nearest_center_distances: Tensor
@@ -4063,6 +4076,11 @@ def NextIteration(
 def NoOp(
     name: str | None = ...,
 ) -> Operation: ...
+def NonDeterministicInts(
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def NonMaxSuppression(
     boxes: TensorLike,
     scores: TensorLike,
@@ -5973,6 +5991,12 @@ def Rint(
     x: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def RngSkip(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    delta: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def Roll(
     input: TensorLike,
     shift: TensorLike,
@@ -7168,6 +7192,57 @@ def StatefulPartitionedCall(
     executor_type: bytes | str | None = ...,
     name: str | None = ...,
 ) -> list[Tensor]: ...
+def StatefulRandomBinomial(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulStandardNormal(
+    resource: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulStandardNormalV2(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulTruncatedNormal(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulUniform(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulUniformFullInt(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def StatefulUniformInt(
+    resource: TensorLike,
+    algorithm: TensorLike,
+    shape: TensorLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def StatelessCase(
     branch_index: TensorLike,
     input: Sequence[TensorLike] | Tensor,

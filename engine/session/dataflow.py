@@ -19,7 +19,7 @@ from .. import errors
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
 from ..stopping import check_session
-from .futures import Future, FutureSet
+from .futures import Future, FutureSet, release_all
 from .interpreter import Program, Step, fetched, located
 from .state import VariableStorage
 
@@ -314,6 +314,9 @@ class _Run:
             self._execute()
             while self.waits:
                 self.resume(*self.waits.next())
+        except BaseException:
+            release_all(self.values)
+            raise
         finally:
             if self.waits is not None:
                 self.waits.close()

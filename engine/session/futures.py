@@ -12,8 +12,10 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import errors
 from ..stopping import deadline_error
@@ -148,6 +150,23 @@ class FairLock:
             # Those that gave up are passed over.
             if turn.settle():
                 return
+
+
+class RunHeld:
+    """What a run holds while a value of it is there, such as a mutex, and no longer if it fails."""
+
+    def release(self) -> None:
+        """Lets go; only the first call counts."""
+        raise NotImplementedError
+
+
+def release_all(values: Iterable[Any]) -> None:
+    """Lets go of what a run that has failed still holds: the error's traceback knows its values."""
+    for value in values:
+        if type(value) is np.ndarray and value.dtype == object and not value.ndim:
+            held = value.item()
+            if isinstance(held, RunHeld):
+                held.release()
 
 
 class FutureSet:

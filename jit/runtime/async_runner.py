@@ -18,7 +18,7 @@ import numpy as np
 from ...engine.graph.kernel_context import KernelContext
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram, Resume
-from ...engine.session.futures import Future, FutureSet
+from ...engine.session.futures import Future, FutureSet, release_all
 from ...engine.session.state import VariableStorage
 from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
@@ -83,6 +83,9 @@ class AsyncRunner:
         run = _Run(self, arrays)
         try:
             run.execute()
+        except BaseException:
+            release_all(run.known.values())
+            raise
         finally:
             run.waits.close()
         return [interpreter.fetched(run.known[tensor], tensor) for tensor in self.fetches]

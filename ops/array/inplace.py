@@ -14,12 +14,16 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
+from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
+from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
+from ..public import raw, tf
 from ..shape_inference import run_time_sizes
 
 if TYPE_CHECKING:
+    from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
@@ -172,3 +176,57 @@ define(
     doc="The sum of the tiles of a tensor, the gradient of Tile of old graphs.",
     test={"values": [[_ROWS, np.array([2, 3], np.int32)]]},
 )
+
+
+def _with_rows(make: Any, x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """A change of whole tensors (i is None), of one row or of several."""
+    x = convert_to_tensor(x)
+    v = convert_to_tensor(v, x.dtype)
+    if i is None:
+        flat = make(tf.reshape(x, [1, -1]), [0], tf.reshape(v, [1, -1]))
+        return tf.reshape(flat, tf.shape(x))
+    i = convert_to_tensor(i, dtypes.int32)
+    if i.shape.ndims == 0:
+        return make(x, tf.reshape(i, [1]), tf.expand_dims(v, 0))
+    return make(x, i, v)
+
+
+def alias_inplace_update(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """x with rows i being v; x itself stays as it was."""
+    return _with_rows(raw.InplaceUpdate, x, i, v)
+
+
+def alias_inplace_add(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """x with v added to rows i; x itself stays as it was."""
+    return _with_rows(raw.InplaceAdd, x, i, v)
+
+
+def alias_inplace_sub(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """x with v taken from rows i; x itself stays as it was."""
+    return _with_rows(raw.InplaceSub, x, i, v)
+
+
+def inplace_update(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """A copy of x with rows i being v."""
+    return alias_inplace_update(raw.DeepCopy(x), i, v)
+
+
+def inplace_add(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """A copy of x with v added to rows i."""
+    return alias_inplace_add(raw.DeepCopy(x), i, v)
+
+
+def inplace_sub(x: TensorLike, i: Any, v: TensorLike) -> Any:
+    """A copy of x with v taken from rows i."""
+    return alias_inplace_sub(raw.DeepCopy(x), i, v)
+
+
+def empty(shape: TensorLike, dtype: Any = dtypes.float32, init: bool = False) -> Any:
+    """A tensor of some shape, filled with zeros."""
+    return raw.Empty(shape, dtype=dtype, init=init)
+
+
+def empty_like(x: TensorLike, init: bool | None = None) -> Any:
+    """A tensor in the shape of another, filled with zeros."""
+    x = convert_to_tensor(x)
+    return raw.Empty(tf.shape(x), dtype=x.dtype, init=bool(init))
