@@ -244,9 +244,8 @@ def set_visible_devices(
         ValueError: a device is none of this machine.
         RuntimeError: devices have been listed already.
     """
-    chosen = list(devices) if isinstance(devices, (list, tuple)) else [devices]
-    if isinstance(devices, PhysicalDevice):
-        chosen = [devices]
+    given: Any = [devices] if isinstance(devices, PhysicalDevice) else devices
+    chosen: list[PhysicalDevice] = list(given) if isinstance(given, (list, tuple)) else [given]
     for device in chosen:
         _require_device(device)
         if device_type is not None and device.device_type != device_type:

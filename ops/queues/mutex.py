@@ -12,7 +12,7 @@ import numpy as np
 
 from ...engine.api import export
 from ...engine.graph.build import define
-from ...engine.graph.collections import add_to_collections, get_collection
+from ...engine.graph.collections import get_collection
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.operation import Operation
@@ -164,8 +164,8 @@ class CriticalSection:
         >>> section = tf.CriticalSection()
         >>> calls = [section.execute(lambda: v.assign_add(1.0)) for _ in range(2)]
         >>> with tf.Session() as session:
-        ...     session.run(v.initializer)
-        ...     print(session.run(calls), session.run(v))
+        ...     _ = session.run(v.initializer)
+        ...     print(sorted(map(float, session.run(calls))), session.run(v))
         [1.0, 2.0] 2.0
     """
 
@@ -187,7 +187,7 @@ class CriticalSection:
                 container=container,
                 name=name,
             )
-        add_to_collections(CRITICAL_SECTIONS, self)
+        get_default_graph().add_to_collections(CRITICAL_SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -238,7 +238,7 @@ class CriticalSection:
             execution = _Execution(
                 lock.op, self._handle, list(resources), exclusive_resource_access
             )
-            add_to_collections(CRITICAL_SECTION_EXECUTIONS, execution)
+            graph.add_to_collections(CRITICAL_SECTION_EXECUTIONS, execution)
             return outputs
 
     def _is_own(self, tensor: Tensor) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def _bound(count: float, odds: float, k: float, mode: float) -> float:
     )
 
 
-def _one(count: np.generic, p: np.generic, blocks: _Blocks) -> float:
+def _one(count: Any, p: Any, blocks: _Blocks) -> float:
     kind = p.dtype.type
     if not (count > 0 and p > 0):
         return math.nan if p != p and count > 0 else 0.0

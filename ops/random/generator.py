@@ -90,9 +90,9 @@ class Generator:
         >>> generator = tf.random.experimental.Generator.from_seed(1)
         >>> draws = generator.uniform_full_int([2], tf.uint32)
         >>> with tf.Session() as session:
-        ...     session.run(generator.state.initializer)
+        ...     _ = session.run(generator.state.initializer)
         ...     print(session.run(draws))
-        [2613206463 3437542690]
+        [4175744164 1555169499]
     """
 
     def __init__(
@@ -105,10 +105,8 @@ class Generator:
             assert alg is not None and state is not None, "alg and state go together"
             self._alg_var, initial = alg, _state_tensor(state)
             initial.shape.assert_is_compatible_with([_state_size(alg)])
-        # As a function: what a variable is initialized with would else be copied, so that it can be
-        # computed before other variables are initialized, which the state of a generator cannot.
-        self._state_var = tf.Variable(
-            lambda: initial, dtype=dtypes.int64, trainable=False, use_resource=True
+        self._state_var: Any = tf.Variable(
+            initial, dtype=dtypes.int64, trainable=False, use_resource=True
         )
 
     @classmethod

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.tensor import Tensor
+from ...engine.types import dtypes
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 # These look at a variable and must keep doing so.
 _OBSERVERS = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
+
+
+def _observes(op: Operation) -> bool:
+    """Whether an operation needs variables themselves; no value stands for a handle."""
+    return op.type in _OBSERVERS or any(x.dtype == dtypes.resource for x in op.inputs)
 
 
 def guarded(name: str, initial_value: object) -> Any:
@@ -44,7 +50,7 @@ def _before(op: Operation) -> list[Any]:
 
 def _replaceable(op: Operation) -> list[Any]:
     """What a copy of the operation is made of: nothing, if there will be none."""
-    is_last = op.type in _OBSERVERS or op.type in _VARIABLES
+    is_last = _observes(op) or op.type in _VARIABLES
     return [] if is_last else [x.op for x in op.inputs]
 
 
@@ -74,7 +80,7 @@ def _upstream(op: Operation, before: Callable[[Any], list[Any]]) -> list[Any] | 
 
 
 def _copied(name: str, op: Operation, copies: dict[Any, Any]) -> Any:
-    if op.type in _OBSERVERS:
+    if _observes(op):
         return op
     if op.type in _VARIABLES:
         value = _initialized_value(op)
