@@ -71,12 +71,14 @@ class Run:
         binding: Binding,
         arena: Arena,
         feed_types: Sequence[np.ndarray],
-        other: Callable[[tuple[int, ...], Sequence[np.ndarray]], Run] | None = None,
+        other: Callable[[Run, tuple[int, ...]], Run] | None = None,
+        like: Run | None = None,
     ) -> None:
+        """like: a run of the same plan, whose views serve where the memory is the same."""
         # Code for another processor is made ahead of time, and must not be run here.
         target.require_native()
         self.plan, self.binding = plan, binding
-        # Gives a run of the plan at other sizes, in the same arena.
+        # Gives a run of the plan at other sizes, in the same arena, for one that goes on in it.
         self.other = other
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
@@ -96,6 +98,9 @@ class Run:
         self.own: dict[int, np.ndarray] = {}
         self.hosted: dict[Value, Any] = {}
         self._views: dict[Value, tuple[int, tuple[int, ...], np.ndarray]] = {}
+        if like is not None and self.shares_memory(like):
+            known = like._views.items()
+            self._views = {v: found for v, found in known if self._shape(v) == found[1]}
         self.feeds: Sequence[np.ndarray] = ()
         self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
         self._give_away(plan.traced.program.fetches)
@@ -220,12 +225,22 @@ class Run:
                 for _, positions, like in self.places.values():
                     self.args[positions] = like.__array_interface__["data"][0]
 
+    def shares_memory(self, other: Run) -> bool:
+        """Do the slots of both lie in the same places?"""
+        is_same = self.binding.offsets is other.binding.offsets
+        return is_same and self.frame.memory is other.frame.memory
+
     def take_over(self, before: Run, step: int) -> None:
         """Takes what another run has come to behind a step, at other sizes of what comes then."""
         template = self.plan.template
         held = [n for n, (_, live) in enumerate(template.slots) if is_held(live, step)]
+        if self.shares_memory(before):
+            held = [n for n in held if n in self.places or n in before.places]
         # All is read before anything is written: both may use the same memory.
         kept = [before.memory_of(slot).copy() for slot in held]
+        for entry, known in zip(self.cells, before.cells):
+            if known[1] is not None:
+                self.args[entry[2]], entry[1] = before.args[entry[2]], known[1]
         self._begin(before.feeds)
         for slot, content in zip(held, kept):
             memory = self.memory_of(slot)
@@ -310,29 +325,34 @@ class Run:
             elif isinstance(stop, Draw):
                 self._take(self.plan.template.draws[stop.node])
             elif isinstance(stop, Learn):
-                self._learn(stop, self.segments.index(flow), row + 1)
+                row = self._learn(flow, row)
             else:
                 raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)
 
-    def _learn(self, step: Learn, segment: int, row: int) -> None:
-        """Reads a size.  If this run is not laid out for it, another one has to go on."""
-        name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
-        examples = self.plan.traced.scope.examples
-        place = list(examples).index(name)
-        symbols = list(self.binding.symbols)
-        is_laid_out = symbols[place] == number
-        # (What was met last is what the next run is laid out for.)
-        examples[name] = symbols[place] = number
-        test = self.plan.tests.get(name)
-        if test is not None and not test(*symbols):
-            raise Misjudged
-        if is_laid_out:
-            return
+    def _learn(self, flow: Flow, row: int) -> int:
+        """Reads the size of a row, and those of the rows behind that read sizes; the last row.
+
+        If this run is not laid out for them, another one has to go on.
+        """
+        stops, examples = self.plan.template.stops, self.plan.traced.scope.examples
+        names, symbols = list(examples), list(self.binding.symbols)
+        step = stops[flow.first + row]
+        while isinstance(step, Learn):
+            name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
+            # (What was met last is what the next run is laid out for.)
+            examples[name] = symbols[names.index(name)] = number
+            test = self.plan.tests.get(name)
+            if test is not None and not test(*symbols):
+                raise Misjudged
+            last, row = step, row + 1
+            step = stops.get(flow.first + row) if row < flow.rows else None
+        if tuple(symbols) == self.binding.symbols:
+            return row - 1
         assert self.other is not None
         steps = self.plan.schedule.steps
-        done = next(i for i, other in enumerate(steps) if other is step)
-        raise Moved(self.other(tuple(symbols), self.feeds), segment, row, done)
+        done = next(i for i, other in enumerate(steps) if other is last)
+        raise Moved(self.other(self, tuple(symbols)), self.segments.index(flow), row, done)
 
     def _host(self, step: HostStep) -> None:
         check_session(self.evaluate.session)

@@ -121,28 +121,37 @@ class SegmentPlans:
         return Arena(max(threads.count(), threads.cores(), self.segment.evaluate.threads or 1))
 
     def _new_run(
-        self, plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]
+        self,
+        plan: Plan,
+        binding: Binding,
+        arena: Arena,
+        arrays: Sequence[np.ndarray],
+        like: Run | None = None,
     ) -> Run:
-        run = Run(plan, binding, arena, arrays, partial(self._other_run, plan, arena))
+        run = Run(plan, binding, arena, arrays, partial(self._other_run, arena), like)
         if len(arena.runs) >= _MOST_RUNS:
             arena.runs.pop(next(iter(arena.runs)))
         arena.runs[id(binding)] = run
         return run
 
-    def _other_run(
-        self, plan: Plan, arena: Arena, symbols: tuple[int, ...], arrays: Sequence[np.ndarray]
-    ) -> Run:
+    def _other_run(self, arena: Arena, before: Run, symbols: tuple[int, ...]) -> Run:
         """A run of a plan in the same arena, at sizes that a run has learnt."""
+        plan, arrays = before.plan, before.feeds
         key = (plan, symbols)
         with self._lock:
             binding = self._learnt.get(key)
             if binding is None:
                 if len(self._learnt) >= _MOST_BINDINGS:
                     self._learnt.pop(next(iter(self._learnt)))
-                binding = self._learnt[key] = bind(plan.template, symbols)
+                # What was learnt once is another number each time, and many are not far from it.
+                count = len(symbols) - len(plan.traced.scope.measured)
+                most = (*symbols[:count], *(size + size // 4 for size in symbols[count:]))
+                binding = bind(plan.template, symbols, before.binding, most)
+                self._learnt[key] = binding
             # The next run with such inputs begins with what this one learnt.
             self._ready[self._key(arrays)] = plan, binding
-        return arena.runs.get(id(binding)) or self._new_run(plan, binding, arena, arrays)
+        found = arena.runs.get(id(binding))
+        return found or self._new_run(plan, binding, arena, arrays, before)
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The plan for these inputs, made if there is none, without running it."""

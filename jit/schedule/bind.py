@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +102,7 @@ class Template:
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
     keep: list[Any]  # what must stay alive: constants
+    row_numbers: np.ndarray  # of each step the numbers in `compute` that its row is made of
 
 
 @dataclass(slots=True)
@@ -391,7 +393,20 @@ class _Layout:
             shapes=self.shapes,
             contents=self.contents,
             keep=self.keep,
+            row_numbers=_row_numbers(self.steps),
         )
+
+
+def _row_numbers(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
+    """For each step the numbers that its row depends on; -1 for none."""
+    rows = []
+    for step in steps:
+        if isinstance(step, ControlNumbers):
+            rows.append((-1,) * 5)
+            continue
+        tiles = (-1 if tile is None else tile for tile in (step.row_tile, step.col_tile))
+        rows.append((step.rows, step.columns, step.positions, *tiles))
+    return np.array(rows, np.int64).reshape(-1, 5)
 
 
 def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
@@ -414,29 +429,69 @@ class Binding:
     offsets: list[int]
     scratch_bytes: int  # the most that a step needs, per worker
     symbols: tuple[int, ...]
+    values: np.ndarray  # the numbers, as a vector
+    room: list[int]  # the bytes that each slot has, which are as many as it needs or more
 
 
-def bind(template: Template, symbols: Sequence[int]) -> Binding:
-    """Computes every number of a plan for the given values of its symbols."""
+def bind(
+    template: Template,
+    symbols: Sequence[int],
+    like: Binding | None = None,
+    most: Sequence[int] | None = None,
+) -> Binding:
+    """Computes every number of a plan for the given values of its symbols.
+
+    like: another binding; where its slots have room enough they stay where they are, so that a run
+    can go on in the memory of another.  most: values of the symbols for which slots are given room
+    if they have to be placed.
+    """
     numbers = template.compute(*symbols)
     values = np.array(numbers, np.int64)
     args = template.args.copy()
     args[template.numbers.positions] = values[template.numbers.sources]
-    offsets, total = place([(numbers[size], live) for size, live in template.slots])
+    counts = [numbers[size] for size, _ in template.slots]
+    if like is not None and all(map(le, counts, like.room)):
+        offsets, total, room = like.offsets, like.arena_bytes, like.room
+    else:
+        room = counts if most is None else _roomy(template, counts, most)
+        live = (steps for _, steps in template.slots)
+        offsets, total = place(list(zip(room, live, strict=True)))
     args[template.arena.positions] = np.array(offsets, np.int64)[template.arena.sources]
     scratch = -(-values[template.scratch.sources] // _ALIGN) * _ALIGN
     args[template.scratch.positions + 1] = scratch
-    table = np.array([_table_row(step, numbers) for step in template.steps], np.int64)
     return Binding(
         template,
         numbers,
         args,
-        table.reshape(-1, ROW),
+        _table(template, numbers, values, like),
         total,
         offsets,
         int(scratch.max(initial=0)),
         tuple(symbols),
+        values,
+        room,
     )
+
+
+def _roomy(template: Template, counts: Sequence[int], symbols: Sequence[int]) -> list[int]:
+    """The bytes that slots need for some symbols, and no fewer than `counts`."""
+    numbers = template.compute(*symbols)
+    return [max(count, numbers[size]) for count, (size, _) in zip(counts, template.slots)]
+
+
+def _table(
+    template: Template, numbers: Sequence[int], values: np.ndarray, like: Binding | None
+) -> np.ndarray:
+    """The rows of all steps; those that are as in another binding are taken from there."""
+    if like is None:
+        rows = [_table_row(step, numbers) for step in template.steps]
+        return np.array(rows, np.int64).reshape(-1, ROW)
+    # (Rows of jumps depend on no number: theirs is one behind all others.)
+    differs = np.append(values != like.values, False)
+    table = like.table.copy()
+    for row in np.flatnonzero(differs[template.row_numbers].any(axis=1)).tolist():
+        table[row] = _table_row(template.steps[row], numbers)
+    return table
 
 
 def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import is_measured
 from ..run_checks import error_of
 
 if TYPE_CHECKING:
@@ -59,9 +60,13 @@ def require_sorted(b: Builder, ids: Value, count: Any, check: Check) -> None:
     outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), wide, limit)
     b.require_not(b.reduce("any", outside, None), error, ids, limit)
     size = ids.shape[0]
-    if size > 1:  # noted as a guard
+    if is_measured(size):  # perhaps zero, for which nobody can ask
+        before, after = b.slice(b.pad(wide, [(1, 0)]), [0], [size]), wide
+    elif size > 1:  # noted as a guard
         before, after = (b.slice(wide, [at], [size - 1]) for at in (0, 1))
-        b.require_not(b.reduce("any", b.map(k.gt, before, after), None), error, ids, limit)
+    else:
+        return
+    b.require_not(b.reduce("any", b.map(k.gt, before, after), None), error, ids, limit)
 
 
 def lower_sorted(
@@ -128,7 +133,9 @@ def lower_picked_gradient(
         if known is None or known.size != 1 or not grad.ndim:
             return NotImplemented
         count = known.reshape(-1).tolist()[0]
-        b.require(picks.ndim == 1 and ids.ndim == 1 and count >= 1 and grad.shape[0] >= 1)
+        b.require(picks.ndim == 1 and ids.ndim == 1)
+        # (Of none that only a run knows, nothing is picked.)
+        b.require(all(is_measured(size) or size >= 1 for size in (count, grad.shape[0])))
         b.require_shape(ids, picks.shape)
         segment, wide = b.cast(ids, "int64"), b.cast(picks, "int64")
         segments = grad.shape[0]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes that runs learn on their way are learnt as early as can be, and together.
+
+A run that learns a size for which it was not laid out goes on in another one
+(jit/runtime/execution.py): once for all sizes that it learns in a row.  Imports the passes' IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..kernel.size_scope import Scope
+from ..kernel.sizes import AnySize, Size, symbols_of
+from ..program.editing import Program
+from ..program.tensor_ir import Call, Host, Loop, Measure, Node, Read, Sizes, Stop, written_cells
+
+
+def measure_early(program: Program, scope: Scope) -> None:
+    """Measures, and what they are made of, come first; those of sizes that need others behind."""
+    measures = [node for node in program if isinstance(node, Measure)]
+    if len(measures) < 2 or not program.is_straight:
+        return
+    written: dict[object, float] = {}
+    for node in program:
+        for cell in written_cells(node):
+            written.setdefault(cell, node.position)
+    # How many times a run has to learn sizes before it comes to a node.
+    turn: dict[Node, int] = {}
+    behind: dict[str, int] = {}
+    for measure in measures:
+        made = _made_for(measure, turn)
+        if not all(_may_move(node, written) for node in made):
+            break
+        for node in sorted(made, key=lambda node: node.position):
+            sources = [turn[value.node] for value in node.inputs]
+            symbols = (behind[name] for name in _symbols(node) if name in behind)
+            turn[node] = max((*sources, *symbols), default=0)
+        # They keep their order: what is assumed of a size is looked at when all before are known.
+        turn[measure] = max((turn[measure], *(n - 1 for n in behind.values())))
+        behind[measure.symbol] = turn[measure] + 1
+    order = sorted(turn, key=lambda n: (turn[n], isinstance(n, Measure), n.position))
+    for node in reversed(order):
+        first = next(iter(program))
+        if node is not first:
+            program.move_before(node, first)
+
+
+def _made_for(measure: Measure, known: Iterable[Node]) -> set[Node]:
+    """The nodes that a measure is made of, itself among them, but for those that are known."""
+    found: set[Node] = {measure}
+    pending: list[Node] = [measure]
+    while pending:
+        for value in pending.pop().inputs:
+            if value.node not in found and value.node not in known:
+                found.add(value.node)
+                pending.append(value.node)
+    return found
+
+
+def _may_move(node: Node, written: dict[object, float]) -> bool:
+    """May a node come before all that stands in front of it, and what that changes?"""
+    if isinstance(node, (Loop, Stop)) or written_cells(node):
+        return False
+    if isinstance(node, Host):
+        return not node.effects
+    if isinstance(node, Read):
+        return written.get(node.cell, node.position) >= node.position
+    return True
+
+
+def _symbols(node: Node) -> Iterator[str]:
+    """The symbols of sizes that a node is laid out by."""
+    found: list[AnySize] = [size for value in node.outputs for size in value.shape]
+    if isinstance(node, Sizes):
+        found += node.items.flat
+    if isinstance(node, Call):
+        launch = node.launch
+        found += [*launch.params, launch.rows, launch.columns]
+    for size in found:
+        if isinstance(size, Size):
+            yield from symbols_of(size.text)
