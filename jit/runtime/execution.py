@@ -18,7 +18,7 @@ from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
 from ..kernel.reference import numpy_dtype
-from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
+from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD, ROW
 from ..program.editing import Check
 from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from ..schedule.aligned import aligned_copy
@@ -71,15 +71,17 @@ class Run:
         binding: Binding,
         arena: Arena,
         feed_types: Sequence[np.ndarray],
-        other: Callable[[Run, tuple[int, ...]], Run] | None = None,
+        learn: Callable[[Run, tuple[int, ...]], Binding] | None = None,
+        other: Callable[[Run, Binding], Run] | None = None,
         like: Run | None = None,
     ) -> None:
         """like: a run of the same plan, whose views serve where the memory is the same."""
         # Code for another processor is made ahead of time, and must not be run here.
         target.require_native()
         self.plan, self.binding = plan, binding
-        # Gives a run of the plan at other sizes, in the same arena, for one that goes on in it.
-        self.other = other
+        # They give a binding for sizes that were learnt, and a run of it in the same arena.
+        self.learn, self.other = learn, other
+        self.arena = arena
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
         self.has_sizes = bool(template.size_arrays)
@@ -147,6 +149,46 @@ class Run:
         program = Program(rows.copy(), self.evaluate.threads, arena.workers)
         self.programs.append(program)
         return program.call
+
+    def _lay_out(self, binding: Binding) -> bool:
+        """Goes on at other sizes, if everything stays in its place; False, and nothing is changed,
+        if not."""
+        before, template = self.binding, self.plan.template
+        needed = binding.arena_bytes + binding.scratch_bytes * self.arena.workers
+        if binding.offsets is not before.offsets or needed > self.frame.memory.nbytes:
+            return False
+        if self.places or verify_kernel.guards:
+            return False
+        for positions in (template.numbers.positions, template.scratch.positions + 1):
+            self.args[positions] = binding.args[positions]
+        self._change_rows(np.flatnonzero((binding.table != before.table).any(axis=1)), binding)
+        self.binding = binding
+        if self.has_sizes:
+            self.frame.fill_sizes(binding)
+        self._views.clear()
+        self.results = [self._reader(value) for value in self.plan.traced.program.fetches]
+        runs = self.arena.runs
+        runs.pop(id(before), None)
+        runs[id(binding)] = self
+        return True
+
+    def _change_rows(self, changed: np.ndarray, binding: Binding) -> None:
+        """Puts what tells a binding's steps from those of the present one into the tables."""
+        programs = iter(self.programs)
+        for place, steps in enumerate(self.plan.template.segments):
+            if not isinstance(steps, tuple):
+                continue
+            walked = self.segments[place]
+            owner = walked if isinstance(walked, Flow) else next(programs)
+            rows = changed[np.searchsorted(changed, steps[0]) : np.searchsorted(changed, steps[1])]
+            if not len(rows):
+                continue
+            # (Where the arguments of a step stand does not change.)
+            for column in (0, *range(2, ROW)):
+                owner.table[rows - steps[0], column] = binding.table[rows, column]
+            if isinstance(owner, Program):
+                owner.refresh()
+                self.segments[place] = owner.call
 
     def _plain_calls(self) -> list[Callable[[], int]] | None:
         """The steps of a run that is nothing but compiled steps, as most are; else None."""
@@ -337,7 +379,7 @@ class Run:
         """
         stops, examples = self.plan.template.stops, self.plan.traced.scope.examples
         names, symbols = list(examples), list(self.binding.symbols)
-        step = stops[flow.first + row]
+        step: object = stops[flow.first + row]
         while isinstance(step, Learn):
             name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
             # (What was met last is what the next run is laid out for.)
@@ -349,10 +391,13 @@ class Run:
             step = stops.get(flow.first + row) if row < flow.rows else None
         if tuple(symbols) == self.binding.symbols:
             return row - 1
-        assert self.other is not None
+        assert self.learn is not None and self.other is not None
+        binding = self.learn(self, tuple(symbols))
+        if self._lay_out(binding):
+            return row - 1
         steps = self.plan.schedule.steps
         done = next(i for i, other in enumerate(steps) if other is last)
-        raise Moved(self.other(self, tuple(symbols)), self.segments.index(flow), row, done)
+        raise Moved(self.other(self, binding), self.segments.index(flow), row, done)
 
     def _host(self, step: HostStep) -> None:
         check_session(self.evaluate.session)
@@ -449,7 +494,9 @@ class Run:
     def _give_away(self, results: Sequence[Value]) -> None:
         """Finds the results that are large, and all of a slot: they get memory of their own."""
         template = self.plan.template
-        written = {slot for slot, _, _ in template.size_arrays}  # before the addresses are known
+        written = {
+            slot for arrays in template.size_arrays for slot in arrays.slots.tolist()
+        }  # before the addresses are known
         for value in dict.fromkeys(results):
             slot = self.plan.schedule.slot_of.get(home(value))
             if slot is None or slot in written or slot in self.places or verify_kernel.guards:

@@ -74,6 +74,8 @@ class SegmentPlans:
         self._learnt: dict[
             tuple[Plan, tuple[int, ...]], Binding
         ] = {}  # at sizes that runs measured
+        # Of plans that learn sizes the binding made last.
+        self._last: dict[Plan, Binding] = {}
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -128,30 +130,39 @@ class SegmentPlans:
         arrays: Sequence[np.ndarray],
         like: Run | None = None,
     ) -> Run:
-        run = Run(plan, binding, arena, arrays, partial(self._other_run, arena), like)
+        other = partial(self._other_run, arena)
+        run = Run(plan, binding, arena, arrays, self._learn, other, like)
         if len(arena.runs) >= _MOST_RUNS:
             arena.runs.pop(next(iter(arena.runs)))
         arena.runs[id(binding)] = run
         return run
 
-    def _other_run(self, arena: Arena, before: Run, symbols: tuple[int, ...]) -> Run:
-        """A run of a plan in the same arena, at sizes that a run has learnt."""
-        plan, arrays = before.plan, before.feeds
-        key = (plan, symbols)
+    def _learn(self, run: Run, symbols: tuple[int, ...]) -> Binding:
+        """The binding of a run's plan at sizes that it has learnt."""
+        key = (run.plan, symbols)
         with self._lock:
             binding = self._learnt.get(key)
             if binding is None:
                 if len(self._learnt) >= _MOST_BINDINGS:
                     self._learnt.pop(next(iter(self._learnt)))
-                # What was learnt once is another number each time, and many are not far from it.
-                count = len(symbols) - len(plan.traced.scope.measured)
-                most = (*symbols[:count], *(size + size // 4 for size in symbols[count:]))
-                binding = bind(plan.template, symbols, before.binding, most)
-                self._learnt[key] = binding
+                binding = self._learnt[key] = self._bound(run.plan, symbols)
             # The next run with such inputs begins with what this one learnt.
-            self._ready[self._key(arrays)] = plan, binding
+            self._ready[self._key(run.feeds)] = run.plan, binding
+            return binding
+
+    def _other_run(self, arena: Arena, before: Run, binding: Binding) -> Run:
+        """A run of a plan in the same arena, which goes on for one at other sizes."""
         found = arena.runs.get(id(binding))
-        return found or self._new_run(plan, binding, arena, arrays, before)
+        return found or self._new_run(before.plan, binding, arena, before.feeds, before)
+
+    def _bound(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
+        """A plan for such sizes, in the places of what it was bound to last if that can be."""
+        if not plan.traced.scope.measured:
+            return bind(plan.template, symbols)
+        # What was learnt once is another number each time, and many are not far from it.
+        most = [size + size // 4 for size in symbols] if plan in self._last else None
+        binding = self._last[plan] = bind(plan.template, symbols, self._last.get(plan), most)
+        return binding
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
         """The plan for these inputs, made if there is none, without running it."""
@@ -181,13 +192,14 @@ class SegmentPlans:
         """From here on programs take nothing for granted."""
         with self._lock:
             self.segment = replace(self.segment, may_assume=False)
-            self._ready, self._learnt = {}, {}
+            self._ready, self._learnt, self._last = {}, {}, {}
             self._traced.clear()
             self._compiled.clear()
 
     def _drop(self, traced: Traced) -> None:
         self._compiled.pop(traced, None)
         self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
+        self._last = {plan: b for plan, b in self._last.items() if plan.traced is not traced}
         for known in self._traced.values():
             if traced in known:
                 known.remove(traced)
@@ -226,7 +238,7 @@ class SegmentPlans:
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             try:
-                self._ready[key] = plan, bind(plan.template, traced.with_measured(symbols))
+                self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
             except OverflowError:
                 from ..report.exhausted import beyond_addresses
 

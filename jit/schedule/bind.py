@@ -7,21 +7,21 @@ one run.  Imports the rest of jit.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernel import size_scope, sizes
+from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from .aligned import aligned_copy
+from .placing import ALIGN, place
 from .steps import (
     Again,
     CallStep,
@@ -39,7 +39,6 @@ from .steps import (
     in_arena,
 )
 
-_ALIGN = 64
 # A step estimated below this many simple instructions runs on the calling thread.
 # That is some 10 µs on one core.  To share a step costs 1 to 2 µs where threads are awake, and tens
 # where they have to be woken.
@@ -51,8 +50,6 @@ _TILE = 150_000
 # Columns are cut at multiples of this, so that tiles start on vector boundaries.
 _COLUMN_UNIT = 64
 
-# Slots of the arena that are compared with one another.
-_MOST_COMPARED = 1024
 
 # What Python does among rows that jump.
 Stop = HostStep | Fail | Grow | Draw | Learn
@@ -75,6 +72,15 @@ class Reserved(NamedTuple):
     size: int  # the number in `compute` of how many are drawn
 
 
+class SizeArrays(NamedTuple):
+    """The tensors of one dtype whose contents are sizes, element by element."""
+
+    dtype: np.dtype
+    slots: np.ndarray
+    places: np.ndarray  # in the slot
+    sources: np.ndarray  # numbers in `compute`
+
+
 @dataclass(slots=True)
 class Template:
     """The argument blocks of a plan's native steps with every number still symbolic.
@@ -95,7 +101,7 @@ class Template:
     stacks: list[tuple[int, GrowableStack, int]]  # position of a record, stack, number of its bytes
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
-    size_arrays: list[tuple[int, Value, list[int]]]  # slot, value, numbers in `compute`
+    size_arrays: list[SizeArrays]
     # Ranges of table rows, and between them what Python does.
     segments: list[tuple[int, int] | HostStep | Fail]
     stops: dict[int, Stop]  # by row: what Python does there, inside of loops
@@ -362,11 +368,7 @@ class _Layout:
         self._aim()
         add = self.numbers.add
         slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
-        size_arrays = []
-        for number, slot in enumerate(self.schedule.slots):
-            for value in slot.values:
-                if isinstance(value.node, Sizes):
-                    size_arrays.append((number, value, [add(s) for s in value.node.items.flat]))
+        size_arrays = _size_arrays(self.schedule, add)
         text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
         compute = sizes.compile_function(scope.examples, text)
         for position, number in self.sized:
@@ -397,15 +399,27 @@ class _Layout:
         )
 
 
+def _size_arrays(schedule: Schedule, add: Callable[[AnySize], int]) -> list[SizeArrays]:
+    """What has to be written before a run, as the numbers that `add` makes of sizes."""
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for number, slot in enumerate(schedule.slots):
+        for value in slot.values:
+            if isinstance(value.node, Sizes):
+                rows = found.setdefault(value.dtype, [])
+                rows += [(number, i, add(s)) for i, s in enumerate(value.node.items.flat)]
+    tables = {dtype: np.array(rows, np.int64).reshape(-1, 3) for dtype, rows in found.items()}
+    return [SizeArrays(numpy_dtype(dtype), *table.T) for dtype, table in tables.items()]
+
+
 def _row_numbers(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
     """For each step the numbers that its row depends on; -1 for none."""
-    rows = []
+    rows: list[tuple[int, ...]] = []
     for step in steps:
         if isinstance(step, ControlNumbers):
             rows.append((-1,) * 5)
             continue
-        tiles = (-1 if tile is None else tile for tile in (step.row_tile, step.col_tile))
-        rows.append((step.rows, step.columns, step.positions, *tiles))
+        cut = (-1 if tile is None else tile for tile in (step.row_tile, step.col_tile))
+        rows.append((step.rows, step.columns, step.positions, *cut))
     return np.array(rows, np.int64).reshape(-1, 5)
 
 
@@ -431,6 +445,7 @@ class Binding:
     symbols: tuple[int, ...]
     values: np.ndarray  # the numbers, as a vector
     room: list[int]  # the bytes that each slot has, which are as many as it needs or more
+    starts: np.ndarray  # the offsets, as a vector
 
 
 def bind(
@@ -451,13 +466,14 @@ def bind(
     args[template.numbers.positions] = values[template.numbers.sources]
     counts = [numbers[size] for size, _ in template.slots]
     if like is not None and all(map(le, counts, like.room)):
-        offsets, total, room = like.offsets, like.arena_bytes, like.room
+        offsets, total, room, starts = like.offsets, like.arena_bytes, like.room, like.starts
     else:
         room = counts if most is None else _roomy(template, counts, most)
         live = (steps for _, steps in template.slots)
         offsets, total = place(list(zip(room, live, strict=True)))
-    args[template.arena.positions] = np.array(offsets, np.int64)[template.arena.sources]
-    scratch = -(-values[template.scratch.sources] // _ALIGN) * _ALIGN
+        starts = np.array(offsets, np.int64)
+    args[template.arena.positions] = starts[template.arena.sources]
+    scratch = -(-values[template.scratch.sources] // ALIGN) * ALIGN
     args[template.scratch.positions + 1] = scratch
     return Binding(
         template,
@@ -470,6 +486,7 @@ def bind(
         tuple(symbols),
         values,
         room,
+        starts,
     )
 
 
@@ -492,86 +509,6 @@ def _table(
     for row in np.flatnonzero(differs[template.row_numbers].any(axis=1)).tolist():
         table[row] = _table_row(template.steps[row], numbers)
     return table
-
-
-def place(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """Offsets for slots of (bytes, steps that need it as bits), and the bytes of all together.
-
-    The largest come first, each at the lowest place that no slot needed at the same time has; of
-    very many, which would have to be compared with one another, the first that is needed.
-    """
-    if len(slots) > _MOST_COMPARED:
-        return _place_in_time(slots)
-    offsets = [0] * len(slots)
-    taken: list[tuple[int, int, int]] = []  # start, end, steps; by start
-    # Large ones are hardest to place; small ones fit into what is left between them.
-    for number in sorted(range(len(slots)), key=lambda i: -slots[i][0]):
-        count, live = slots[number]
-        count = -(-count // _ALIGN) * _ALIGN
-        start = 0
-        for begin, end, steps in taken:
-            if steps & live and end > start:
-                if begin >= start + count:
-                    break
-                start = end
-        offsets[number] = start
-        insort(taken, (start, start + count, live))
-    return offsets, max((end for _, end, _ in taken), default=0)
-
-
-def _place_in_time(slots: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """The same, slot by slot as steps need them: each in the smallest gap, or behind all others."""
-    counts = [-(-count // _ALIGN) * _ALIGN for count, _ in slots]
-    # The lowest bit is the first step that needs a slot, the highest the last. What lies between
-    # counts as needed too.
-    first = [(live & -live).bit_length() for _, live in slots]
-    offsets, gaps, total = [0] * len(slots), _Gaps(), 0
-    busy: list[tuple[int, int]] = []  # last step, slot
-    for number in sorted(range(len(slots)), key=first.__getitem__):
-        while busy and busy[0][0] < first[number]:
-            done = heappop(busy)[1]
-            gaps.add(offsets[done], offsets[done] + counts[done])
-        start = gaps.take(counts[number])
-        if start is None:
-            start, total = total, total + counts[number]
-        offsets[number] = start
-        heappush(busy, (slots[number][1].bit_length(), number))
-    return offsets, total
-
-
-class _Gaps:
-    """Free pieces of memory; those that touch become one."""
-
-    def __init__(self) -> None:
-        self._by_size: list[tuple[int, int]] = []  # size, start
-        self._end_of: dict[int, int] = {}
-        self._start_of: dict[int, int] = {}
-
-    def add(self, start: int, end: int) -> None:
-        """A piece becomes free."""
-        if start == end:
-            return
-        if start in self._start_of:
-            start = self._drop(self._start_of[start])[0]
-        if end in self._end_of:
-            end = self._drop(end)[1]
-        insort(self._by_size, (end - start, start))
-        self._end_of[start], self._start_of[end] = end, start
-
-    def take(self, count: int) -> int | None:
-        """The start of `count` bytes of the smallest piece that has so many; None if none has."""
-        place = bisect_left(self._by_size, (count, -1))
-        if place == len(self._by_size):
-            return None
-        start, end = self._drop(self._by_size[place][1])
-        self.add(start + count, end)
-        return start
-
-    def _drop(self, start: int) -> tuple[int, int]:
-        end = self._end_of.pop(start)
-        del self._start_of[end]
-        del self._by_size[bisect_left(self._by_size, (end - start, start))]
-        return start, end
 
 
 def _table_row(step: StepNumbers | ControlNumbers, numbers: Sequence[int]) -> tuple[int, ...]:

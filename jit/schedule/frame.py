@@ -74,9 +74,11 @@ class Frame:
 
     def fill_sizes(self, binding: Binding) -> None:
         """Writes the tensors whose contents are sizes."""
-        for slot, value, places in binding.template.size_arrays:
-            view = self.view(binding, slot, value, [int(size) for size in value.shape])
-            view[...] = np.array([binding.numbers[n] for n in places]).reshape(value.shape)
+        for kind, slots, places, sources in binding.template.size_arrays:
+            whole = len(self.memory) // kind.itemsize * kind.itemsize
+            numbers = self.memory[:whole].view(kind)
+            # (Slots begin at multiples of more than any element takes.)
+            numbers[binding.starts[slots] // kind.itemsize + places] = binding.values[sources]
 
     def view(self, binding: Binding, slot: int, value: Value, shape: Sequence[int]) -> np.ndarray:
         """An arena value as an array, at concrete sizes."""

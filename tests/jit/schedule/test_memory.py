@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.schedule import bind, frame
+from numbaflow.jit.schedule import frame, placing
 from numbaflow.jit.schedule.aligned import aligned_empty
 
 slots = st.lists(st.tuples(st.integers(0, 5000), st.integers(1, 2**12 - 1)), max_size=30)
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.cpu
 @pytest.mark.pure
 @given(slots)
 def test_slots_needed_together_do_not_overlap(wanted):
-    offsets, total = bind.place(wanted)
+    offsets, total = placing.place(wanted)
     ends = [start + count for start, (count, _) in zip(offsets, wanted)]
     assert all(end <= total for end in ends)
     for i, (count, steps) in enumerate(wanted):
@@ -35,7 +35,7 @@ def test_slots_needed_together_do_not_overlap(wanted):
 
 @pytest.mark.pure
 def test_slots_of_other_times_share_memory():
-    offsets, total = bind.place([(640, 0b0011), (64, 0b0110), (640, 0b1100), (576, 0b1000)])
+    offsets, total = placing.place([(640, 0b0011), (64, 0b0110), (640, 0b1100), (576, 0b1000)])
     assert offsets[0] == offsets[2] == 0
     assert total == 640 + 576
 
@@ -79,10 +79,10 @@ def test_plans_of_a_session_share_their_memory():
 def test_very_many_slots_get_places_of_their_own_too():
     random = np.random.default_rng(4)
     slots = []
-    for _ in range(bind._MOST_COMPARED + 1):
+    for _ in range(placing._MOST_COMPARED + 1):
         first, steps = int(random.integers(0, 900)), int(random.choice([1, 5, 40, 400]))
         slots.append((int(random.choice([0, 8, 100, 70000])), (2 << first + steps) - (1 << first)))
-    offsets, total = bind.place(slots)
+    offsets, total = placing.place(slots)
     spans = sorted((at, at + size, live) for at, (size, live) in zip(offsets, slots) if size)
     assert spans[-1][1] <= total < sum(size for size, _ in slots) / 3
     for number, (_, end, live) in enumerate(spans):
