@@ -18,11 +18,11 @@ from .. import debug
 from ..kernel.size_scope import Scope
 from ..program.editing import Program
 from . import (
+    early_measures,
     epilogue,
     legalize,
     matmul_rewrites,
     max_pool_rewrites,
-    measuring,
     verify_program,
 )
 from .rewriting import apply_rules
@@ -42,7 +42,7 @@ PASSES = (
     Pass("stop_before_effects", legalize.stop_before_effects),
     Pass("route_pooled_gradients", max_pool_rewrites.route_pooled_gradients, straight=True),
     # Behind what makes nodes of checks, which stay where they are.
-    Pass("measure_early", measuring.measure_early, straight=True),
+    Pass("measure_early", early_measures.measure_early, straight=True),
     # Views first: which products read the same factor shows only then, and a packed one has no
     # views.
     Pass("read_products_through_views", partial(apply_rules, matmul_rewrites.VIEWS), straight=True),

@@ -10,7 +10,9 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.runtime.execution import is_held
+from numbaflow.jit.runtime import runner
+from numbaflow.jit.runtime.execution import Run, is_held
+from numbaflow.jit.schedule.steps import Learn
 
 pytestmark = pytest.mark.cpu
 
@@ -79,3 +81,39 @@ def test_random_numbers_of_a_measured_size_are_taken_when_the_size_is_known() ->
     before = tf.random_normal([3], seed=2)
     feeds = [{x: np.linspace(0, 1, size)} for size in (300, 500, 500, 200, 900)]
     both_ways([drawn * 2, before], feeds)
+
+
+def three_choices() -> tuple[tf.Tensor, list[tf.Tensor]]:
+    """A vector, and what is left of it by three conditions, the last on what the second left."""
+    x = tf.placeholder(tf.float32, [None])
+    large, small = (tf.boolean_mask(tf.cumsum(x), some) for some in (x > 0.5, x < 0.4))
+    few = tf.boolean_mask(tf.sqrt(small), small > tf.reduce_mean(small))
+    return x, [large * 2, tf.reduce_sum(large), small[::-1], few + 1]
+
+
+def test_sizes_are_learnt_together_where_none_needs_another() -> None:
+    x, results = three_choices()
+    with settings.override(jit="always"), tf.Session() as session:
+        run = runner.make_runner(session, session.graph, results, [], [x])
+        assert isinstance(run, runner.Runner)
+        plan, _ = run.prepare([np.linspace(0, 1, 50, dtype=np.float32)])
+    places = [i for i, step in enumerate(plan.schedule.steps) if isinstance(step, Learn)]
+    assert len(places) == 3
+    assert places[1] == places[0] + 1 < places[2] - 1
+
+
+def test_a_run_goes_on_where_it_is_while_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, results = three_choices()
+    draws = np.random.default_rng(7)
+    feeds = [{x: draws.uniform(0, 1, 400)} for _ in range(12)]
+    both_ways(results, feeds)
+    moves = []
+    take_over = Run.take_over
+    monkeypatch.setattr(Run, "take_over", lambda *given: (moves.append(1), take_over(*given)))
+    with settings.override(jit="always"), tf.Session() as session:
+        counts = []
+        for feed in feeds:
+            session.run(results[1:], feed)
+            counts.append(len(moves))
+    assert counts[0] > 0
+    assert counts[3] == counts[-1]
