@@ -15,6 +15,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
 from ..shape_inference import dims, of_rank, ranked, ranked_at_least
+from .compiled import lower_to_sparse
 from .rows import places_of, splits_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ _SAMPLE: list[Any] = [
 # Sparse
 
 
-def _check_nested(nested: list[np.ndarray], values: np.ndarray) -> None:
+def check_nested(nested: list[np.ndarray], values: np.ndarray) -> None:
+    """Raises InvalidArgumentError for splits that are no rows of these values."""
     lengths = [splits.size - 1 for splits in nested[1:]] + [len(values)]
     for level, splits in enumerate(nested):
         if not splits.size:
@@ -48,7 +50,7 @@ def _check_nested(nested: list[np.ndarray], values: np.ndarray) -> None:
 
 
 def _to_sparse(c: KernelContext, nested: list[np.ndarray], values: np.ndarray) -> Any:
-    _check_nested(nested, values)
+    check_nested(nested, values)
     # The coordinates of rows, level by level; those of a row are repeated for what is in it.
     columns = [np.arange(nested[0].size - 1)]
     sizes = [nested[0].size - 1]
@@ -87,6 +89,7 @@ define(
     "RAGGED_RANK: int >= 1; T: type; Tsplits: {int32, int64} = int64",
     shape=_sparse_shapes,
     kernel=_to_sparse,
+    lower=lower_to_sparse,
     gradient=_to_sparse_gradient,
     doc="A ragged tensor as a sparse one: the coordinates of all its values.",
     test={"values": [_SAMPLE], "gradient": True},

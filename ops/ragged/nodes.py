@@ -14,6 +14,13 @@ from ...engine.graph.tensor import IndexedSlices
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..shape_inference import dims, merge_dim, of_rank, ranked, ranked_at_least, ranked_at_most
+from .compiled import (
+    gathered_sizes,
+    lower_gather,
+    lower_range,
+    measured_gather,
+    measured_range,
+)
 from .rows import places_of, splits_of
 
 if TYPE_CHECKING:
@@ -24,8 +31,8 @@ if TYPE_CHECKING:
 # Range
 
 
-def _range_lengths(starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray) -> np.ndarray:
-    """How many numbers each range has, as TensorFlow counts them."""
+def range_lengths(starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray) -> np.ndarray:
+    """How many numbers each range has, as TensorFlow counts them; refuses a step of 0."""
     if not (deltas != 0).all():
         raise errors.invalid("Requires delta != 0")
     backwards = ((deltas > 0) & (limits < starts)) | ((deltas < 0) & (limits > starts))
@@ -61,8 +68,17 @@ def _range(c: KernelContext, starts: np.ndarray, limits: np.ndarray, deltas: np.
         raise errors.invalid("starts, limits, and deltas must have the same shape")
     count = sizes.pop() if sizes else 1
     starts, limits, deltas = (np.broadcast_to(array, count) for array in given.values())
-    lengths = _range_lengths(starts, limits, deltas)
+    lengths = range_lengths(starts, limits, deltas)
     return splits_of(lengths, c.out_dtype(0)), _range_values(starts, deltas, lengths)
+
+
+def _range_size(c: KernelContext, *given: np.ndarray) -> list[int] | None:
+    """How many numbers there are in all rows; None where the kernel refuses what is given."""
+    try:
+        alike = np.broadcast_arrays(*(np.atleast_1d(array) for array in given))
+        return [int(range_lengths(*alike).sum())]
+    except (ValueError, errors.InvalidArgumentError):
+        return None
 
 
 def _range_shapes(c: ShapeContext) -> list[TensorShape]:
@@ -83,7 +99,9 @@ ragged_range = define(
     shape=_range_shapes,
     kernel=_range,
     gradient=NoGradient("TensorFlow gives ranges of different lengths none"),
-    dynamic_shape=True,
+    lower=lower_range,
+    dynamic_shape=_range_size,
+    measured_sizes=measured_range,
     doc="Ranges of numbers, one behind the other, and where each begins and ends.",
     test={
         "values": [
@@ -96,7 +114,8 @@ ragged_range = define(
 # Gather
 
 
-def _check_splits(nested: list[np.ndarray], count: int) -> None:
+def check_splits(nested: list[np.ndarray], count: int) -> None:
+    """Raises InvalidArgumentError for splits that are no rows of so many values."""
     for level, splits in enumerate(nested):
         last = count if level == len(nested) - 1 else nested[level + 1].size
         if not splits.size:
@@ -109,12 +128,17 @@ def _check_splits(nested: list[np.ndarray], count: int) -> None:
             raise errors.invalid("Ragged splits must be sorted")
 
 
-def _check_indices(indices: np.ndarray, count: int) -> None:
+def indices_error(indices: np.ndarray, count: int) -> BaseException:
+    """What is said of numbers of which one is not that of a row."""
     outside = (indices < 0) | (indices >= count)
-    if outside.any():
-        place = tuple(int(i) for i in np.argwhere(outside)[0])
-        where = f"[{','.join(map(str, place))}]" if place else ""
-        raise errors.invalid(f"indices{where} = {indices[place]} is not in [0, {count})")
+    place = tuple(int(i) for i in np.argwhere(outside)[0])
+    where = f"[{','.join(map(str, place))}]" if place else ""
+    return errors.invalid(f"indices{where} = {indices[place]} is not in [0, {count})")
+
+
+def _check_indices(indices: np.ndarray, count: int) -> None:
+    if ((indices < 0) | (indices >= count)).any():
+        raise indices_error(indices, count)
 
 
 def _gather(c: KernelContext, nested: list[np.ndarray], values: np.ndarray, indices: Any) -> Any:
@@ -122,7 +146,7 @@ def _gather(c: KernelContext, nested: list[np.ndarray], values: np.ndarray, indi
     _check_indices(indices, nested[0].size - 1)
     if not values.ndim:
         raise errors.invalid("params.rank must be nonzero")
-    _check_splits(nested, len(values))
+    check_splits(nested, len(values))
     dtype = nested[0].dtype
     found, count = [], 1
     for size, inner in zip(indices.shape, indices.shape[1:]):
@@ -172,7 +196,9 @@ ragged_gather = define(
     shape=_gather_shapes,
     kernel=_gather,
     gradient=_gather_gradient,
-    dynamic_shape=True,
+    lower=lower_gather,
+    dynamic_shape=gathered_sizes,
+    measured_sizes=measured_gather,
     doc="Rows of different lengths, by number.",
     test={
         "values": [
