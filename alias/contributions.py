@@ -55,6 +55,11 @@ def _has_namespace(name: str) -> bool:
     return f"{_PACKAGE}.contrib.{name}" in sys.modules
 
 
+def contribution_modules() -> list[str]:
+    """The paths below `tensorflow` of all modules of TensorFlow 1.15's contributions."""
+    return [f"contrib.{name}" for name in _modules()]
+
+
 @functools.cache
 def _modules() -> frozenset[str]:
     """The modules and packages of TensorFlow 1.15 below `tensorflow.contrib`, by their paths."""

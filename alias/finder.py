@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..engine.interface.missing import NOT_YET, is_known, module_error
-from .contributions import contribution_homes
+from .contributions import contribution_homes, contribution_modules
 from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
 from .renamed import RENAMED
@@ -169,6 +169,8 @@ class _View(ModuleType):
         )
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return sorted(self.__names())
         value = _MISSING
         if name in self._renamed:
             value = _target(self._renamed[name])
@@ -189,6 +191,16 @@ class _View(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
         vars(self)[name] = value
         return value
+
+    def __names(self) -> set[str]:
+        """What `import *` takes: the names of its homes, and modules below that have a home."""
+        path = self.__name__.removeprefix(f"{ROOT}.")
+        known = (*_internal_names(), *contribution_modules())
+        below = {name.removeprefix(f"{path}.") for name in known if name.startswith(f"{path}.")}
+        found = {name for name in below if "." not in name and _internal(f"{path}.{name}")}
+        for home in self._homes:
+            found.update(_public_names(home))
+        return {name for name in (*found, *self._renamed) if not name.startswith("_")}
 
     def __below(self, name: str) -> Any:
         """A module below it: in TensorFlow all of them are imported."""
@@ -259,6 +271,21 @@ def _target(text: str) -> Any:
     path, _, name = text.partition(":")
     module = importlib.import_module(path, _PACKAGE)
     return getattr(module, name, _MISSING) if name else module
+
+
+def _public_names(home: str) -> list[str]:
+    """The names of a home that are its own, not what it imports to work with."""
+    if home in ("raw", "tf"):  # Too many, of which some are Python's, too: `print`.
+        return []
+    if home.startswith("tf."):
+        space = _public(home[3:])
+        return dir(space) if isinstance(space, ModuleType) else []
+    module = importlib.import_module(home, _PACKAGE)
+    return [
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "").startswith(_PACKAGE) or name.isupper()
+    ]
 
 
 def _lookup(home: str, name: str) -> Any:

@@ -457,6 +457,18 @@ train.contrib.checkpoint.visualize: contrib.checkpoint.dot_graph_from_checkpoint
 train.contrib.compiler: contrib.compiler.jit.experimental_jit_scope
   contrib.compiler.xla.check_function_argument_count contrib.compiler.xla.compile
   contrib.compiler.xla.estimator_model_fn xla.experimental.compile xla.experimental.jit_scope
+train.contrib.constrained_optimization.candidates:
+  contrib.constrained_optimization.find_best_candidate_distribution
+  contrib.constrained_optimization.find_best_candidate_index
+train.contrib.constrained_optimization.constrained_minimization_problem:
+  contrib.constrained_optimization.ConstrainedMinimizationProblem
+train.contrib.constrained_optimization.constrained_optimizer:
+  contrib.constrained_optimization.ConstrainedOptimizer
+train.contrib.constrained_optimization.external_regret_optimizer:
+  contrib.constrained_optimization.AdditiveExternalRegretOptimizer
+train.contrib.constrained_optimization.swap_regret_optimizer:
+  contrib.constrained_optimization.AdditiveSwapRegretOptimizer
+  contrib.constrained_optimization.MultiplicativeSwapRegretOptimizer
 train.contrib.copy_graph: contrib.copy_graph.copy_op_to_graph
   contrib.copy_graph.copy_variable_to_graph contrib.copy_graph.get_copied_op
 train.contrib.crf: contrib.crf.CrfDecodeBackwardRnnCell contrib.crf.CrfDecodeForwardRnnCell
@@ -785,6 +797,15 @@ train.contrib.learn.learn_io.frames: contrib.learn.extract_dask_data
   contrib.learn.io.HAS_PANDAS contrib.learn.io.extract_dask_data
   contrib.learn.io.extract_dask_labels contrib.learn.io.extract_pandas_data
   contrib.learn.io.extract_pandas_labels contrib.learn.io.extract_pandas_matrix
+train.contrib.learn.learn_io.generator_io: contrib.learn.io.generator_input_fn
+train.contrib.learn.learn_io.graph_io: contrib.learn.io.queue_parsed_features
+  contrib.learn.io.read_batch_examples contrib.learn.io.read_batch_features
+  contrib.learn.io.read_batch_record_features contrib.learn.io.read_keyed_batch_examples
+  contrib.learn.io.read_keyed_batch_examples_shared_queue contrib.learn.io.read_keyed_batch_features
+  contrib.learn.io.read_keyed_batch_features_shared_queue contrib.learn.read_batch_examples
+  contrib.learn.read_batch_features contrib.learn.read_batch_record_features
+  contrib.learn.read_keyed_batch_examples contrib.learn.read_keyed_batch_examples_shared_queue
+  contrib.learn.read_keyed_batch_features contrib.learn.read_keyed_batch_features_shared_queue
 train.contrib.learn.learn_io.numpy_io: contrib.learn.io.numpy_input_fn
 train.contrib.learn.learn_io.pandas_io: contrib.learn.io.pandas_input_fn
 train.contrib.learn.learn_runner: contrib.learn.learn_runner.run contrib.learn.learn_runner.tune
