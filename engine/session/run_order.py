@@ -11,22 +11,23 @@ run: a read that lies fewer operations from the start than a change comes before
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile
+from typing import Any
 
 from .. import errors
 from ..graph.operation import Operation, arg_length
-from ..graph.registry import OpDef
 from ..graph.tensor import Tensor
 
-Edges = Mapping[Operation, Sequence[Operation]]
+Edges = Mapping["Operation | _Gate", Sequence["Operation | _Gate"]]
 
 
 def needed_operations(
     fetches: Iterable[Tensor], targets: Iterable[Operation], feeds: Iterable[Tensor]
 ) -> list[Operation]:
     """The operations to run, in order: that of creation but for edges that point back, and reads
-    that come before a change (`early_reads`)."""
+    that come before a change (`_gates`)."""
     fed = set(feeds)
     # A placeholder that is fed does not run, even where something waits for it.
     skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
@@ -49,7 +50,7 @@ def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> l
 
 
 def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
-    before = {op: _predecessors(op, fed, skipped) for op in ops}
+    before: dict[Operation | _Gate, list[Any]] = {op: _predecessors(op, fed, skipped) for op in ops}
     # As in nearly all graphs nodes take what was there before them.
     if any(other._id > op._id for op in ops for other in before[op]):
         # What a loop sends back is for its next iteration.
@@ -58,32 +59,41 @@ def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) ->
                 o for o in before[op] if o.definition.control_flow_role != "next" or o._id < op._id
             ]
         ops = _sorted(ops, before)
-    early = early_reads(ops, before)
-    for read, change in early:
-        before[change].append(read)
-    return _sorted(ops, before) if early else ops
+    gates = _gates(ops, before)
+    return _sorted([*ops, *gates], before) if gates else ops
 
 
-def _sorted(ops: list[Operation], before: Edges) -> list[Operation]:
+class _Gate:
+    """Runs nothing: what waits for it comes behind all that it waits for."""
+
+    __slots__ = ("_id",)
+
+    def __init__(self, number: int) -> None:
+        # Before all operations, none of which has a number below zero.
+        self._id = -1 - number
+
+
+def _sorted(ops: Sequence[Operation | _Gate], before: Edges) -> list[Operation]:
     """The operations, each behind those before it, and else in order of creation."""
     waiting = {op: len(set(before[op])) for op in ops}
-    after: dict[Operation, list[Operation]] = {op: [] for op in ops}
+    after: dict[Operation | _Gate, list[Operation | _Gate]] = {op: [] for op in ops}
     for op in ops:
         for other in set(before[op]):
             after[other].append(op)
     by_id = {op._id: op for op in ops}
     ready = [op._id for op in ops if not waiting[op]]
     heapq.heapify(ready)
-    result = []
+    result: list[Operation] = []
     while ready:
         op = by_id[heapq.heappop(ready)]
-        result.append(op)
+        if not isinstance(op, _Gate):
+            result.append(op)
         for other in after[op]:
             waiting[other] -= 1
             if not waiting[other]:
                 heapq.heappush(ready, other._id)
-    if len(result) < len(ops):
-        stuck = sorted(op.name for op in ops if waiting[op])
+    stuck = sorted(op.name for op in ops if waiting[op] and not isinstance(op, _Gate))
+    if stuck:
         raise errors.invalid(
             f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
             f"{', '.join(stuck[:8])}"
@@ -101,47 +111,85 @@ def reference_flags(op: Operation) -> list[bool]:
     return flags + [False] * (len(op._inputs_val) - len(flags))
 
 
-def early_reads(ops: Sequence[Operation], before: Edges) -> list[tuple[Operation, Operation]]:
-    """Pairs of a read and a change made before it that the read is to precede.
+def _gates(
+    ops: Sequence[Operation], before: dict[Operation | _Gate, list[Operation | _Gate]]
+) -> list[_Gate]:
+    """Makes changes wait for the reads that are to precede them; what stands between the two.
+
+    For each depth at which a variable is changed there is a gate: changes of that depth wait for
+    it, and it waits for reads that lie nearer to the start, and for the gate before it.  So there
+    are as few edges as reads and changes, where there might be as many pairs of them as products.
 
     Args:
         ops: those of a run, each behind all that it waits for.
-        before: what each waits for.
+        before: what each waits for, to which gates are added.
     """
-    late = [pair for pair in _late_reads(ops) if not any(map(_in_context, pair))]
-    if not late:
+    used = _used_late(ops)
+    if not used:
         return []
-    depth: dict[Operation, int] = {}
+    depth: dict[Operation | _Gate, int] = {}
     for op in ops:
         depth[op] = 1 + max((depth.get(other, 0) for other in before[op]), default=0)
-    # Whoever waits for a change lies farther from the start than it: no circle can come of it.
-    return [(read, change) for read, change in late if depth[read] < depth[change]]
+    gates: list[_Gate] = []
+    for reads, changes in used:
+        levels = sorted({depth[change] for change in changes})
+        # Whoever waits for a change lies farther from the start than it: no circle can come of it.
+        nearer = [read for read in reads if depth[read] < levels[-1]]
+        if not nearer:
+            continue
+        first = len(gates)
+        for number in range(len(levels)):
+            gate = _Gate(len(gates))
+            before[gate] = [gates[-1]] if number else []
+            gates.append(gate)
+        for read in nearer:
+            before[gates[first + bisect_right(levels, depth[read])]].append(read)
+        for change in changes:
+            before[change].append(gates[first + bisect_left(levels, depth[change])])
+    return gates
+
+
+def _used_late(ops: Sequence[Operation]) -> list[tuple[list[Operation], list[Operation]]]:
+    """The reads and changes of each variable that has a read behind a change."""
+    late: dict[Operation, None] = {}
+    changed: set[Operation] = set()
+    # Most changes are a run's last operations, and nothing is read behind them.
+    for _, variable, is_change in _uses(dropwhile(lambda op: not _takes_variable(op), ops)):
+        if is_change:
+            changed.add(variable)
+        elif variable in changed:
+            late[variable] = None
+    if not late:
+        return []
+    found: dict[Operation, tuple[list[Operation], list[Operation]]] = {v: ([], []) for v in late}
+    for op, variable, is_change in _uses(ops):
+        if variable in found:
+            found[variable][is_change].append(op)
+    return list(found.values())
+
+
+def _uses(ops: Iterable[Operation]) -> Iterator[tuple[Operation, Operation, bool]]:
+    """(operation, variable, whether it changes it) of what reads or changes one."""
+    for op in ops:
+        if op.definition.passes_ref:
+            continue
+        held = [_variable(tensor) for tensor in op._inputs_val]
+        if not any(held) or _in_context(op):
+            continue
+        gives = any(arg.is_ref for arg in op.definition.outputs)
+        for variable, is_given in zip(held, reference_flags(op), strict=True):
+            if variable is not None and (gives or not is_given):
+                yield op, variable, is_given
+
+
+def _takes_variable(op: Operation) -> bool:
+    definition = op.definition
+    return not definition.passes_ref and any(arg.is_ref for arg in definition.inputs)
 
 
 def _in_context(op: Operation) -> bool:
     """Is it in a loop or branch?  There no operation has one distance from the start."""
     return op._get_control_flow_context() is not None
-
-
-def _late_reads(ops: Sequence[Operation]) -> Iterator[tuple[Operation, Operation]]:
-    """Reads that come behind a change of the same variable, with the change."""
-    changes: dict[Operation, list[Operation]] = {}
-    # Most changes are a run's last operations.
-    for op in dropwhile(lambda op: not _takes_variable(op.definition), ops):
-        if op.definition.passes_ref:
-            continue
-        held = [_variable(tensor) for tensor in op._inputs_val]
-        if not any(held):
-            continue
-        for variable, is_given in zip(held, reference_flags(op), strict=True):
-            if variable is not None and not is_given:
-                yield from ((op, change) for change in changes.get(variable, ()))
-            elif variable is not None and any(arg.is_ref for arg in op.definition.outputs):
-                changes.setdefault(variable, []).append(op)
-
-
-def _takes_variable(definition: OpDef) -> bool:
-    return not definition.passes_ref and any(arg.is_ref for arg in definition.inputs)
 
 
 def _variable(tensor: Tensor) -> Operation | None:

@@ -71,3 +71,40 @@ def test_reads_come_first_that_lie_nearer_to_the_start() -> None:
     assert place[read.op] < place[deep.op] < place[behind.op]
     rest = [op._id for op in order if op not in (read.op, *(t.op for t in read.op.inputs))]
     assert rest == sorted(rest)
+
+
+def read_and_changed(count: int) -> list[tf.Operation]:
+    """A variable with so many changes, each farther from the start, and behind them reads."""
+    x, far, near = tf.Variable(0.0), tf.constant(0.0), tf.constant(1.0)
+    made = []
+    for _ in range(count):
+        far = tf.exp(far)
+        made.append(x.assign(far).op)
+    for _ in range(count):
+        near = tf.sin(near)
+        made.append(tf.add(x, near).op)
+    return made
+
+
+@pytest.mark.pure
+def test_every_read_precedes_the_changes_that_lie_farther() -> None:
+    made = read_and_changed(12)
+    order = run_order.needed_operations([], made, [])
+    place = {op: n for n, op in enumerate(order)}
+    for i, change in enumerate(made[:12]):
+        for read in made[12 : 12 + i]:
+            assert place[read] < place[change]
+    assert place[made[0]] < place[made[13]]
+
+
+@pytest.mark.growth
+def test_edges_grow_as_reads_and_changes_do() -> None:
+    edges = []
+    for count in (50, 200):
+        with tf.Graph().as_default():
+            ops = sorted(read_and_changed(count)[0].graph.get_operations(), key=lambda op: op._id)
+            before = {op: [t.op for t in op.inputs] for op in ops}
+            given = sum(map(len, before.values()))
+            assert run_order._gates(ops, before)
+            edges.append(sum(map(len, before.values())) - given)
+    assert edges[1] < 5 * edges[0]
