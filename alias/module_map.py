@@ -154,7 +154,8 @@ HOMES = {
         "ragged.ragged_operators": ".ops.ragged.tensor",
         "ragged.ragged_squeeze_op": ".ops.ragged.where",
         "ragged.ragged_string_ops": (
-            ".alias.internals.ragged .ops.ragged.strings .ops.strings.split tf.strings tf"
+            ".alias.internals.ragged .ops.ragged.strings .ops.ragged.unicode .ops.strings.split "
+            "tf.strings tf"
         ),
         "ragged.ragged_tensor": ".ops.ragged.tensor .ops.ragged.spec",
         "ragged.ragged_tensor_shape": ".ops.ragged.dynamic_shape",
@@ -412,6 +413,9 @@ HOMES["training"]["tracking.util"] = ".train.objects.checkpoint .train.objects.l
 HOMES["training"]["tensorboard_logging"] = ".train.summaries.event_logging"
 HOMES["training"]["checkpoint_ops"] = ".train.checkpoints.checkpoint_ops"
 HOMES["training"]["training_ops"] = "raw"
+HOMES["training"]["experimental.loss_scale"] = ".train.optimizers.loss_scale"
+HOMES["training"]["experimental.loss_scale_optimizer"] = ".train.optimizers.mixed_precision"
+HOMES["training"]["experimental.mixed_precision"] = ".train.optimizers.mixed_precision"
 HOMES["training"]["server_lib"] = ".train.distributed.server .train.distributed.cluster tf.train"
 HOMES["training"]["training_util"] = ".train.variables.global_step tf.train tf"
 HOMES["ops"].update(

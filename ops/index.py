@@ -149,6 +149,7 @@ ops.flow.loop: while_loop
 ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func
 ops.flow.tensor_array: TensorArray
+ops.flow.vectorized: vectorized_map
 ops.image.adjust: image.adjust_brightness image.adjust_contrast image.adjust_gamma image.adjust_hue
   image.adjust_jpeg_quality image.adjust_saturation image.per_image_standardization
   image.random_brightness image.random_contrast image.random_hue image.random_jpeg_quality
@@ -341,6 +342,8 @@ ops.ragged.segment_ids: ragged.row_splits_to_segment_ids ragged.segment_ids_to_r
 ops.ragged.spec: RaggedTensorSpec
 ops.ragged.strings: strings.bytes_split strings.ngrams
 ops.ragged.tensor: RaggedTensor
+ops.ragged.unicode: strings.unicode_decode strings.unicode_decode_with_offsets
+  strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets
 ops.ragged.values: ragged.RaggedTensorValue ragged.constant_value
 ops.random.distributions_stateless: random.gamma random.poisson random.stateless_categorical
   random.stateless_multinomial random.stateless_normal random.stateless_truncated_normal
@@ -1122,6 +1125,7 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   tpu.experimental.initialize_tpu_system tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard
   tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
+train.distributed.average_loss: nn.compute_average_loss nn.scale_regularization_loss
 train.distributed.cluster: train.ClusterSpec
 train.distributed.cluster_resolver: contrib.cluster_resolver.ClusterResolver
   contrib.cluster_resolver.SimpleClusterResolver contrib.cluster_resolver.TFConfigClusterResolver
@@ -1221,6 +1225,12 @@ train.optimizers.decay: train.cosine_decay train.cosine_decay_restarts train.exp
   train.polynomial_decay
 train.optimizers.gradient_descent: train.AdamOptimizer train.GradientDescentOptimizer
   train.MomentumOptimizer
+train.optimizers.loss_scale: train.experimental.DynamicLossScale train.experimental.FixedLossScale
+  train.experimental.LossScale
+train.optimizers.mixed_precision: train.experimental.MixedPrecisionLossScaleOptimizer
+  train.experimental.auto_mixed_precision_scope
+  train.experimental.disable_mixed_precision_graph_rewrite
+  train.experimental.enable_mixed_precision_graph_rewrite
 train.optimizers.optimizer: train.Optimizer
 train.optimizers.proximal: train.FtrlOptimizer train.ProximalAdagradOptimizer
   train.ProximalGradientDescentOptimizer

@@ -515,6 +515,7 @@ from .state.variable_scope import variable_scope as variable_scope
 from .state.variable_collections import variables_initializer as variables_initializer
 from .state.init import VarianceScaling as _variance_scaling_initializer
 from ..engine.types.dtypes import variant as variant
+from .flow.vectorized import vectorized_map as vectorized_map
 from .checks.numerics import verify_tensor_all_finite as verify_tensor_all_finite
 from .array.scatter import where as where
 from .array.scatter import where_v2 as where_v2
