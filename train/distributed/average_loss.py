@@ -43,7 +43,7 @@ def compute_average_loss(
         RuntimeError: it is called for all replicas at once.
 
     Example:
-        >>> tf.Session().run(tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4))
+        >>> print(tf.Session().run(tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4)))
         0.75
     """
     losses = convert_to_tensor(per_example_loss)
@@ -77,7 +77,7 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
         RuntimeError: it is called for all replicas at once.
 
     Example:
-        >>> tf.Session().run(tf.nn.scale_regularization_loss([1.0, 2.0]))
+        >>> print(tf.Session().run(tf.nn.scale_regularization_loss([1.0, 2.0])))
         3.0
     """
     return tf.reduce_sum(regularization_loss) / _replicas("scale_regularization_loss")
