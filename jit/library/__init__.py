@@ -15,6 +15,7 @@ from .index_rows import (
     parted_rows,
     row_groups,
     row_order,
+    row_places,
     spread_subsequence,
 )
 from .library_kernel import LibraryKernel
@@ -72,6 +73,7 @@ __all__ = [
     "resized_gradient",
     "row_groups",
     "row_order",
+    "row_places",
     "running",
     "scatter_rows",
     "search_sorted",

@@ -135,6 +135,20 @@ def row_groups(b: Any, rows: Any, order: Any, depth: AnySize) -> Any:
     return groups
 
 
+def row_places(b: Any, splits: Any, count: AnySize) -> tuple[Any, Any]:
+    """The row of each of so many values, and its number in the row, both int64 [count].
+
+    splits: int64 [rows + 1], where rows begin and end: they begin with 0 and do not decrease.
+    """
+    return b.call(
+        specialise("row_places", index_rows_kernels.row_places),
+        [splits],
+        [((count,), "int64"), ((count,), "int64")],
+        [splits.shape[0] - 1, count],
+        operations=2 * count,
+    )
+
+
 def filled_rows(b: Any, rows: Any, numbers: AnySize) -> tuple[Any, Any, Any, Any, Any]:
     """Rows of indices with one more for each of so many numbers that none begins with.
 
@@ -189,5 +203,6 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
         yield _subsequence_kernel(dtype).over([dtype, whole, whole, whole, dtype, whole])
     yield specialise("row_order", index_rows_kernels.row_order).over([whole] * 2)
     yield specialise("row_groups", index_rows_kernels.row_groups).over([whole] * 3)
+    yield specialise("row_places", index_rows_kernels.row_places).over([whole] * 3)
     filled = specialise("filled_rows", index_rows_kernels.filled)
     yield filled.over([whole, whole, whole, "bool", whole, whole])

@@ -203,6 +203,27 @@ def row_groups(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int)
         out[i] = group
 
 
+def row_places(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: where rows of values begin and end; the row of every value, and its number in the row;
+    how many rows and how many values there are.  In one tile.
+
+    What lies behind the last end is taken for the first value of the last row.
+    """
+    splits, owners, inside = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    rows, count = args[3], args[4]
+    done = 0
+    for row in range(rows):
+        first, limit = splits[row], splits[row + 1]
+        limit = limit if limit < count else count
+        for i in range(done, limit):
+            owners[i] = row
+            inside[i] = i - first
+        done = limit if limit > done else done
+    for i in range(done, count):
+        owners[i] = rows - 1 if rows > 0 else 0
+        inside[i] = 0
+
+
 def filled(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: rows of indices; those with one more for each number that none begins with, by their
     first numbers; the row that each was, or -1; which numbers were missing; for each row where it

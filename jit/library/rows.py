@@ -193,6 +193,7 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     a tensor, counts, running sums and products, and places of what is true."""
     yield _scatter_kernel("add", 0, "int64", 2, True).over(["int32", "int64", "int64"])
     yield _scatter_kernel("add", 0, "int64", 2, True).over(["int64"] * 3)
+    yield _running_kernel("add", "int64").over(["int64"] * 2)
     for dtype in dtypes:
         most = float(np.finfo(dtype).max)
         for fn, start in (("add", 0.0), ("mul", 1.0), ("max", -most), ("min", most)):

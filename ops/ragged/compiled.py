@@ -2,8 +2,8 @@
 """Compiled forms of the ops on ragged tensors.
 
 How many values rows have is data, and so is the size of what is made of them: a run measures it
-(`measured_sizes`) or finds it quickly (`dynamic_shape`).  The row of every value is where a search
-among the splits finds it; all else is gathers.
+(`measured_sizes`) or finds it quickly (`dynamic_shape`).  The row of every value and its number
+there are found by a walk along the splits (jit/library/index_rows.py); all else is gathers.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ def _places(b: Builder, splits: Value, count: AnySize) -> tuple[Value, Value]:
     """The row of each of so many values, and its number in the row."""
     from ...jit import library
 
-    rows = splits.shape[0] - 1
-    limits = b.reshape(b.slice(splits, [1], [rows]), [1, rows])
-    numbers = b.iota([1, count], 1, "int64")
-    owners = b.reshape(library.search_sorted(b, limits, numbers, True), [count])
-    starts = b.pick(splits, owners)
-    return owners, b.map(k.sub, b.reshape(numbers, [count]), starts)
+    return library.row_places(b, splits, count)
 
 
 def _ends(b: Builder, splits: Value) -> tuple[Value, Value]:
@@ -151,7 +146,7 @@ def measured_gather(b: Builder, op: OpView, nested: list[Value], values: Value, 
 
 
 def _clipped(number: Any, last: Any) -> Any:
-    return k.minimum(k.maximum(number, 0), last)
+    return k.maximum(k.minimum(number, last), 0)
 
 
 def _require_splits(b: Builder, nested: list[Value], count: AnySize) -> None:
@@ -216,9 +211,12 @@ def lower_to_sparse(b: Builder, op: OpView, nested: list[Value], values: Value) 
     for splits, size in zip(wide, sizes, strict=True):
         ends = b.constant([0], "int64"), b.constant([size], "int64")
         rows = splits.shape[0] - 1
-        for end, at in zip(ends, (0, rows), strict=True):
-            wrong = b.map(k.ne, b.slice(splits, [at], [1]), end)
-            b.require_not(b.reduce("any", wrong, None), error, *nested, values)
+        wrong = [
+            b.map(k.ne, b.slice(splits, [at], [1]), end)
+            for end, at in zip(ends, (0, rows), strict=True)
+        ]
+        for flags in (*wrong, b.map(k.gt, *_ends(b, splits))):
+            b.require_not(b.reduce("any", flags, None), error, *nested, values)
     columns: list[Value] = []
     places = b.iota([count], 0, "int64")
     for splits, size in zip(reversed(wide), reversed(sizes), strict=True):

@@ -42,6 +42,9 @@ def check_nested(nested: list[np.ndarray], values: np.ndarray) -> None:
             raise errors.invalid("ragged splits may not be empty.")
         if splits[0]:
             raise errors.invalid("First value of ragged splits must be 0.")
+        if (splits[1:] < splits[:-1]).any():
+            # (TensorFlow 1.15 does not look, and gives what there is no meaning to.)
+            raise errors.invalid("Ragged splits must be sorted")
         if splits[-1] != lengths[level]:
             raise errors.invalid(
                 "Final value of ragged splits must match the length the corresponding ragged "

@@ -223,6 +223,13 @@ def growing(dtype: str) -> Run:
     return [rows, stacked, out.size(), *tf.gradients(stacked, w)], {n: np.array(4, np.int32)}
 
 
+def ragged_tensors(dtype: str) -> Run:
+    x = tf.ragged.placeholder(dtype, 1, [])
+    fetches = [x[:, 1:].values, x.to_sparse().values, tf.gather(x, [1, 0]).values]
+    value = tf.ragged.constant_value([[1, 2, 3], [4]], np.dtype(dtype))
+    return fetches, {x.values: value.values, x.row_splits: value.row_splits}
+
+
 def sparse_tensors(dtype: str) -> Run:
     a, b = (tf.sparse_placeholder(dtype, [4, 6]) for _ in range(2))
     total, default = tf.sparse_add(a, b), tf.constant(1, dtype)
@@ -250,6 +257,7 @@ FAMILIES: tuple[Callable[[str], Run], ...] = (
     alignments,
     growing,
     sparse_tensors,
+    ragged_tensors,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays, boxes),
 )
 

@@ -40,6 +40,20 @@ def both_ways(call: Callable[[Any], Any]) -> list[np.ndarray]:
     return compiled
 
 
+@pytest.mark.parametrize("lengths", [[3, 0, 0, 2, 5], [0, 0], [], [40] * 30])
+def test_values_know_their_row_and_their_number_in_it(lengths: list[int]) -> None:
+    splits, total = np.cumsum([0, *lengths]), sum(lengths)
+    # Two more than there are, which is refused elsewhere, must not be left as memory was.
+    for count in (total, total + 2):
+        results = []
+        for b in (PlainBuilder(), EagerBuilder()):
+            owners, inside = library.row_places(b, b.value(splits), count)
+            results.append((owners.data.tolist(), inside.data.tolist()))
+        want = [(row, i) for row, length in enumerate(lengths) for i in range(length)]
+        want += [(max(len(lengths) - 1, 0), 0)] * (count - total)
+        assert results == [([row for row, _ in want], [i for _, i in want])] * 2
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("sizes", [(20, 30), (0, 5), (6, 0), (1, 1)])
 def test_a_merge_has_all_rows_and_leaves_out_small_sums_of_two(dtype: str, sizes: Any) -> None:
