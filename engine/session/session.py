@@ -45,7 +45,7 @@ Runner = Callable[[Sequence[Any]], list[Any]]
 _REMOTE_REASON = "Step was cancelled by an explicit call to `Session::Close()`."
 
 _incarnations = itertools.count(1)
-# The open sessions on this process's own runtime, for `Session.reset`.
+# The open sessions that run in this process, for `Session.reset`.
 _local_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
@@ -118,7 +118,9 @@ class BaseSession:
         self._limits, self._limits_lock = 0, threading.Lock()
         # Whether a run has to look at anything of this at all.
         self._is_special = self._timeout > 0
-        if not self._target:
+        # Whether its server knows it no more.
+        self.is_forgotten = False
+        if self.remote is None:
             _local_sessions.add(self)
 
     @property
@@ -298,6 +300,8 @@ class BaseSession:
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if self.is_forgotten:
+            raise errors.aborted(f"Session {id(self):016x} is not found.")
         if self.is_ending:
             raise errors.cancelled("Session has been closed.")
 
@@ -541,13 +545,7 @@ class Session(BaseSession):
         """Clears containers of a target and closes its local sessions, as TensorFlow does."""
         names = None if not containers else [as_text(name) for name in containers]
         target = session_target.target_bytes(target)
-        if target:
-            session_target.reset(target, names, config)
-            return
-        for session in list(_local_sessions):
-            session.resources.clear(names)
-            session.cancel()
-        _local_sessions.clear()
+        session_target.reset(target, names, config, _local_sessions)
 
 
 @export("InteractiveSession")

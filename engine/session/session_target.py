@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableSet, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -86,10 +86,25 @@ def runtime_of(target: bytes | None, graph: Graph, config: Any) -> tuple[Resourc
     return found, None
 
 
-def reset(target: bytes, containers: list[str] | None, config: Any) -> None:
-    """Clears containers of a target that is not this process's own runtime; None: all."""
-    text = target.decode()
-    _registered(RESETS, text)(text, containers, config)
+def reset(
+    target: bytes | None,
+    containers: list[str] | None,
+    config: Any,
+    sessions: MutableSet[BaseSession],
+) -> None:
+    """Clears containers of a target, None: all, and ends those of the sessions that are on it."""
+    if target:
+        text = target.decode()
+        _registered(RESETS, text)(text, containers, config)
+    for session in list(sessions):
+        if (session.sess_str or b"") != (target or b""):
+            continue
+        if target:
+            session.is_forgotten = True
+        else:
+            session.resources.clear(containers)
+        session.cancel()
+        sessions.discard(session)
 
 
 def _registered(table: dict[str, Any], target: str) -> Any:

@@ -8,5 +8,14 @@ Imports `engine` and `io`.
 # Imported when a target or a server asks for them, or by tools.
 ON_DEMAND = (
     *("call_threads", "master", "parted_run", "partition", "placement", "remote_session"),
-    *("rendezvous", "rpc", "service", "task_session", "tensor_messages", "worker"),
+    *(
+        "rendezvous",
+        "rpc",
+        "service",
+        "staged_run",
+        "stages",
+        "task_session",
+        "tensor_messages",
+        "worker",
+    ),
 )

@@ -24,10 +24,12 @@ from ...engine.session.partial_run import PartialRun, setup
 from ...engine.session.run_metadata import traced
 from ...io import protos
 from ...io.graph_extension import extend_graph
-from .parted_run import Feeds, PartedRun, Step
+from .parted_run import Feeds, PartedRun, Registered, Step
 from .partition import Partitioner
 from .placement import Placer
 from .rendezvous import task_of
+from .staged_run import StagedRun
+from .stages import staged
 from .task_session import TaskSession
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ class Master:
                     call.exception(timeout=_STILL_WAITING)
                     break
                 log.info("CreateSession still waiting for response from worker: %s", task)
-            found += peer.outcome(call).device_attributes
+            attributes = peer.outcome(call).device_attributes
+            self.worker.note_kin(task, attributes)
+            found += attributes
         return found
 
     def session(self, handle: str) -> MasterSession:
@@ -245,11 +249,25 @@ class MasterSession:
         tasks = {task_of(device) for device in devices.values()}
         if tasks <= {self._worker.task}:
             return _LocalRun(self._engine, fed, found, ended)
-        partitioner = Partitioner(self._graph, devices, self._incarnations, fed, self._added)
-        parts = partitioner.cut([tensor for tensor in found if tensor not in set(fed)])
-        return PartedRun(
-            self._worker, self._master.peers, self.handle, parts, fetches, self._config
-        )
+        wanted = [tensor for tensor in found if tensor not in set(fed)]
+        peers = self._master.peers
+        stages = staged(devices, fed, wanted)
+        if stages is None:
+            parts = self._register(devices, fed, wanted)
+            return PartedRun(self._worker, peers, self.handle, parts, fetches)
+        made = [self._register(one.devices, list(one.feeds), list(one.fetches)) for one in stages]
+        return StagedRun(self._worker, peers, self.handle, made, fetches)
+
+    def _register(
+        self,
+        devices: Mapping[Operation, str],
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+    ) -> Registered:
+        """The parts of operations, with the workers of their tasks."""
+        partitioner = Partitioner(self._graph, devices, self._incarnations, feeds, self._added)
+        parts = partitioner.cut(fetches)
+        return Registered(self._worker, self._master.peers, self.handle, parts, self._config)
 
     # Runs in parts and callables
 

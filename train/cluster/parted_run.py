@@ -43,8 +43,8 @@ class Step:
         return bool(self.options.trace_level or self.options.output_partition_graphs)
 
 
-class PartedRun:
-    """The parts of a run, registered with the workers of their tasks."""
+class Registered:
+    """Parts of a graph that workers have taken: this task's own, and those of others."""
 
     def __init__(
         self,
@@ -52,13 +52,10 @@ class PartedRun:
         peers: Callable[[str], Any],
         handle: str,
         parts: Sequence[Part],
-        fetches: Sequence[str],
         config: Any,
     ) -> None:
-        self._worker, self._peers, self._handle = worker, peers, handle
-        self._fetches = list(fetches)
-        self._own: tuple[Part, RegisteredGraph] | None = None
-        self._others: list[tuple[Part, str]] = []
+        self.own: tuple[Part, RegisteredGraph] | None = None
+        self.others: list[tuple[Part, str]] = []
         calls = []
         for part in parts:
             if part.task == worker.task:
@@ -73,10 +70,31 @@ class PartedRun:
             if part.task == worker.task:
                 session = worker.session(handle)
                 registered = worker.register(session, part.graph_def, config)
-                self._own = part, worker.graph(session, registered)
+                self.own = part, worker.graph(session, registered)
         for part, call in calls:
             response = peers(part.task).outcome(call)
-            self._others.append((part, response.graph_handle))
+            self.others.append((part, response.graph_handle))
+
+    @staticmethod
+    def cleanup(peer: Any, number: int) -> None:
+        """Has another task forget a step."""
+        peer.tell("CleanupGraph", protos.CleanupGraphRequest(step_id=number))
+
+
+class PartedRun:
+    """A run whose parts speak to each other, registered with the workers of their tasks."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        peers: Callable[[str], Any],
+        handle: str,
+        parts: Registered,
+        fetches: Sequence[str],
+    ) -> None:
+        self._worker, self._peers, self._handle = worker, peers, handle
+        self._fetches = list(fetches)
+        self._own, self._others = parts.own, parts.others
 
     def __call__(self, feeds: Feeds, step: Step) -> list[Any]:
         number = random.getrandbits(56) | 1 << 56
@@ -102,19 +120,7 @@ class PartedRun:
             self._cleanup(number)
 
     def _begin(self, part: Part, registered: str, number: int, feeds: Feeds, step: Step) -> Any:
-        request = protos.RunGraphRequest(
-            session_handle=self._handle,
-            create_worker_session_called=True,
-            graph_handle=registered,
-            step_id=number,
-            recv_key=list(part.fetches.values()),
-            store_errors_in_response_body=True,
-        )
-        request.exec_opts.record_timeline = bool(step.options.trace_level)
-        request.exec_opts.record_partition_graphs = step.options.output_partition_graphs
-        for name, key in part.feeds.items():
-            value = feeds[name]
-            request.send.add(name=key).tensor.CopyFrom(encoded(value, _dtype(value)))
+        request = run_request(self._handle, part, registered, number, feeds, step)
         return self._peers(part.task).begin("RunGraph", request, timeout=step.seconds)
 
     @staticmethod
@@ -142,30 +148,56 @@ class PartedRun:
                 cancel()
         for part, call in calls:
             try:
-                response = self._peers(part.task).outcome(call)
-                if response.status_code:
-                    raise errors.make_error(
-                        None, None, response.status_error_message, response.status_code
-                    )
+                values.update(values_of(self._peers(part.task).outcome(call), part, step))
             except errors.OpError as error:
                 failures.append(of_task(error, part.task))
-                continue
-            names = {key: name for name, key in part.fetches.items()}
-            values.update((names[one.name], decoded(one.tensor)) for one in response.recv)
-            if step.is_traced:
-                step.metadata.step_stats.MergeFrom(response.step_stats)
-                step.metadata.partition_graphs.extend(response.partition_graph)
         if failures:
-            causes = [error for error in failures if not isinstance(error, _CONSEQUENCES)]
-            raise (causes or failures)[0]
+            raise failure_of(failures)
         return [feeds[name] if name in feeds else values[name] for name in self._fetches]
 
     def _cleanup(self, number: int) -> None:
-        request = protos.CleanupGraphRequest(step_id=number)
         for part, _ in self._others:
-            self._peers(part.task).tell("CleanupGraph", request)
+            Registered.cleanup(self._peers(part.task), number)
         self._worker.steps.cleanup(number)
 
 
+def run_request(
+    handle: str, part: Part, registered: str, number: int, values: Feeds, step: Step
+) -> Any:
+    """The request to run another task's part, with what it takes of `values`."""
+    request = protos.RunGraphRequest(
+        session_handle=handle,
+        create_worker_session_called=True,
+        graph_handle=registered,
+        step_id=number,
+        recv_key=list(part.fetches.values()),
+        store_errors_in_response_body=True,
+    )
+    if step.is_traced:
+        request.exec_opts.record_timeline = bool(step.options.trace_level)
+        request.exec_opts.record_partition_graphs = step.options.output_partition_graphs
+    for name, key in part.feeds.items():
+        value = values[name]
+        request.send.add(name=key).tensor.CopyFrom(encoded(value, _dtype(value)))
+    return request
+
+
+def values_of(response: Any, part: Part, step: Step) -> dict[str, Any]:
+    """What a part gave, by names of tensors; raises what it failed with."""
+    if response.status_code:
+        raise errors.make_error(None, None, response.status_error_message, response.status_code)
+    if step.is_traced:
+        step.metadata.step_stats.MergeFrom(response.step_stats)
+        step.metadata.partition_graphs.extend(response.partition_graph)
+    names = {key: name for name, key in part.fetches.items()}
+    return {names[one.name]: decoded(one.tensor) for one in response.recv}
+
+
+def failure_of(failures: Sequence[errors.OpError]) -> errors.OpError:
+    """Of the errors of several tasks, one that did not come of another."""
+    causes = [error for error in failures if not isinstance(error, _CONSEQUENCES)]
+    return (causes or failures)[0]
+
+
 def _dtype(value: Any) -> Any:
-    return dtypes.as_dtype(value.dtype)
+    return dtypes.string if isinstance(value, bytes) else dtypes.as_dtype(value.dtype)

@@ -35,6 +35,8 @@ class Part:
     graph_def: Any
     feeds: dict[str, str] = field(default_factory=dict)
     fetches: dict[str, str] = field(default_factory=dict)
+    # Whether an operation of it may have to wait for others.
+    may_wait: bool = False
 
 
 class Partitioner:
@@ -59,7 +61,7 @@ class Partitioner:
         self.parts: dict[str, Part] = {}
         self._writer = NodeWriter(False)
         self._crossed: dict[tuple[Any, str], str] = {}
-        self._inside = _between(devices)
+        self._inside = between(devices)
 
     def cut(self, fetches: Sequence[Tensor]) -> list[Part]:
         """The parts, by task."""
@@ -93,6 +95,7 @@ class Partitioner:
         if "_class" in node.attr:
             del node.attr["_class"]
         node.device = device
+        part.may_wait |= op.definition.control_flow_role == "wait"
         inputs = [self._input(op, tensor, device) for tensor in op._inputs_val]
         controls = [
             self._control(op, other, device)
@@ -207,7 +210,7 @@ def _end(kind: str, tensor: Tensor) -> str:
     return f"{kind}_{tensor.op.name}_{tensor.value_index}"
 
 
-def _between(operations: Mapping[Operation, str]) -> set[Operation]:
+def between(operations: Mapping[Operation, str]) -> set[Operation]:
     """The operations of conditionals and loops, with those that begin and not those that end."""
     inside: set[Operation] = set()
     for op in operations:

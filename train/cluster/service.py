@@ -221,7 +221,8 @@ class WorkerService:
                 if not is_over.is_set():
                     self._worker.cancel(graph, request.step_id)
 
-            self._worker.begin(request.step_id)
+            if graph.has_transfers:
+                self._worker.begin(request.step_id)
             call.on_cancel(cancel)
             try:
                 found = self._worker.run(

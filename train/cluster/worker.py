@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
+# By what tasks of this package know each other.
+_KIN = "numbaflow"
 _SENDS, _RECEIVES = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 
 
@@ -134,6 +136,10 @@ class RegisteredGraph:
                 self.fetches[key_of(attributes(op))] = op._inputs_val[0]
             elif not op._control_outputs_val and not any(t._consumers for t in op.outputs):
                 sinks.append(op)
+        clients = (*self.feeds, *self.fetches)
+        transfers = [op for op in self.graph.get_operations() if op.type in (*_SENDS, *_RECEIVES)]
+        # Whether it gives or takes tensors of other tasks by itself.
+        self.has_transfers = len(transfers) > len(clients)
         self._tensors = list(dict.fromkeys(self.fetches.values()))
         self.run = self.session.runner(self._tensors, sinks, list(self.feeds.values()))
 
@@ -175,6 +181,7 @@ class Worker:
         self._shared = WorkerSession(resources, peers)
         self._sessions: dict[str, WorkerSession] = {}
         self._numbers = itertools.count(1)
+        self._kin: set[str] = set()
 
     def devices(self) -> list[Any]:
         """DeviceAttributes of this task's devices."""
@@ -184,8 +191,18 @@ class Worker:
                 device_type="CPU",
                 memory_limit=256 << 20,
                 incarnation=self.incarnation,
+                physical_device_desc=_KIN,
             )
         ]
+
+    def note_kin(self, task: str, devices: Sequence[Any]) -> None:
+        """Notes whether another task is of this package: it keeps nothing of a step in vain."""
+        is_kin = any(device.physical_device_desc == _KIN for device in devices)
+        (self._kin.add if is_kin else self._kin.discard)(task)
+
+    def is_kin(self, task: str) -> bool:
+        """Whether another task is of this package."""
+        return task in self._kin
 
     def create_session(self, handle: str, isolated: bool, peers: Any = None) -> None:
         """A client's session, with state of its own or that of the task."""
@@ -238,7 +255,7 @@ class Worker:
         seconds: float | None,
     ) -> dict[str, Any]:
         """Runs a part; where it fails, so does who waits for its tensors."""
-        rendezvous = self.begin(step)
+        rendezvous = self.begin(step) if graph.has_transfers else Rendezvous()
         if rendezvous.error is not None:
             raise rendezvous.error
         try:

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.train.cluster import master
 
 pytestmark = pytest.mark.cpu
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
 @pytest.mark.parametrize("use_resource", [False, True])
-def test_a_graph_on_two_tasks_trains_as_on_one(cluster, use_resource):
+def test_a_graph_on_two_tasks_trains_as_on_one(cluster, use_resource, is_staged, monkeypatch):
+    if not is_staged:
+        monkeypatch.setattr(master, "staged", lambda *arguments: None)
+
     def losses(target, devices):
         with tf.Graph().as_default(), tf.Session(target) as session:
             with tf.device(devices[0]):
@@ -62,7 +67,10 @@ def test_control_edges_hold_between_tasks(cluster):
         assert [session.run(read) for _ in range(5)] == [1, 2, 3, 4, 5]
 
 
-def test_a_failure_of_one_task_is_the_run_s(cluster):
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_a_failure_of_one_task_is_the_run_s(cluster, is_staged, monkeypatch):
+    if not is_staged:
+        monkeypatch.setattr(master, "staged", lambda *arguments: None)
     x = tf.placeholder(tf.float32, [None])
     with tf.device("/job:ps"):
         a = tf.multiply(x, [1.0, 2.0], name="wrong")
@@ -104,14 +112,15 @@ def test_device_filters_leave_tasks_out(cluster):
             session.run(other)
 
 
-def test_large_tensors_cross(cluster):
+@pytest.mark.parametrize("size", [1 << 20, 5 << 20])
+def test_large_tensors_cross(cluster, size):
     with tf.device("/job:ps"):
-        large = tf.range(1 << 20) * 3
+        large = tf.range(size) * 3
     with tf.device("/job:worker/task:1"):
-        again = tf.reshape(large, [1024, 1024]) - 1
+        again = tf.reshape(large, [1024, -1]) - 1
     with tf.Session(cluster.workers[0].target) as session:
         found = session.run(again)
-    assert np.array_equal(found, np.arange(1 << 20).reshape(1024, 1024) * 3 - 1)
+    assert np.array_equal(found, np.arange(size).reshape(1024, -1) * 3 - 1)
 
 
 def test_partial_runs_across_tasks_are_refused(cluster):
