@@ -158,6 +158,7 @@ proto.python.ops: decode_proto_op encode_proto_op
 quantization.python: array_ops math_ops nn_ops
 quantize.python: common fold_batch_norms graph_matcher input_to_ops quant_ops quantize \
 quantize_graph
+receptive_field: receptive_field_api
 receptive_field.python:
 receptive_field.python.util: graph_compute_order parse_layer_parameters receptive_field
 recurrent.python: recurrent_api

@@ -961,6 +961,9 @@ train.contrib.predictor.predictor_factories: contrib.predictor.from_contrib_esti
 train.contrib.quantize.quantize_graph: contrib.quantize.create_eval_graph
   contrib.quantize.create_training_graph contrib.quantize.experimental_create_eval_graph
   contrib.quantize.experimental_create_training_graph
+train.contrib.receptive_field.graph_compute_order: contrib.receptive_field.get_compute_order
+train.contrib.receptive_field.receptive_field:
+  contrib.receptive_field.compute_receptive_field_from_graph_def
 train.contrib.resampler: contrib.resampler.resampler
 train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
   contrib.rnn.OutputProjectionWrapper
