@@ -145,6 +145,7 @@ ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_co
   switch_case
 ops.flow.custom_gradient: custom_gradient grad_pass_through recompute_grad
 ops.flow.functional: foldl foldr map_fn scan
+ops.flow.graph_functions: function
 ops.flow.loop: while_loop
 ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func

@@ -210,6 +210,7 @@ from .math.operators import floordiv as floordiv
 from .raw_ops import FloorMod as _floormod
 from .flow.functional import foldl as foldl
 from .flow.functional import foldr as foldr
+from .flow.graph_functions import function as function
 from .array.gather import gather as gather
 from .array.gather import gather_nd as gather_nd
 from ..engine.graph.collections import get_collection as get_collection
