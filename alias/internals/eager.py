@@ -9,6 +9,7 @@ from typing import Any
 
 from ...engine.compat import executing_eagerly as executing_eagerly
 from ...ops.flow.gradient_tape import GradientTape as GradientTape
+from ...ops.flow.graph_functions import function as function
 from .absent import absent
 
 GRAPH_MODE, EAGER_MODE = 0, 1
@@ -23,7 +24,6 @@ val_and_grad_function = absent("tf.contrib.eager.value_and_gradients_function", 
 make_vjp = absent("tensorflow.python.eager.backprop.make_vjp", _INSTEAD)
 Tape = absent("tensorflow.python.eager.tape.Tape", _INSTEAD)
 Context = absent("tensorflow.python.eager.context.Context", _INSTEAD)
-function = absent("tf.function", _INSTEAD)
 defun = absent("tf.contrib.eager.defun", _INSTEAD)
 
 
