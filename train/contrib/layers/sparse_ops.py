@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.tensor import SparseTensor
@@ -72,3 +73,32 @@ def indicators_to_sparse_ids(
         longest = tf.maximum(tf.reduce_max(counts), 0)
         shape = tf.concat([full_shape[:-1], tf.expand_dims(longest, 0)], axis=0)
         return SparseTensor(indices, tf.cast(places[:, -1], dtype), shape)
+
+
+def sparse_row_envelope(
+    sparse_input: SparseTensor, row_axis: int = 0, col_axis: int = 1, name: str | None = None
+) -> Any:
+    """How long rows are: one more than the last column of each that has an element.
+
+    Args:
+        sparse_input: a sparse tensor of rank 2 or more.
+        row_axis, col_axis: which axes are rows and columns.
+        name: of the operation.
+
+    Returns:
+        int64 [rows], 0 for rows without any element.
+
+    Raises:
+        ValueError: axes are no integers, or the same.
+    """
+    if not isinstance(row_axis, Integral) or not isinstance(col_axis, Integral):
+        raise ValueError("`row_axis` and `col_axis` must be integers.")
+    if row_axis == col_axis:
+        raise ValueError("Row and column can not be the same axis.")
+    with tf.name_scope(name, "sparse_row_envelope", [sparse_input]):
+        rows, cols = sparse_input.indices[:, row_axis], sparse_input.indices[:, col_axis]
+        count = tf.cast(sparse_input.dense_shape[row_axis], tf.int32)
+        # Of rows without elements the least number.
+        ends = tf.unsorted_segment_max(cols + 1, rows, count, name=name)
+        zeros = tf.zeros_like(ends)
+        return tf.where(ends > zeros, ends, zeros)
