@@ -92,8 +92,8 @@ def print_op(
         name: of the operation.
 
     Returns:
-        What stands for `input_`, and prints when it is computed.  What is read of an array does not,
-        as in TensorFlow.
+        What stands for `input_`, and prints when it is computed.  What is read of an array does
+        not, as in TensorFlow.
 
     Raises:
         ValueError: something else is given.
