@@ -63,6 +63,8 @@ class Rendezvous:
         self._sent: dict[str, deque[Any]] = {}
         self._waiting: dict[str, deque[Future]] = {}
         self.error: errors.OpError | None = None
+        # What must last until the step is over, whoever took it.
+        self.kept: list[Any] = []
         # Whether the task runs its part of the step, or has.
         self.has_begun = False
 

@@ -23,6 +23,8 @@ _OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
     ("grpc.so_reuseport", 0),
+    # Large tensors cross in few pieces.
+    ("grpc.http2.max_frame_size", (1 << 24) - 1),
     # Tasks of one machine are not to be looked for behind a proxy.
     ("grpc.enable_http_proxy", 0),
 )

@@ -18,6 +18,7 @@ from .call_threads import CallThreads
 from .master import Master
 from .parted_run import Step
 from .rendezvous import of_task
+from .shared_memory import SharedArray
 from .tensor_messages import decoded, encoded
 from .worker import Worker
 
@@ -266,7 +267,12 @@ class WorkerService:
             ready.wait()
             if future.error is not None:
                 self._worker.steps.release(request.step_id)
-        return future.outcome()  # type: ignore[no-any-return]
+        value = future.outcome()
+        if not isinstance(value, SharedArray):
+            return value  # type: ignore[no-any-return]
+        # It is mapped after the response has come, and before the step ends.
+        self._worker.steps.find(request.step_id).kept.append(value)
+        return value.response(request)
 
     def Logging(self, request: Any, call: Call) -> Any:
         """Calls are not logged here: there are none to tell of."""

@@ -23,6 +23,7 @@ from ...io import protos
 from ...io.graph_extension import RuntimeGraph, extend_graph
 from . import rpc
 from .rendezvous import Rendezvous, Steps, attributes, key_of, of_task, task_of
+from .shared_memory import SharedArray, ask, is_worth_it, mapped
 from .task_session import TaskSession
 from .tensor_messages import received, received_bytes
 
@@ -71,10 +72,14 @@ class Transfers:
         """Keeps a tensor for who asks for it: as an array within the task, else as it is sent."""
         key, task = self._key(op, "recv_device")
         dtype = op._inputs_val[0].dtype
+        array = np.asarray(tensor)
+        value: Any
         if task == self._worker.task:
-            value: Any = np.array(tensor)
+            value = np.array(array)
+        elif is_worth_it(array):
+            value = SharedArray(array, dtype)
         else:
-            value = received_bytes(np.asarray(tensor), dtype)
+            value = received_bytes(array, dtype)
         self._session.current.rendezvous.send(key, value)
 
     def receive(self, op: Operation) -> Future:
@@ -91,7 +96,8 @@ def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> F
     # Under the same key nobody else sends here: what aborts the step ends this wait, too.
     future = rendezvous.receive(key)
     request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
-    call = peer.begin("RecvTensor", request, decode=received)
+    ask(request)
+    call = peer.begin("RecvTensor", request, decode=_taken)
 
     def arrived(call: Any) -> None:
         try:
@@ -107,6 +113,11 @@ def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> F
     future.watch(lambda settled: call.cancel() if settled.error is not None else None)
     call.add_done_callback(arrived)
     return future
+
+
+def _taken(response: bytes) -> np.ndarray | None:
+    found = mapped(response)
+    return received(response) if found is None else found
 
 
 def _dead(key: str) -> errors.OpError:
