@@ -43,7 +43,7 @@ class PhiloxReservation:
 
     take(context, count) gets the op's kernel context and the value of `size`, and gives the three
     ints that stand behind the parameters.  stream(context) returns the op's generator:
-    reserve_outputs(count) -> an object with `key` and `counter`.
+    reserve_outputs(count) -> an object with `key` and `counter`, and go_back(counter, key).
     """
 
     op: Any
@@ -55,6 +55,11 @@ class PhiloxReservation:
         """The key and the counter from which this run draws `count` outputs."""
         at = self.stream(context).reserve_outputs(count)
         return [_signed(word) for word in (at.key, at.counter, at.counter >> 64)]
+
+    def give_back(self, context: Any, words: Sequence[int]) -> None:
+        """What was taken last will be taken again: the run that took it does not count."""
+        key, low, high = (int(word) & (1 << 64) - 1 for word in words)
+        self.stream(context).go_back(high << 64 | low, key)
 
 
 def _signed(word: int) -> int:

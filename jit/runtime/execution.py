@@ -99,6 +99,8 @@ class Run:
         self.places: dict[int, tuple[Value, np.ndarray, np.ndarray]] = {}
         self.own: dict[int, np.ndarray] = {}
         self.hosted: dict[Value, Any] = {}
+        # Where the random numbers begin that this run took, with what gave them, by its `id`.
+        self.taken: dict[int, tuple[Any, Sequence[int]]] = {}
         self._views: dict[Value, tuple[int, tuple[int, ...], np.ndarray]] = {}
         if like is not None and self.shares_memory(like):
             known = like._views.items()
@@ -219,9 +221,15 @@ class Run:
                 return [read() for read in self.results]  # type: ignore[operator]
             finally:
                 self.feeds = ()
+        self.taken = {}
         for reserved in self.plan.template.reserves:
             self._take(reserved)
         return self._finish(0, 0)
+
+    def give_back(self) -> None:
+        """Random numbers that a run took which has to begin anew are taken again."""
+        for reserve, words in self.taken.values():
+            reserve.give_back(self.evaluate.context(reserve.op), words)
 
     def _begin(self, feeds: Sequence[np.ndarray]) -> None:
         """Puts in place what a run is given."""
@@ -297,6 +305,7 @@ class Run:
             mine[0][_MOVED] = record[_MOVED]
             mine[1] = memory
         self.hosted.update(before.hosted)
+        self.taken = before.taken
 
     def memory_of(self, slot: int) -> np.ndarray:
         """The bytes of a slot."""
@@ -326,7 +335,10 @@ class Run:
         """Takes the random numbers that one kernel is to draw."""
         position, words, reserve, size = reserved
         context = self.evaluate.context(reserve.op)
-        self.args[position : position + words] = reserve.take(context, self.binding.numbers[size])
+        numbers = reserve.take(context, self.binding.numbers[size])
+        self.args[position : position + words] = numbers
+        # (Of what a loop draws, where its first turn began.)
+        self.taken.setdefault(id(reserve), (reserve, numbers))
 
     def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
         """Raises the error of the first check whose flag is set."""

@@ -99,6 +99,7 @@ class SegmentPlans:
             except StalePlan:
                 self.forget(plan.traced)
             except Misjudged:
+                run.give_back()
                 self._assume_nothing()
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted

@@ -110,6 +110,11 @@ class Stream:
             self._next = here.skip(blocks)
             return here
 
+    def go_back(self, counter: int, key: int) -> None:
+        """What begins there is reserved next, as if nobody had."""
+        with self._lock:
+            self._next = Philox(counter, key)
+
     def reserve_outputs(self, count: int) -> Philox:
         """Reserves what TensorFlow does for `count` outputs, whatever the distribution."""
         return self.reserve(count * RESERVED)

@@ -181,6 +181,10 @@ class _Blocks(NamedTuple):
         """The part for a shuffle of so many rows."""
         return self.stream.reserve((max(rows, 1) - 1 + 3) // 4)
 
+    def go_back(self, counter: int, key: int) -> None:
+        """See Stream.go_back."""
+        self.stream.go_back(counter, key)
+
 
 def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
     from ...jit import library

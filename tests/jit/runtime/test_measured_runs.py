@@ -83,6 +83,16 @@ def test_random_numbers_of_a_measured_size_are_taken_when_the_size_is_known() ->
     both_ways([drawn * 2, before], feeds)
 
 
+def test_a_run_that_begins_anew_draws_the_same_random_numbers() -> None:
+    """One that took sizes for equal which are not; the numbers behind are those behind one draw."""
+    x, fed = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    chosen = tf.boolean_mask(x, x > 0.6)
+    results = [tf.random_uniform([2], seed=3) * 2, chosen + fed, tf.random_shuffle(fed, seed=4)]
+    whole = np.linspace(0, 1, 9)
+    feeds = [{x: some, fed: [1, 2, 3]} for some in (whole[-3:], [0, 0.5, 1], whole[-3:])]
+    both_ways(results, feeds)
+
+
 def three_choices() -> tuple[tf.Tensor, list[tf.Tensor]]:
     """A vector, and what is left of it by three conditions, the last on what the second left."""
     x = tf.placeholder(tf.float32, [None])
