@@ -131,7 +131,8 @@ def _cut(dense: Tensor, lengths: Any, columns: Tensor, kind: DType) -> tuple[Ten
     lengths = convert_to_int_tensor(lengths, "lengths", kind)
     lengths.shape.assert_has_rank(1)
     lengths = tf.maximum(tf.minimum(lengths, columns), 0)
-    splits = tf.concat([tf.zeros([1], kind), tf.cumsum(lengths)], axis=0)
+    limits = tf.cumsum(lengths)
+    splits = tf.concat([tf.zeros([1], kind), limits], axis=0)
     mask = tf.sequence_mask(lengths, maxlen=columns)
     return tf.boolean_mask(dense, mask), splits
 

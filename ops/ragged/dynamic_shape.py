@@ -178,7 +178,7 @@ class RaggedTensorDynamicShape:
         else:
             fits = tf.equal(own, 1)
         problem = "Unable to broadcast: dimension size mismatch in dimension"
-        told = [problem, axis, "lengths=", lengths, "dim_size=", own]
+        told = [problem, axis, "lengths=", lengths, "dim_size=", self.dimension_size(axis)]
         with tf.control_dependencies([tf.Assert(fits, data=told, summarize=10)]):
             return self._broadcast(axis, lengths, is_scalar)
 
@@ -225,9 +225,9 @@ class RaggedTensorDynamicShape:
 
     def _broadcast_inner_to_uniform(self, axis: int, length: Tensor) -> RaggedTensorDynamicShape:
         own, place = self.dimension_size(axis), axis - self.num_partitioned_dimensions
-        size = tf.where(tf.equal(own, 1), length, own)
         inner = self._inner_dim_sizes
-        sizes = tf.concat([inner[:place], [size], inner[place + 1 :]], axis=0)
+        above, size = inner[:place], tf.where(tf.equal(own, 1), length, own)
+        sizes = tf.concat([above, [size], inner[place + 1 :]], axis=0)
         return RaggedTensorDynamicShape(self._partitioned_dim_sizes, sizes)
 
     def _broadcast_inner_to_ragged(self, axis: int, lengths: Tensor) -> RaggedTensorDynamicShape:

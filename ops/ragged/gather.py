@@ -178,7 +178,8 @@ def _batch_gather_rows(params: Any, indices: RaggedTensor) -> RaggedTensor:
             raise ValueError(_NO_BATCH)
         kind = indices.row_splits.dtype
         params = RaggedTensor.from_tensor(params, ragged_rank=1, row_splits_dtype=kind)
-    starts = repeat(params.row_starts(), indices.row_lengths(), axis=0)
+    lengths = indices.row_lengths()
+    starts = repeat(params.row_starts(), lengths, axis=0)
     places = tf.cast(indices.values, starts.dtype) + starts
     values = gather(params.values, places)
     return RaggedTensor.from_row_splits(values, indices.row_splits, validate=False)

@@ -99,14 +99,12 @@ def _inner_item(ragged: Any, keys: list[Any]) -> Any:
 
 
 def _sliced_columns(ragged: RaggedTensor, columns: slice) -> RaggedTensor:
-    starts = limits = None
-    row_starts, row_limits = ragged.row_splits[:-1], ragged.row_splits[1:]
+    splits = ragged.row_splits
+    starts, limits = splits[:-1], splits[1:]
     if columns.start is not None and columns.start != 0:
-        starts = _moved(columns.start, row_starts, row_limits)
+        starts = _moved(columns.start, splits[:-1], splits[1:])
     if columns.stop is not None and columns.stop != 0:
-        limits = _moved(columns.stop, row_starts, row_limits)
-    starts = row_starts if starts is None else starts
-    limits = row_limits if limits is None else limits
+        limits = _moved(columns.stop, splits[:-1], splits[1:])
     return _of_ranges(starts, limits, columns.step, ragged.values)
 
 
@@ -134,7 +132,8 @@ def _of_ranges(starts: Any, limits: Any, step: Any, values: Any) -> RaggedTensor
         raise TypeError("slice strides must be integers or None")
     step = tf.cast(step, starts.dtype)
     places = ragged_range(starts, limits, step, row_splits_dtype=starts.dtype)
-    return places.with_values(gather(values, places.values))
+    pick = tf.gather if isinstance(values, Tensor) else gather
+    return places.with_values(pick(values, places.values))
 
 
 def _without_ellipsis(keys: list[Any], rank: int | None) -> list[Any]:

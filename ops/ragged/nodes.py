@@ -12,7 +12,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
 from ...engine.types.shape import TensorShape
-from ..public import raw, tf
+from ..public import tf
 from ..shape_inference import dims, merge_dim, of_rank, ranked, ranked_at_least, ranked_at_most
 from .compiled import (
     gathered_sizes,
@@ -175,13 +175,15 @@ def _gather_shapes(c: ShapeContext) -> list[TensorShape]:
 
 def _gather_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The values' rows get the gradient where they went, as IndexedSlices."""
+    from .reduce import ragged_range as ragged_ranges
+
     *nested, values, indices = op.inputs
     combined = nested[0]
     for splits in nested[1:]:
         combined = tf.gather(splits, combined)
     flat = tf.reshape(indices, [-1])
     starts, limits = tf.gather(combined, flat), tf.gather(combined[1:], flat)
-    rows = raw.RaggedRange(starts, limits, tf.cast(1, starts.dtype)).rt_dense_values
+    rows = ragged_ranges(starts, limits).values
     slices = IndexedSlices(grads[-1], rows, dense_shape=tf.shape(values))
     return [*[None] * len(nested), slices, None]
 

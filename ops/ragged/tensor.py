@@ -211,14 +211,15 @@ class RaggedTensor:
                 return tf.shape(self._row_splits, out_type=kind)[0] - 1
             if isinstance(axis, int) and axis == 1:
                 return tf.maximum(tf.reduce_max(self.row_lengths()), 0)
-            rows = tf.shape(self._row_splits, out_type=kind)[0] - 1
-            inner = tf.shape(self.flat_values, out_type=kind)[1:]
+            outer = tf.shape(self._row_splits, out_type=kind)
+            inner = tf.shape(self.flat_values, out_type=kind)
+            rows = outer[0] - 1
             widths = [
                 tf.maximum(tf.reduce_max(splits[1:] - splits[:-1]), 0)
                 for splits in self.nested_row_splits
             ]
             ragged = tf.stack([rows, *[tf.cast(width, kind) for width in widths]])
-            box = tf.concat([ragged, inner], axis=0)
+            box = tf.concat([ragged, inner[1:]], axis=0)
             return box if axis is None else tf.gather(box, axis)
 
     def with_values(self, new_values: Any) -> RaggedTensor:

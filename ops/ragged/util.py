@@ -52,7 +52,8 @@ def convert_to_int_tensor(tensor: TensorLike, name: str, dtype: DTypeLike = dtyp
     result = convert_to_tensor(tensor, name=name, preferred_dtype=dtype)
     if not result.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={result.dtype}")
-    return tf.cast(result, dtype)
+    # (A node also where nothing changes, as in TensorFlow.)
+    return raw.Cast(result, DstT=dtype)
 
 
 def repeat(data: TensorLike, repeats: Any, axis: int, name: str | None = None) -> Tensor:
