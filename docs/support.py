@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts which public names of TensorFlow 1.15 exist here and writes the table in README.md.
 
-`python docs/support.py` updates the table; `python docs/support.py tf.nn` lists what is missing.
+`python docs/support.py` updates the table; `python docs/support.py tf.nn` lists what is missing,
+and `python docs/support.py raw_ops` the op types that are missing, with the reasons.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import sys
 import textwrap
@@ -22,6 +24,53 @@ APART = (
     "layers lite profiler pywrap_tensorflow raw_ops resource_loader saved_model sysconfig test tpu "
     "user_ops xla"
 ).split()
+
+
+# Why op types are not here, by patterns of their names; the first that fits counts.
+REASONS = {
+    "TPUs": (
+        "*TPU* AllToAll CollectivePermute CrossReplicaSum Infeed* Outfeed* Prelinearize* "
+        "WorkerHeartbeat"
+    ),
+    "several devices or machines at a time": (
+        "Collective* Nccl* RemoteCall *MultiDevice* *IteratorGetDevice *AutoShardDataset "
+        "*RebatchDataset"
+    ),
+    "kernels in builds with Intel's MKL alone": (
+        "QuantizedConv2D?* QuantizedDepthwise* QuantizedMatMulWith* *PerChannel"
+    ),
+    "removed: TensorFlow 1.15 refuses to make such nodes": (
+        "TensorArray TensorArray*V2 TensorArray[!V]* RandomCrop AdjustContrast "
+        "Conv3DBackpropInput Conv3DBackpropFilter"
+    ),
+    "no kernel for processors": "Fact",
+    "how TensorFlow's runtime does its work": (
+        "*ThreadPool* *MaxIntraOp* *ChooseFastest* *AssertNext* *SleepDataset FakeParam Abort "
+        "DebugGradientRefIdentity ImmutableConst GetSessionHandleV2 DatasetToGraph "
+        "DatasetFromGraph StatsAggregatorSetSummaryWriter StatsAggregatorHandleV2"
+    ),
+    "servers that answer single requests in batches": "Batch BatchFunction Unbatch UnbatchGrad",
+    "databases": "*LMDBDataset CreateSummaryDbWriter",
+}
+
+
+def missing_ops() -> dict[str, list[str]]:
+    """Reason -> the op types of TensorFlow 1.15 that are not here for it; "" for no reason."""
+    import numbaflow  # noqa: F401  fills the table
+    from numbaflow.engine.graph import registry
+    from numbaflow.engine.interface.missing import known_names as all_names
+
+    found: dict[str, list[str]] = {}
+    for name in all_names()["raw_ops"]:
+        if name in registry.known_types():
+            continue
+        fits = (
+            reason
+            for reason, patterns in REASONS.items()
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns.split())
+        )
+        found.setdefault(next(fits, ""), []).append(name)
+    return found
 
 
 def known_names() -> dict[str, list[str]]:
@@ -88,6 +137,10 @@ def table() -> str:
 
 def main() -> None:
     """Writes the table, or lists the missing names of the modules given."""
+    if sys.argv[1:] == ["raw_ops"]:
+        for reason, ops in sorted(missing_ops().items()):
+            print(f"{reason or 'not yet'} ({len(ops)}): {' '.join(ops)}")
+        return
     if sys.argv[1:]:
         names = known_names()
         for module in sys.argv[1:]:

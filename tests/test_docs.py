@@ -186,3 +186,16 @@ def test_support_table_claims_nothing_that_is_not_there() -> None:
     table = re.findall(r"`(tf[\w.]*)` \| (\d+) of", (ROOT / "README.md").read_text())
     assert table, "run: python docs/support.py"
     assert not [f"{module} {have}" for module, have in table if int(have) > here[module]]
+
+
+@pytest.mark.text
+def test_ops_that_are_missing_have_reasons() -> None:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        import support
+    finally:
+        sys.path.pop(0)
+    missing = support.missing_ops()
+    # What runs on one processor, and in one process, is there but for a few.
+    assert len(missing.get("", [])) < 10
+    assert not set(support.REASONS) - set(missing), "reasons that nothing has any more"

@@ -137,10 +137,10 @@ class _Execution(NamedTuple):
 
 
 def _identity(value: Any) -> Any:
-    """A copy of a tensor or of what is like one; operations are handed on."""
+    """A copy of a tensor or of what is like one; of an operation, one behind it."""
     if isinstance(value, tf.TensorArray):
         return value.identity()
-    return value if isinstance(value, Operation) else tf.identity(value)
+    return tf.group(value) if isinstance(value, Operation) else tf.identity(value)
 
 
 @export("CriticalSection")

@@ -36,6 +36,16 @@ def test_reads_and_changes_are_one_step():
         assert sorted(session.run(counts)) == list(range(20))
 
 
+def test_functions_may_return_operations():
+    v = tf.get_variable("v", initializer=0.0, use_resource=True)
+    section = tf.CriticalSection()
+    steps = [section.execute(lambda: tf.group(v.assign_add(1.0))) for _ in range(5)]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(steps)
+        assert session.run(v) == 5.0
+
+
 def test_threads_wait_for_each_other():
     v, counts = _counting(tf.CriticalSection(), 4)
     found = []
