@@ -56,6 +56,11 @@ class Master:
 
     def create_session(self, graph_def: Any, config: Any) -> MasterSession:
         """A session; it begins when all tasks have answered that it may use."""
+        if config.cluster_def.job:
+            raise errors.unimplemented(
+                "ConfigProto.cluster_def is not taken here: a cluster is what its servers were "
+                "given (tf.train.Server)."
+            )
         others = self._others(config.device_filters)
         devices = self.worker.devices() + self._devices(others)
         handle = secrets.token_hex(8)

@@ -65,7 +65,7 @@ class Registered:
             )
             request.graph_def.CopyFrom(part.graph_def)
             request.graph_options.CopyFrom(config.graph_options)
-            calls.append((part, peers(part.task).begin("RegisterGraph", request)))
+            calls.append((part, peers(part.task).begin("RegisterGraph", request, waits=False)))
         for part in parts:
             if part.task == worker.task:
                 session = worker.session(handle)
@@ -121,7 +121,7 @@ class PartedRun:
 
     def _begin(self, part: Part, registered: str, number: int, feeds: Feeds, step: Step) -> Any:
         request = run_request(self._handle, part, registered, number, feeds, step)
-        return self._peers(part.task).begin("RunGraph", request, timeout=step.seconds)
+        return self._peers(part.task).begin("RunGraph", request, step.seconds, waits=False)
 
     @staticmethod
     def _watch(call: Any, cancel: Callable[[], None]) -> None:

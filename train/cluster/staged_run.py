@@ -83,7 +83,7 @@ class StagedRun:
         calls = []
         for part, registered in stage.others:
             request = run_request(self._handle, part, registered, number, values, step)
-            call = self._peers(part.task).begin("RunGraph", request, timeout=seconds)
+            call = self._peers(part.task).begin("RunGraph", request, seconds, waits=False)
             calls.append((part, call))
         cancels = [call.cancel for _, call in calls]
         found: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class StagedRun:
         peer = self._peers(part.task)
         request = run_request(self._handle, part, registered, number, values, step)
         try:
-            return values_of(peer.call("RunGraph", request, seconds), part, step)
+            return values_of(peer.call("RunGraph", request, seconds, waits=False), part, step)
         except errors.OpError as error:
             raise of_task(error, part.task) from None
         finally:

@@ -97,7 +97,7 @@ def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> F
     future = rendezvous.receive(key)
     request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
     ask(request)
-    call = peer.begin("RecvTensor", request, decode=_taken)
+    call = peer.begin("RecvTensor", request, waits=False, decode=_taken)
 
     def arrived(call: Any) -> None:
         try:

@@ -141,7 +141,8 @@ class Server:
 
     def runtime(self, graph: Graph, config: Any) -> Any:
         """What a session of this process runs on: the server's state, or its master."""
-        if self._is_alone:
+        # (Of a cluster that a session brings along the master says that it does not run here.)
+        if self._is_alone and not (config is not None and config.cluster_def.job):
             return self._host.resources
         from ..cluster.remote_session import RemoteSession
         from ..cluster.service import InProcess

@@ -102,6 +102,21 @@ def test_runs_that_wait_on_other_tasks_end_in_time(cluster):
             session.run(total, options=tf.RunOptions(timeout_in_ms=200))
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_tasks_that_are_gone_end_runs(cluster, is_staged, monkeypatch):
+    if not is_staged:
+        monkeypatch.setattr(master, "staged", lambda *arguments: None)
+    with tf.device("/job:ps"):
+        v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+    total = v + 1
+    with tf.Session(cluster.workers[0].target) as session:
+        session.run(v.initializer)
+        assert session.run(total) == 2
+        cluster.ps._host.stop()
+        with pytest.raises(tf.errors.UnavailableError, match="From /job:ps/replica:0/task:0"):
+            session.run(total)
+
+
 def test_device_filters_leave_tasks_out(cluster):
     with tf.device("/job:worker/task:1"):
         other = tf.constant(1)

@@ -141,3 +141,30 @@ def test_sessions_that_the_server_forgot(target):
     with pytest.raises(tf.errors.AbortedError, match="is not found"):
         session.run(one)
     session.close()
+
+
+def test_graphs_of_clients_can_be_refused_files(target, tmp_path, monkeypatch):
+    """The setting is the server's: clients have none to say."""
+    path = tmp_path / "secret"
+    path.write_text("secret")
+    with tf.Graph().as_default():
+        content = tf.read_file(str(path))
+        with tf.Session(target) as session:
+            assert session.run(content) == b"secret"
+        monkeypatch.setenv("NUMBAFLOW_TRUST", "graph")
+        with (
+            tf.Session(target) as session,
+            pytest.raises(tf.errors.PermissionDeniedError, match="read files"),
+        ):
+            session.run(content)
+
+
+def test_clusters_that_sessions_bring_along_are_refused(target):
+    config = tf.ConfigProto()
+    config.cluster_def.job.add(name="worker").tasks[0] = "localhost:1"
+    one = tf.constant(1)
+    with (
+        tf.Session(target, config=config) as session,
+        pytest.raises(tf.errors.UnimplementedError, match="cluster_def"),
+    ):
+        session.run(one)
