@@ -685,6 +685,7 @@ train.contrib.image.single_image_random_dot_stereograms:
 train.contrib.image.sparse_image_warp: contrib.image.sparse_image_warp
 train.contrib.input_pipeline: contrib.input_pipeline.obtain_next
 train.contrib.integrate: contrib.integrate.odeint contrib.integrate.odeint_fixed
+train.contrib.kernel_estimators: contrib.kernel_methods.KernelLinearClassifier
 train.contrib.kernel_methods: contrib.kernel_methods.RandomFourierFeatureMapper
   contrib.kernel_methods.sparse_multiclass_hinge_loss
 train.contrib.layers.batch_norm: contrib.layers.batch_norm

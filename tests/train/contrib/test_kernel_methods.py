@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -50,3 +53,30 @@ def test_means_by_samples_have_the_gradient_of_the_mean() -> None:
         assert abs(session.run(sampled) - 3.25) < 0.1
         with pytest.raises(ValueError, match="exactly one of"):
             monte_carlo.expectation_importance_sampler(tf.square, p.log_prob, q)
+
+
+def test_mapped_features_part_what_no_line_does(tmp_path: Path) -> None:
+    random = np.random.RandomState(0)
+    points = random.uniform(-1, 1, [200, 2]).astype(np.float32)
+    labels = (points[:, :1] * points[:, 1:] > 0).astype(np.int32)
+
+    def given() -> tuple[dict[str, Any], Any]:
+        return {"x": tf.constant(points)}, tf.constant(labels)
+
+    kernels = tf.contrib.kernel_methods
+    column = tf.contrib.layers.real_valued_column("x", dimension=2)
+    mapper = kernels.RandomFourierFeatureMapper(2, 100, stddev=0.5, seed=1)
+    model = kernels.KernelLinearClassifier(
+        model_dir=str(tmp_path),
+        optimizer=tf.train.FtrlOptimizer(20.0),
+        kernel_mappers={column: [mapper]},
+    )
+    model.fit(input_fn=given, steps=60)
+    assert model.evaluate(input_fn=given, steps=1)["accuracy"] > 0.95
+    assert "linear/x_MAPPED/weight" in model.get_variable_names()
+    found = list(model.predict_classes(input_fn=given))
+    assert np.mean(np.array(found) == labels[:, 0]) > 0.95
+    with pytest.raises(ValueError, match="at least one of feature_columns, kernel_mappers"):
+        kernels.KernelLinearClassifier()
+    with pytest.raises(ValueError, match="Invalid kernel mappers"):
+        kernels.KernelLinearClassifier(kernel_mappers={column: [3]})
