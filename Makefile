@@ -8,6 +8,8 @@
 # make warm    compile the library, which the first run otherwise leaves to the background
 # make wheel   a package in dist/, with the library's machine code for common processors (LEVELS)
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
+# make test-gpu   the tests that need a GPU, and those of all ops on it
+# make bench-gpu  what a GPU does of what it could, into benchmarks/results/gpu/
 # make clean   remove the virtual environments and caches
 # TF=1 also installs TensorFlow into .venv-tf, which the comparison tests use; where no package
 # of it exists for this Python the tests say so and are skipped.
@@ -50,7 +52,7 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test test-deep check lint format types pytest guarded bench install warm wheel clean
+.PHONY: run test test-deep test-gpu bench-gpu check lint format types pytest guarded bench install warm wheel clean
 
 run: $(VENV)/.stamp-examples
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
@@ -85,6 +87,16 @@ guarded: $(VENV)/.stamp-test
 bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
 	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS); ours=$$?; \
 	  $(PY) -m benchmarks.models --peers $(PEER_VENVS) $(MODEL_FLAGS) && exit $$ours
+
+# They use the card that there is, by the driver's binding.
+test-gpu: $(VENV)/.stamp-test
+	$(VENV)/bin/pip install $(PIP_FLAGS) "cuda-bindings>=12.6"
+	$(PY) -m pytest $(PYTEST_FLAGS) -m cuda tests/jit/cuda
+	NUMBAFLOW_GPU=auto $(PY) -m pytest $(PYTEST_FLAGS) tests/ops/test_registry.py tests/ops/test_kept.py
+
+bench-gpu: $(VENV)/.stamp-examples
+	$(VENV)/bin/pip install $(PIP_FLAGS) "cuda-bindings>=12.6"
+	$(PY) -m benchmarks.gpu
 
 install: $(VENV)/.stamp-test
 

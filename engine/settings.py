@@ -70,6 +70,15 @@ def _traceback(text: str) -> str:
     return text
 
 
+def _gpu(text: str) -> str:
+    kind, _, count = text.partition(":")
+    if kind not in ("auto", "none", "emulated") or (count and not count.isdigit()):
+        raise ValueError(
+            f"NUMBAFLOW_GPU is {text!r}; it must be auto, none, emulated or emulated:2"
+        )
+    return text
+
+
 def _switch(text: str) -> bool:
     return text not in ("", "0")
 
@@ -92,6 +101,13 @@ TABLE: tuple[Setting, ...] = (
         str,
         "processor to compile for: a name of LLVM's, or name:+feature,-feature; empty: this one",
         affects_code=True,
+    ),
+    Setting(
+        "gpu",
+        "NUMBAFLOW_GPU",
+        "auto",
+        _gpu,
+        "GPUs that sessions use: auto (those there are), none, or emulated, emulated:2 …",
     ),
     Setting(
         "warm",

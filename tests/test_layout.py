@@ -159,7 +159,7 @@ ROOMS = {
     "jit": (
         *("target", "threads", "debug", "isolated_entry", "isolated"),
         *("kernel", "program", "library", "trace", "passes"),
-        *("cache", "codegen", "schedule", "runtime", "report"),
+        *("cache", "codegen", "schedule", "runtime", "cuda", "report"),
     ),
     "train": (
         *("variables", "summaries", "checkpoints", "objects", "inputs", "sessions", "optimizers"),

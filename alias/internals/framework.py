@@ -54,20 +54,19 @@ def set_shape_and_handle_data_for_outputs(op: Any) -> None:
 
 
 def list_local_devices(session_config: Any = None) -> list[Any]:
-    """The processor, as a message.
+    """The processor and GPUs, as messages.
 
     Args:
-        session_config: taken and not needed.
+        session_config: a ConfigProto that may say which GPUs there are to be.
 
     Returns:
-        A list of one DeviceAttributes.
+        A list of DeviceAttributes.
     """
     from ...engine.session.session import Session
     from ...io import protos
 
-    del session_config
     messages = protos.module("tensorflow/core/framework/device_attributes.proto")
-    with Session() as session:
+    with Session(config=session_config) as session:
         return [
             messages.DeviceAttributes(
                 name=device.name.partition("/task:0")[2] or device.name,

@@ -19,6 +19,7 @@ from .. import errors
 from ..graph import defaults, seed
 from ..graph.graph import Graph
 from ..graph.tensor import IndexedSlicesValue, SparseTensorValue
+from ..session.device_placement import gpus
 from ..session.session import Session
 
 if TYPE_CHECKING:
@@ -39,23 +40,42 @@ def get_temp_dir() -> str:
 _folder: str | None = None
 
 
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
-    """False: sessions run on the CPU."""
-    del cuda_only, min_cuda_compute_capability
-    return False
+def is_gpu_available(
+    cuda_only: bool = False, min_cuda_compute_capability: tuple[int, int] | None = None
+) -> bool:
+    """Whether sessions of this process have a GPU.
+
+    Args:
+        cuda_only: taken; all GPUs are CUDA's.
+        min_cuda_compute_capability: (major, minor) that one must have at least.
+    """
+    del cuda_only
+    least = min_cuda_compute_capability or (0, 0)
+    found = (device.capability for device in gpus())
+    return any((has.major, has.minor) >= least for has in found)
 
 
 def is_built_with_cuda() -> bool:
-    """False: sessions run on the CPU."""
+    """Whether CUDA is there, for which a GPU is needed."""
+    return bool(gpus())
+
+
+def is_built_with_rocm() -> bool:
+    """False: there is nothing for AMD's GPUs."""
     return False
 
 
-is_built_with_rocm = is_built_with_gpu_support = is_built_with_xla = is_built_with_cuda
+def is_built_with_xla() -> bool:
+    """False: graphs are compiled without XLA."""
+    return False
+
+
+is_built_with_gpu_support = is_built_with_cuda
 
 
 def gpu_device_name() -> str:
-    """ "": there is no GPU device."""
-    return ""
+    """The name of the first GPU, "/device:GPU:0"; "" if there is none."""
+    return "/device:GPU:0" if gpus() else ""
 
 
 def test_src_dir_path(relative_path: str) -> str:

@@ -439,7 +439,7 @@ class _Run:
         chosen = self.chosen[i]
         slot, keeps_reference = step.sources[chosen]
         value = self.values[slot]
-        if type(value) is VariableStorage and not keeps_reference:
+        if isinstance(value, VariableStorage) and not keeps_reference:
             value = value.read()
         self.values[step.first] = value
         self.values[step.first + 1] = np.asarray(chosen, np.int32)

@@ -1,24 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which devices a session has: operations that ask for another one are refused, as in TensorFlow.
+"""Which devices a session has, GPUs too; operations that ask for another one are refused.
 
-Everything runs on the processor; with `allow_soft_placement` only the task must be there.
+With `allow_soft_placement` only the task must be there.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import errors
+from .. import errors, settings
 from ..errors import InvalidArgumentError
 from ..graph.devices import Parts, parse_device
 from ..graph.graph import Graph
 
 if TYPE_CHECKING:
+    from ...jit.cuda.device import Device
     from ..graph.operation import Operation
 
 # The device that TensorFlow 1.15 has beside the processors.
 _COMPILER = "XLA_CPU"
+# What the drivers of NVIDIA's cards put there: on Linux, and in Windows' Linux.
+_SIGNS = ("/dev/nvidiactl", "/dev/dxg")
+
+
+def gpus() -> Sequence[Device]:
+    """The GPUs of this process by number.
+
+    None are looked for where the system shows no driver; nothing of the compiler is loaded then.
+    """
+    kind = settings.get("gpu")
+    if kind == "none" or (kind == "auto" and not any(map(os.path.exists, _SIGNS))):
+        return ()
+    from ...jit.cuda import discovery
+
+    return discovery.devices()
+
+
+def visible_gpus(config: Any) -> list[int]:
+    """The numbers of the GPUs that a session may use: all, or those of its ConfigProto."""
+    numbers = list(range(len(gpus())))
+    if config is None:
+        return numbers
+    listed = config.gpu_options.visible_device_list
+    if listed:
+        numbers = [int(text) for text in listed.split(",") if int(text) in numbers]
+    return numbers[: config.device_count["GPU"]] if "GPU" in config.device_count else numbers
+
+
+def gpu_backend(config: Any) -> Any:
+    """What runs plans on the first GPU of a session; None if it has none."""
+    numbers = visible_gpus(config)
+    if not numbers:
+        return None
+    from ...jit.cuda.gpu import Gpu
+
+    return Gpu(gpus()[numbers[0]])
 
 
 class Elsewhere:
@@ -43,7 +81,10 @@ class Placement:
         count = config.device_count.get("CPU", 1) if config is not None else 1
         if not count:
             raise errors.not_found("No CPU devices are available in this process")
-        self.devices: Sequence[str] = [f"{task}/device:CPU:{i}" for i in range(count)]
+        self._counts = {"CPU": count, "GPU": len(visible_gpus(config))}
+        self.devices: Sequence[str] = [
+            f"{task}/device:{kind}:{i}" for kind, most in self._counts.items() for i in range(most)
+        ]
         self._known: set[str] = {""}
         self._last = 0
         self._mutation = graph.mutation
@@ -79,11 +120,11 @@ class Placement:
             return is_here
         if kind == _COMPILER:
             return index in (None, 0)
-        return kind in (None, "CPU", "cpu") and (index is None or index < len(self.devices))
+        return kind is None or (index or 0) < self._counts.get(kind.upper(), 0)
 
     def _refusal(self, op: Operation) -> InvalidArgumentError:
         advice = ""
-        if parse_device(op._device)[3] == "GPU":
+        if parse_device(op._device)[3] == "GPU" and not self._counts["GPU"]:
             advice = " The requested device appears to be a GPU, but CUDA is not enabled."
         return errors.invalid(
             f"Cannot assign a device for operation {op.name}: {{{{node {op.name}}}}} was "

@@ -29,7 +29,9 @@ class ImmediateTensor(Tensor):
     def array(self) -> Any:
         """The value as kernels know it."""
         value = self._value
-        return value.read() if type(value) is VariableStorage and self.dtype != resource else value
+        return (
+            value.read() if isinstance(value, VariableStorage) and self.dtype != resource else value
+        )
 
     def numpy(self) -> Any:
         """The value as NumPy knows it."""
@@ -94,6 +96,6 @@ class ImmediateGraph(Graph):
         # Operations make ordinary tensors, whatever the graph.
         tensor.__class__ = ImmediateTensor
         tensor._value = value
-        shape = getattr(value.value if type(value) is VariableStorage else value, "shape", None)
+        shape = getattr(value.value if isinstance(value, VariableStorage) else value, "shape", None)
         if shape is not None and tensor.dtype != resource:
             tensor._shape_val = tensor._shape_val.merge_with(shape)

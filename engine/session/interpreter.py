@@ -94,7 +94,7 @@ class Step:
             value = values[slot]
             # Read by who takes the value, not where the variable was made: assignments that come
             # before are to be seen.
-            if type(value) is VariableStorage and not ref:
+            if isinstance(value, VariableStorage) and not ref:
                 value = value.read()
             flat.append(value)
         if self.handles:
@@ -168,7 +168,7 @@ class Step:
         if (
             self.plain[index]
             and type(value) is not np.ndarray
-            and type(value) is not VariableStorage
+            and not isinstance(value, VariableStorage)
         ):
             if isinstance(value, LazyArray):
                 return value
@@ -388,7 +388,7 @@ def fetched(value: Any, tensor: Tensor) -> Any:
     """A tensor's value as the caller gets it: a copy, since variables change in place."""
     if tensor.dtype == dtypes.resource:
         return handle_bytes(value)
-    if type(value) is VariableStorage:
+    if isinstance(value, VariableStorage):
         try:
             value = value.read()
         except errors.OpError as error:

@@ -71,7 +71,7 @@ def _event(
     outputs = []
     for i, tensor in enumerate(step.op.outputs):
         value = values[step.first + i]
-        if type(value) is VariableStorage:
+        if isinstance(value, VariableStorage):
             value = value.value
         if type(value) is np.ndarray:
             outputs.append((tensor.dtype, value.shape))

@@ -22,12 +22,12 @@ from .. import errors, stopping
 from ..api import export
 from ..compat import as_text
 from ..graph import defaults
-from ..graph.devices import _DeviceAttributes
+from ..graph.devices import _DeviceAttributes, parse_device
 from ..graph.graph import Graph
 from ..graph.tensor import Tensor
 from ..tracebacks import shorten
 from . import graph_growth_warning, session_target
-from .device_placement import Elsewhere, Placement
+from .device_placement import Elsewhere, Placement, gpu_backend, gpus
 from .fetch_results import result_builder, with_handles, without_records
 from .fetches import HANDLES, FeedSlot, Fetches, expanded, expanded_values, feed_tensor, freeze
 from .fetches import stands_for_itself as is_plain_feed
@@ -84,6 +84,14 @@ class _Times(threading.local):
     deadline: float | None = None
 
 
+def _kind_and_memory(device: str) -> tuple[str, int]:
+    """The type of a device, and the bytes that it may take (of processors TensorFlow's number)."""
+    kind, number = parse_device(device)[3:]
+    if kind == "GPU":
+        return kind, gpus()[number or 0].total_bytes
+    return "CPU", 256 << 20
+
+
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
@@ -104,6 +112,8 @@ class BaseSession:
         where = Elsewhere if self.remote else Placement
         self.placement = where(self._graph, self.resources.task, config)
         self.kernel_states: dict[Any, Any] = {}
+        # What runs plans on the session's GPU, if it has one (jit/cuda/gpu.py).
+        self.gpu: Any = gpu_backend(config)
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
         self._prepared: dict[Any, PreparedRun] = {}
@@ -183,7 +193,7 @@ class BaseSession:
         if self.remote is not None:
             return self.remote.list_devices()
         return [
-            _DeviceAttributes(name, "CPU", 256 << 20, next(_incarnations))
+            _DeviceAttributes(name, *_kind_and_memory(name), next(_incarnations))
             for name in self.placement.devices
         ]
 

@@ -30,7 +30,7 @@ class VariableStorage:
 
     __slots__ = (
         *("container", "dtype", "home", "is_resource", "lock", "name", "shape", "value"),
-        "version",
+        *("version", "resident"),
     )
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, container: str = "") -> None:
@@ -44,6 +44,8 @@ class VariableStorage:
         self.lock = threading.RLock()
         # Counts changes of the array's address or shape.  (Plans look at the array itself.)
         self.version = 0
+        # What a GPU has of it (jit/cuda/residency.py).
+        self.resident: Any = None
         # Whether handles stand for it, rather than references.
         self.is_resource = False
         # The Resources that hold it, weakly.
@@ -91,7 +93,7 @@ class VariableStorage:
                 f"Container {container} does not exist. (Could not find resource: "
                 f"{container}/{self.name})"
             )
-        return f"Resource {container}/{self.name}/{_TYPE_NAMES[VariableStorage]} does not exist."
+        return f"Resource {container}/{self.name}/{_VARIABLE_TYPE} does not exist."
 
     def assign(self, array: object, validate_shape: bool = True) -> None:
         """Copies an array in, or what a Source has.
@@ -167,15 +169,15 @@ def _other_shape(
     )
 
 
-# What handles state as the type of what they stand for, beside the names of classes.
-_TYPE_NAMES = {VariableStorage: "N10tensorflow3VarE"}
+# What handles state as the type of variables; of other things it is the name of the class.
+_VARIABLE_TYPE = "N10tensorflow3VarE"
 
 
 def handle_bytes(thing: VariableStorage) -> np.ndarray:
     """A handle as a fetch of it yields it: a serialized ResourceHandleProto, byte by byte."""
     from ...io import protos
 
-    kind = _TYPE_NAMES.get(type(thing)) or type(thing).__name__
+    kind = _VARIABLE_TYPE if isinstance(thing, VariableStorage) else type(thing).__name__
     message = protos.ResourceHandleProto(
         device="/job:localhost/replica:0/task:0/device:CPU:0",
         container=getattr(thing, "container", "") or "localhost",

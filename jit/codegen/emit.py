@@ -24,7 +24,7 @@ def emit(kernel: Kernel, title: str = "") -> str:
     root = e.scopes[0]
     head = [f"# {text}" for text in title.splitlines()]
     head.append(declaration(buffer.dtype for buffer in kernel.buffers))
-    head += [f"{name} = {_literal(const)}" for const, name in e.constants.items()]
+    head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
     # Once, at the top: then loops over rows and columns are known to have a turn, and what is
     # hoisted out of them reads nothing that an empty tile has not.
     body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
@@ -39,7 +39,8 @@ def _map_row(e: Writer) -> None:
     e.close(f"for i{e.inner} in range(c0, c1):")
 
 
-def _literal(const: Const) -> str:
+def literal(const: Const) -> str:
+    """The text of a constant."""
     if const.dtype == "bool":
         return str(bool(const.value))
     # repr gives the shortest text of which the same number is read; inf and nan are strings, since

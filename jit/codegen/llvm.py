@@ -113,6 +113,17 @@ _ROLLED = '!"llvm.loop.unroll.disable"'
 
 def finished(text: str, aim: target.Target) -> str:
     """What llvmlite cannot say: distinct nodes, the vector width."""
+    attributes = f'"prefer-vector-width"="{aim.vector_bits}" nounwind'
+    return re.sub(
+        r"^(define [^\n]*?\))( alwaysinline)?\s*$",
+        rf"\1\2 {attributes}",
+        finished_loops(text),
+        flags=re.M,
+    )
+
+
+def finished_loops(text: str) -> str:
+    """A text whose loops' nodes are distinct, and say what is known of the loops."""
     group = next((m[1] for m in _NODE.finditer(text) if m[2] == GROUP), None)
     last = max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.M)), default=-1) + 1
 
@@ -127,8 +138,4 @@ def finished(text: str, aim: target.Target) -> str:
     text = _NODE.sub(node, text)
     if group is not None:
         text += f'\n!{last} = !{{!"llvm.loop.parallel_accesses", !{group}}}\n'
-    text += f"\n!{last + 1} = !{{{_ROLLED}}}\n"
-    attributes = f'"prefer-vector-width"="{aim.vector_bits}" nounwind'
-    return re.sub(
-        r"^(define [^\n]*?\))( alwaysinline)?\s*$", rf"\1\2 {attributes}", text, flags=re.M
-    )
+    return f"{text}\n!{last + 1} = !{{{_ROLLED}}}\n"

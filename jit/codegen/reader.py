@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -46,17 +46,26 @@ def module(source: str, symbol: str) -> ir.Module:
     return found
 
 
-def write(builder: ir.IRBuilder, source: str, arguments: Sequence[Any]) -> None:
+def write(
+    builder: ir.IRBuilder,
+    source: str,
+    arguments: Sequence[Any],
+    known: Mapping[str, words.Word] | None = None,
+    space: int = 0,
+) -> None:
     """Writes the body of a text's kernel where a builder stands.
 
+    known: the words that it may use, all of words.py by default; space: where its buffers are.
     The block that the builder is in afterwards is where the kernel ends.
     """
     tree = ast.parse(source)
-    walk = Walk(builder)
+    walk = Walk(builder, words.table() if known is None else known, space)
     for node in tree.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="BUFFERS")], value=value):
                 walk.buffers = ast.literal_eval(value)
+            case ast.Assign(targets=[ast.Name(id="CONSTANT")], value=value):
+                walk.constant = frozenset(ast.literal_eval(value))
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 walk.names[name] = literal(value)
             case ast.FunctionDef(args=ast.arguments(args=names), body=body):
@@ -131,9 +140,13 @@ class Scope:
 class Walk(Scope):
     """The walk over a kernel's statements."""
 
-    def __init__(self, builder: ir.IRBuilder) -> None:
+    def __init__(
+        self, builder: ir.IRBuilder, known: Mapping[str, words.Word], space: int = 0
+    ) -> None:
         super().__init__(builder)
+        self.known, self.space = known, space
         self.buffers: tuple[str, ...] = ()
+        self.constant: frozenset[int] = frozenset()  # the numbers of those that are only read
         self.loops = 0
         # Where every `return` leads, so that whoever writes a text into a function goes on behind
         # it.
@@ -252,7 +265,7 @@ class Walk(Scope):
         raise unknown(node)
 
     def call(self, name: str, values: list[Value]) -> Value:
-        word = words.table().get(name)
+        word = self.known.get(name)
         if word is None or word.arity != len(values):
             raise Unfit(f"{name} of {len(values)} arguments: there is no such word")
         kinds = tuple(value.kind for value in values)
@@ -273,8 +286,10 @@ class Walk(Scope):
         code = self.b.load(self.b.gep(block.code, [_whole(index, "element")]))
         # An index that is no literal is no buffer's.
         number = index.code.constant if isinstance(index.code, ir.Constant) else len(self.buffers)
-        is_buffer = number < len(self.buffers)
-        return Value(code, Address(self.buffers[number]) if is_buffer else "int64")
+        if number >= len(self.buffers):
+            return Value(code, "int64")
+        is_constant = number in self.constant
+        return Value(code, Address(self.buffers[number], self.space, is_constant))
 
 
 _OPERATORS: dict[type[ast.operator], Callable[..., Any]] = {

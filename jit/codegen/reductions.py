@@ -30,15 +30,15 @@ def write_rows(e: Writer) -> None:
     Where there are several, each goes over a few rows before the next begins: no pass has to wait
     for the very end of the one before.
     """
-    levels = _levels(e.kernel)
-    late = _late(e)
-    kept = _kept(e, late, levels)
+    levels = levels_of(e.kernel)
+    late = late_stores(e)
+    kept = kept_values(e, late, levels)
     steps: list[Callable[[], None]] = []
     for level in range(max(levels, default=-1) + 1):
-        steps.append(partial(_row_pass, e, _at(levels, level), level, kept))
+        steps.append(partial(_row_pass, e, at_level(levels, level), level, kept))
 
     def finish() -> None:
-        _recall(e, kept, len(levels))
+        recall(e, kept, len(levels))
         for store in late:
             e.store(store)
 
@@ -54,12 +54,12 @@ def write_rows(e: Writer) -> None:
         e.over_rows(steps)
 
 
-def _late(e: Writer) -> list[Store]:
+def late_stores(e: Writer) -> list[Store]:
     """Stores at every position of the reduce axes, for which all reductions must be finished."""
     return [store for store in e.kernel.stores if e.depends_on_reduce(store)]
 
 
-def _at(levels: list[int], level: int) -> list[int]:
+def at_level(levels: list[int], level: int) -> list[int]:
     return [n for n, at in enumerate(levels) if at == level]
 
 
@@ -68,7 +68,7 @@ def is_blocked(e: Writer) -> bool:
     extents = [e.kernel.axes[axis].size for axis in e.reduce]
     if None not in extents and math.prod(extents) <= _TINY:  # type: ignore[arg-type]
         return False
-    return max(_levels(e.kernel), default=-1) + bool(_late(e)) > 0
+    return max(levels_of(e.kernel), default=-1) + bool(late_stores(e)) > 0
 
 
 def _in_blocks(e: Writer, levels: list[int], steps: list[Callable[[], None]]) -> None:
@@ -82,9 +82,9 @@ def _in_blocks(e: Writer, levels: list[int], steps: list[Callable[[], None]]) ->
     e.line(f"rows = maximum(minimum(few, {most}), {one})")
     e.open(())
     e.line("last = minimum(block + rows, r1)")
-    count = max(levels) + bool(_late(e))
+    count = max(levels) + bool(late_stores(e))
     for level in range(count):
-        keep = partial(_keep, e, _at(levels, level))
+        keep = partial(_keep, e, at_level(levels, level))
         e.over_rows([steps[level], keep], "block", "last")
     e.over_rows(steps[count:], "block", "last")
     e.close("for block in range(r0, r1, rows):")
@@ -101,7 +101,7 @@ def _keep(e: Writer, numbers: list[int]) -> None:
 Kept = list[tuple[Expr, Store, int]]
 
 
-def _kept(e: Writer, late: list[Store], levels: list[int]) -> Kept:
+def kept_values(e: Writer, late: list[Store], levels: list[int]) -> Kept:
     """Costly values of a pass that a later store needs: they wait in the store's own place."""
     # Tiny rows are straight-line code, whose values LLVM keeps in registers without being told.
     if not late or all((e.kernel.axes[n].size or BLOCK) <= 16 for n in e.reduce):
@@ -133,7 +133,7 @@ def _is_costly(e: Writer, node: Expr) -> bool:
     return any(isinstance(n, Apply) and PRIMITIVES[n.fn].is_costly for n in postorder(node))
 
 
-def _recall(e: Writer, kept: Kept, level: int) -> None:
+def recall(e: Writer, kept: Kept, level: int) -> None:
     for node, store, stored in kept:
         if stored < level:
             e.recall(store, node)
@@ -147,13 +147,13 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
         _start(e, n)
 
     def step() -> None:
-        _recall(e, kept, level)
+        recall(e, kept, level)
         for n in numbers:
             value = e.value(reductions[n].value)
             if n in args:
                 e.line(f"a{n} = accumulate_{reductions[n].fn[3:]}(a{n}, {value})")
                 continue
-            for text in _combine(e, n, value, f"a{n}", ""):
+            for text in combined(e, n, value, f"a{n}", ""):
                 e.line(text)
         for node, store, stored in kept:
             if stored == level:
@@ -164,14 +164,14 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
             value = e.value(reductions[n].value)
             # Compared with the extreme that has been found: the least position that equals it is
             # the first, as TensorFlow has it.
-            far = e.node(Const(_FAR, "int64"))
+            far = e.node(Const(FAR, "int64"))
             e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
             e.line(f"x{n} = accumulate_min(x{n}, here{n})")
 
     _nest(e, step)
     if args:
         for n in args:
-            e.line(f"x{n} = {e.node(Const(_FAR, 'int64'))}")
+            e.line(f"x{n} = {e.node(Const(FAR, 'int64'))}")
         _nest(e, locate)
     for n in numbers:
         _finish(e, n)
@@ -184,10 +184,10 @@ _LARGEST = {
     "float64": 1.7976931348623157e308,
 }
 # A position beyond all others; not the largest int64, with which LLVM would fold the minimum.
-_FAR = 1 << 62
+FAR = 1 << 62
 
 
-def _worst(reduction: Reduction) -> Const:
+def worst(reduction: Reduction) -> Const:
     """Where the search for an extreme begins; what is no better, such as a NaN, has no place."""
     dtype = reduction.value.dtype
     if dtype not in _LARGEST:
@@ -201,7 +201,7 @@ def _finish(e: Writer, n: int) -> None:
     reduction = e.kernel.reductions[n]
     text = f"a{n}"
     if reduction.fn.startswith("arg"):
-        nowhere = f"eq(a{n}, {e.node(_worst(reduction))})"
+        nowhere = f"eq(a{n}, {e.node(worst(reduction))})"
         text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
     e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
 
@@ -238,7 +238,7 @@ def write_columns(e: Writer) -> None:
 
     if e.kernel.reductions:
         _nest(e, sweep)
-    late = _late(e)
+    late = late_stores(e)
     if late:
         _nest(e, lambda: _column_stores(e, late, column))
     _column_stores(e, [store for store in e.kernel.stores if store not in late], column)
@@ -259,7 +259,7 @@ def _column_step(e: Writer, n: int) -> None:
     frames = [slot.frame for slot, _ in _slots(e, n)]
     for name, frame in zip(names, frames):
         e.line(f"{name} = load({frame}, {at})")
-    for text in _combine(e, n, value, f"a{n}", f"x{n}"):
+    for text in combined(e, n, value, f"a{n}", f"x{n}"):
         e.line(text)
     for name, frame in zip(names, frames):
         e.line(f"store({frame}, {at}, {name})")
@@ -281,7 +281,7 @@ def _slots(e: Writer, n: int) -> list[tuple[Slot, str]]:
     if not reduction.fn.startswith("arg"):
         return [(Slot(f"s{n}", f"a{n}", kind), e.node(identity(reduction.fn, kind)))]
     best = wide(reduction.value.dtype)
-    first = e.node(_worst(reduction))
+    first = e.node(worst(reduction))
     nowhere = e.node(Const(0, kind))
     return [(Slot(f"t{n}", f"a{n}", best), first), (Slot(f"s{n}", f"x{n}", kind), nowhere)]
 
@@ -300,11 +300,11 @@ def frame(e: Writer) -> list[str]:
 def _start(e: Writer, n: int) -> None:
     reduction = e.kernel.reductions[n]
     is_arg = reduction.fn.startswith("arg")
-    first = _worst(reduction) if is_arg else identity(reduction.fn, accumulator_dtype(reduction))
+    first = worst(reduction) if is_arg else identity(reduction.fn, accumulator_dtype(reduction))
     e.line(f"a{n} = {e.node(first)}")
 
 
-def _combine(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
+def combined(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
     fn = e.kernel.reductions[n].fn
     if fn in ("any", "all"):
         return [f"{best} = logical_{'or' if fn == 'any' else 'and'}({best}, {value})"]
@@ -339,7 +339,7 @@ def identity(fn: str, dtype: str) -> Const:
     return Const(-(1 << (bits - 1)) if lowest else (1 << (bits - 1)) - 1, dtype)
 
 
-def _levels(kernel: Kernel) -> list[int]:
+def levels_of(kernel: Kernel) -> list[int]:
     """The pass in which each reduction is finished: one later than those that it depends on."""
     levels: list[int] = []
     for reduction in kernel.reductions:

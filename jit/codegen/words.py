@@ -40,9 +40,15 @@ WORD = ir.IntType(64)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The kind of an address: what lies there are elements of a dtype."""
+    """The kind of an address: what lies there are elements of a dtype.
+
+    `space` is LLVM's address space, 0 on processors; `is_constant` promises that nothing is stored
+    there as long as the kernel runs.
+    """
 
     dtype: str
+    space: int = 0
+    is_constant: bool = False
 
     def __str__(self) -> str:
         return f"Address({self.dtype})"
@@ -221,20 +227,22 @@ def _stored(base: Kind, i: Kind, value: Kind) -> Kind:
 
 def _load(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     e = Emitter(builder, kinds[0].dtype)
-    value = _marked(builder.load(_element(e, *values)), e)
+    value = _marked(builder.load(_element(e, kinds[0].space, *values)), e)
+    if kinds[0].is_constant:
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
     return llvm_scalar.from_memory(e, value)
 
 
 def _store(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     e = Emitter(builder, kinds[0].dtype)
-    place = _element(e, *values[:2])
+    place = _element(e, kinds[0].space, *values[:2])
     return _marked(builder.store(llvm_scalar.to_memory(e, values[2]), place), e)
 
 
-def _element(e: Emitter, base: Any, index: Any) -> Any:
+def _element(e: Emitter, space: int, base: Any, index: Any) -> Any:
     # Addresses are whole numbers until they are used, so that the text may do arithmetic with them
     # and LLVM sees one pointer and one index.
-    return e.b.gep(e.b.inttoptr(base, e.memory.as_pointer()), [index])
+    return e.b.gep(e.b.inttoptr(base, e.memory.as_pointer(space)), [index])
 
 
 def _marked(access: Any, e: Emitter) -> Any:

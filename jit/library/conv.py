@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernel.sizes import AnySize
 from ..program.tensor_ir import Launch
-from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels
+from . import conv_filter, conv_filter_product, conv_grad_pooled, conv_kernels, plain_forms
 from .conv_tiles import Line, Tile, kinds_of_line, table_of
 from .geometry import Axis, Padding, axes
 from .library_kernel import LibraryKernel
@@ -137,6 +137,8 @@ def conv2d_filter_gradient(
 
 
 def _filter_gradient(b: Any, x: Any, sizes: Sequence[int], dy: Any, both: tuple[Axis, Axis]) -> Any:
+    if b.is_plain:
+        return plain_forms.filter_gradient(b, x, dy, both)
     way = conv_filter_product if conv_filter_product.is_worthwhile(sizes, both) else conv_filter
     return way.gradient(b, x, sizes, dy, both)
 
@@ -196,6 +198,8 @@ def _convolve(b: Any, x: Any, w: Any, both: tuple[Axis, Axis], bias: Any, relu: 
         n, h, width, _ = x.shape
         flat = matmul(b, b.reshape(x, (n * h * width, c)), b.reshape(w, (c, f)))
         return b.reshape(flat, (n, h, width, f))
+    if b.is_plain:
+        return plain_forms.convolve(b, x, w, both, bias, relu)
     taps = tuple(tap * c * f for tap in range(kh * kw))
     tile = Tile.choose(x.dtype, f, Line.of(both[1], c))
     packed = _pack(b, w, tile, (c, f), taps, (f, 1))
@@ -221,6 +225,8 @@ def _convolve_back(
     if _is_product(both):
         flat = matmul(b, b.reshape(dy, (n * h * width, f)), b.reshape(w, (c, f)), False, True)
         return b.reshape(flat, (n, h, width, c))
+    if b.is_plain:
+        return plain_forms.convolve_back(b, shape, w, dy, both)
 
     def from_maxima(b: Any, pooled_dy: Any, places: Any, windows: Windows) -> Any:
         return conv_grad_pooled.input_gradient(b, shape, w, pooled_dy, places, both, windows)

@@ -20,6 +20,7 @@ from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimu
 from ..program.tensor_ir import Launch
 from . import matmul_kernels
 from .library_kernel import LibraryKernel
+from .plain_forms import matrix_product
 from .template import specialise
 from .tiles import BLOCK, tiles
 from .vectors import BYTES, vectors
@@ -154,6 +155,8 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
 
 def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """The product of two matrices, or NotImplemented for dtypes without a kernel."""
+    if b.is_plain:
+        return matrix_product(b, x, y, transpose_x, transpose_y)
     return _product(b, x, y, transpose_x, transpose_y)
 
 
@@ -161,6 +164,8 @@ def batch_matmul(
     b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False
 ) -> Any:
     """The products of two equal stacks of matrices (all leading dimensions are the stack)."""
+    if b.is_plain:
+        return matrix_product(b, x, y, transpose_x, transpose_y)
     m, k = x.shape[-2:] if not transpose_x else x.shape[:-3:-1]
     n = y.shape[-2] if transpose_y else y.shape[-1]
     work = product([m, n, k])

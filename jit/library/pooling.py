@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel.sizes import AnySize, maximum
-from . import max_pool_argmax
+from . import max_pool_argmax, plain_forms
 from .geometry import Axis, Padding, axes, spatial
 from .vectors import BYTES
 
@@ -132,6 +132,8 @@ def _pool(
     n, _, _, c = x.shape
     both = _window_axes(x.shape, ksize, strides, padding, data_format)
     high, wide = both
+    if b.is_plain:
+        return _channels_back(b, plain_forms.pool(b, kind, x, both), data_format)
     line = maximum(wide.out * c * high.window * wide.window, 1)
     has_places = kind == "max" and high.window * wide.window <= max_pool_argmax.MOST_PLACES
     (out,) = b.call(
@@ -151,6 +153,8 @@ def _pool(
 def _gradient(
     b: Any, kind: str, inputs: list[Any], shape: Sequence[AnySize], both: tuple[Axis, Axis]
 ) -> Any:
+    if b.is_plain:
+        return plain_forms.pool_gradient(b, kind, inputs, both)
     n, h, w, c = shape
     dtype = inputs[0].dtype
     finds = kind == "max"

@@ -299,7 +299,7 @@ class _Run:
         if (
             # A variable's tensor stands for its memory. Who takes a value gets what is in it when
             # the operation begins.
-            type(value) is VariableStorage
+            isinstance(value, VariableStorage)
             and not wanted._is_ref_dtype
             and tensor.dtype._is_ref_dtype
         ):

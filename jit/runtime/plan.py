@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import numpy as np
+
 from ...engine import stopping
 from .. import debug
 from ..codegen import compile as compiler
@@ -21,7 +23,7 @@ from ..passes.fuse import fuse
 from ..passes.pipeline import rewrite
 from ..program.tensor_ir import home
 from ..schedule import ir_printer
-from ..schedule.bind import Template, make_template
+from ..schedule.bind import Binding, Template, make_template
 from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has_row, schedule
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
@@ -61,6 +63,10 @@ class Plan:
                     found[step.node.symbol] = test
         return found
 
+    def step_seconds(self, binding: Binding, feeds: Sequence[np.ndarray]) -> Sequence[float] | None:
+        """Measured times of all steps, where they run elsewhere; None for the processor's."""
+        return None
+
     @property
     def traced_seconds(self) -> float:
         """What it took to trace, rewrite, fuse and schedule."""
@@ -71,15 +77,15 @@ def compile_segment(traced: Traced) -> Plan:
     """Makes a plan of what was traced."""
     seconds = {"trace": traced.seconds}
     began = time.perf_counter() - traced.seconds
-    steps = _scheduled(traced, seconds)
+    steps = scheduled(traced, seconds)
     # Kernels of the library have no loop nest; in production the nests are believed.
     if verify_kernel.enabled or debug.is_on():
-        for step in _native(steps):
+        for step in native_steps(steps):
             if isinstance(step.kernel, ir.Kernel):
                 verify_kernel.verify(step.kernel, [home(value).dtype for value in step.reads])
-    with _timed("compile", seconds):
+    with timed("compile", seconds):
         kernels, parts = _compile_kernels(steps, traced)
-    with _timed("lay out", seconds):
+    with timed("lay out", seconds):
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
@@ -90,18 +96,18 @@ def compile_segment(traced: Traced) -> Plan:
 
 def kernels_of(traced: Traced) -> list[ir.Kernel | LibraryKernel]:
     """What a plan of what was traced would compile; what was traced is used up by it."""
-    return [step.kernel for step in _native(_scheduled(traced, {}))]
+    return [step.kernel for step in native_steps(scheduled(traced, {}))]
 
 
-def _scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
+def scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
     """Kernels in order, not yet compiled; adds the time that each stage took."""
     debug.show("ir", traced.program)
     seconds |= rewrite(traced.program, traced.scope)
     stopping.check()
-    with _timed("fuse", seconds):
+    with timed("fuse", seconds):
         fused = fuse(traced.program)
     debug.show("fused", fused)
-    with _timed("schedule", seconds):
+    with timed("schedule", seconds):
         steps = schedule(fused)
     stopping.check()
     debug.show("schedule", steps)
@@ -109,13 +115,13 @@ def _scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
 
 
 @contextmanager
-def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
+def timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[stage] = time.perf_counter() - start
 
 
-def _native(steps: Schedule) -> list[KernelStep | CallStep]:
+def native_steps(steps: Schedule) -> list[KernelStep | CallStep]:
     return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
 
 
@@ -126,7 +132,7 @@ def _compile_kernels(
 
     What runs them is compiled as well.
     """
-    native, names = _native(steps), list(traced.exports)
+    native, names = native_steps(steps), list(traced.exports)
     wanted: list[compiler.Wanted] = []
     for step in native:
         origin = partial(ir_printer.origin, step, traced.segment.operations, names)

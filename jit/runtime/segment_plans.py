@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, gc_pause, stopping
-from .. import threads
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
@@ -26,8 +25,9 @@ from ..trace.builder import Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import recompile_warning
+from .backend import backend_of
 from .execution import Run, StalePlan
-from .plan import Plan, compile_segment
+from .plan import Plan
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
 # (What was forgotten is computed anew, as for any new batch size.)
@@ -58,7 +58,8 @@ class SegmentPlans:
 
     def __init__(self, segment: Segment, is_turn: bool = False) -> None:
         """is_turn: it runs again and again within a run, as a loop's body does."""
-        self.segment, self.is_turn = segment, is_turn
+        self.backend, self.is_turn = backend_of(segment), is_turn
+        self.segment = replace(segment, is_plain=True) if self.backend.is_plain else segment
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
@@ -82,7 +83,7 @@ class SegmentPlans:
         """Runs the plan for these inputs, made if there is none; returns it and its exports."""
         key = self._key(arrays)
         # Plans of a session take turns.
-        arenas: list[Arena] = self.segment.evaluate.session.arenas
+        arenas = self.backend.arenas(self.segment.evaluate.session)
         # A stale plan is made anew; again and again only if others keep changing a variable's
         # shape.
         for _ in range(3):
@@ -90,7 +91,7 @@ class SegmentPlans:
             # `forget` puts another one in its place.
             plan, binding = self._ready.get(key) or self._prepare(key, arrays)
             arena = arenas.pop() if arenas else None
-            arena = arena or self._new_arena()
+            arena = arena or self.backend.new_arena(self.segment.evaluate)
             try:
                 # By `id`: a Run keeps its binding, so while it is here no other binding has that
                 # address.
@@ -120,9 +121,6 @@ class SegmentPlans:
                 raise errors.InternalError(None, tensor.op, text)
         return arrays
 
-    def _new_arena(self) -> Arena:
-        return Arena(max(threads.count(), threads.cores(), self.segment.evaluate.threads or 1))
-
     def _new_run(
         self,
         plan: Plan,
@@ -132,7 +130,7 @@ class SegmentPlans:
         like: Run | None = None,
     ) -> Run:
         other = partial(self._other_run, arena)
-        run = Run(plan, binding, arena, arrays, self._learn, other, like)
+        run = self.backend.new_run(plan, binding, arena, arrays, (self._learn, other, like))
         if len(arena.runs) >= _MOST_RUNS:
             arena.runs.pop(next(iter(arena.runs)))
         arena.runs[id(binding)] = run
@@ -337,7 +335,7 @@ class SegmentPlans:
     def _compile(self, traced: Traced) -> Plan:
         try:
             with self._compiling():
-                return compile_segment(traced)
+                return self.backend.compile(traced)
         except BaseException:
             self._drop(traced)  # the program has been changed half way
             raise

@@ -107,7 +107,7 @@ class Template:
     stops: dict[int, Stop]  # by row: what Python does there, inside of loops
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
-    keep: list[Any]  # what must stay alive: constants
+    fixed: list[tuple[int, np.ndarray]]  # position of the address of a constant, and the constant
     row_numbers: np.ndarray  # of each step the numbers in `compute` that its row is made of
 
 
@@ -199,7 +199,7 @@ class _Layout:
         self.stops: dict[int, Stop] = {}
         self.drawn: set[Call] = set()  # those in front of which a Draw stands
         self.segments: list[tuple[int, int] | HostStep | Fail] = []
-        self.keep: list[Any] = []
+        self.fixed: list[tuple[int, np.ndarray]] = []
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
 
@@ -348,7 +348,7 @@ class _Layout:
             self.cells.append((self.length, node.cell))
         elif isinstance(node, Constant):
             array = aligned_copy(node.array)
-            self.keep.append(array)
+            self.fixed.append((self.length, array))
             self.constants[self.length] = array.ctypes.data
         else:
             raise AssertionError(f"{value} of {type(node).__name__} has no address")
@@ -394,7 +394,7 @@ class _Layout:
             stops=self.stops,
             shapes=self.shapes,
             contents=self.contents,
-            keep=self.keep,
+            fixed=self.fixed,
             row_numbers=_row_numbers(self.steps),
         )
 

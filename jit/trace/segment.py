@@ -77,7 +77,8 @@ class Segment:
     operation by its reference kernel.  handles: variables and resources that are
     known already, by tensor.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).  constants: operations before `start` that take nothing;
-    they are traced again, so that this program, too, knows what they give.
+    they are traced again, so that this program, too, knows what they give.  is_plain: products and
+    windows become loop nests, for want of hand-written kernels.
     """
 
     operations: Sequence[Any]
@@ -90,6 +91,7 @@ class Segment:
     constants: Sequence[Any] = ()
     may_measure: bool = True
     may_assume: bool = True
+    is_plain: bool = False
 
     @cached_property
     def present(self) -> frozenset[Any]:

@@ -113,6 +113,7 @@ class Tracer:
         self.builder = Builder(self.program, scope)
         self.builder.may_measure = segment.may_measure
         self.builder.may_assume = segment.may_assume
+        self.builder.is_plain = segment.is_plain
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -124,8 +125,11 @@ class Tracer:
 
     def inner(self) -> Tracer:
         """A tracer of a program within this one: the test or the body of a loop."""
-        assume = self.segment.may_assume
-        nothing = Segment((), 0, (), lambda stop: (), self.evaluate, may_assume=assume)
+        nothing = Segment(
+            *((), 0, (), lambda stop: (), self.evaluate),
+            may_assume=self.segment.may_assume,
+            is_plain=self.segment.is_plain,
+        )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
         tracer.builder.is_inner = True

@@ -31,6 +31,7 @@ class View:
         self.config = session.config
         self.kernel_states: dict[Any, Any] = {}
         self.arenas: list[Any] = []
+        self.gpu = None  # elements are made on the processor
 
     def follow(self, session: BaseSession) -> None:
         """Has functions run for another session, which shares the resources."""

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel (jit/kernel/ir.py) to the source of a CUDA kernel, in the words of device_words.py.
+
+The nest is the one of the processor; what differs is who does which positions.  A block of threads
+has `lines()` lines of `lanes()` threads each:
+
+map     a line takes a row, its lanes the row's columns, neighbours side by side
+column  the same; each lane goes over the reduce axes of its column in their order
+row     the lanes of a line share the innermost reduce axis and combine what they have in an order
+        that the number of lanes fixes (a tree within a warp, then warp by warp)
+
+Rows and columns that the grid does not cover are taken in further turns, so that any grid and any
+block give all results, one thread alone too.  Lines of more than a warp are alone in their block:
+then all its threads meet at the barriers.  Imports no Numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from ..codegen.emit import literal
+from ..codegen.reductions import (
+    FAR,
+    Kept,
+    at_level,
+    combined,
+    identity,
+    kept_values,
+    late_stores,
+    levels_of,
+    recall,
+    worst,
+)
+from ..codegen.writer import ROW, Writer, accumulator_dtype, finished
+from ..kernel.ir import Const, Kernel, Reduced, Reduction, declaration
+
+WARP = 32
+_MOST_WARPS = 32  # of a line, so of a block
+_ROWS = "range(block_y() * lines() + line(), rows, blocks_y() * lines())"
+_COLUMNS = "range(block_x() * lanes() + lane(), columns, blocks_x() * lanes())"
+
+
+def emit(kernel: Kernel, title: str = "") -> str:
+    """The Python source of a kernel: a module whose one function is `kernel`."""
+    e = Writer(kernel)
+    body = {"map": _map_row, "row": _write_row, "column": _write_columns}[kernel.form]
+    _over_rows(e, partial(body, e))
+    head = [f"# {text}" for text in title.splitlines()]
+    head.append(declaration(buffer.dtype for buffer in kernel.buffers))
+    # What no thread writes may be read ahead of stores, and through the cache for constants.
+    only_read = tuple(n for n, buffer in enumerate(kernel.buffers) if buffer.access == "r")
+    head.append(f"CONSTANT = {only_read!r}")
+    head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
+    lines = [*_shared(kernel), *e.scopes[0].lines]
+    signature = "def kernel(args, rows, columns):"
+    return "\n".join([*head, "", "", signature, *("    " + text for text in lines), ""])
+
+
+def _over_rows(e: Writer, body: Callable[[], None]) -> None:
+    """All rows of a line; what outer axes' positions are follows from the row by division."""
+    e.open((*e.outer, ROW))
+    rest = e.row
+    for axis in reversed(e.outer[1:]):
+        size = e.literal(e.size(axis))
+        e.line(f"i{axis} = truncatemod({rest}, {size})")
+        e.line(f"rest{axis} = truncatediv({rest}, {size})")
+        rest = f"rest{axis}"
+    if len(e.outer) > 1:
+        e.line(f"i{e.outer[0]} = {rest}")
+    body()
+    e.close(f"for {e.row} in {_ROWS}:")
+
+
+def _map_row(e: Writer) -> None:
+    e.open((e.inner,))
+    for store in e.kernel.stores:
+        e.store(store)
+    e.close(f"for i{e.inner} in {_COLUMNS}:")
+
+
+# Columns: a thread each.
+
+
+def _write_columns(e: Writer) -> None:
+    numbers = range(len(e.kernel.reductions))
+    late = late_stores(e)
+    e.open((e.inner,))
+    for n in numbers:
+        for name, first in _accumulators(e, n):
+            e.line(f"{name} = {e.node(first)}")
+
+    def sweep() -> None:
+        for n in numbers:
+            value = e.value(e.kernel.reductions[n].value)
+            for text in combined(e, n, value, f"a{n}", f"x{n}"):
+                e.line(text)
+
+    if e.kernel.reductions:
+        _nest(e, sweep)
+    for n in numbers:
+        reduction = e.kernel.reductions[n]
+        held = f"x{n}" if reduction.fn.startswith("arg") else f"a{n}"
+        e.name(Reduced(n, reduction.dtype), finished(reduction, held), e.scopes[-1], "done")
+
+    def stores(which: Iterable[object]) -> None:
+        for store in e.kernel.stores:
+            if store in which:
+                e.store(store)
+
+    if late:
+        _nest(e, partial(stores, late))
+    stores([store for store in e.kernel.stores if store not in late])
+    e.close(f"for i{e.inner} in {_COLUMNS}:")
+
+
+def _accumulators(e: Writer, n: int) -> list[tuple[str, Const]]:
+    """The variables of a reduction and their first values."""
+    reduction = e.kernel.reductions[n]
+    if not reduction.fn.startswith("arg"):
+        return [(f"a{n}", identity(reduction.fn, accumulator_dtype(reduction)))]
+    return [(f"a{n}", worst(reduction)), (f"x{n}", Const(0, "int64"))]
+
+
+# Rows: the lanes of a line.
+
+
+def _write_row(e: Writer) -> None:
+    levels = levels_of(e.kernel)
+    late = late_stores(e)
+    kept = kept_values(e, late, levels)
+    for level in range(max(levels, default=-1) + 1):
+        _pass(e, at_level(levels, level), level, kept)
+
+    def finish() -> None:
+        recall(e, kept, len(levels))
+        for store in late:
+            e.store(store)
+
+    if late:
+        _nest(e, finish, is_shared=True)
+    once = [store for store in e.kernel.stores if store not in late]
+    if once:
+        # One thread writes: an update in place that several did would be done several times.
+        e.open(())
+        for store in once:
+            e.store(store)
+        e.close("if lane() < 1:")
+
+
+def _pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
+    """Goes over the reduce axes once, and again for the positions of extremes."""
+    reductions = e.kernel.reductions
+    args = [n for n in numbers if reductions[n].fn.startswith("arg")]
+    for n in numbers:
+        is_arg = n in args
+        dtype = accumulator_dtype(reductions[n])
+        first = worst(reductions[n]) if is_arg else identity(reductions[n].fn, dtype)
+        e.line(f"a{n} = {e.node(first)}")
+
+    def step() -> None:
+        recall(e, kept, level)
+        for n in numbers:
+            value = e.value(reductions[n].value)
+            if n in args:
+                e.line(f"a{n} = accumulate_{reductions[n].fn[3:]}(a{n}, {value})")
+                continue
+            for text in combined(e, n, value, f"a{n}", ""):
+                e.line(text)
+        for node, store, stored in kept:
+            if stored == level:
+                e.store(store, node)
+
+    _nest(e, step, is_shared=True)
+    for n in numbers:
+        fn = reductions[n].fn
+        _across(e, f"a{n}", f"w{n}", fn.removeprefix("arg"))
+    if args:
+        _locate(e, args)
+    for n in numbers:
+        reduction, text = reductions[n], f"a{n}"
+        if n in args:
+            nowhere = f"eq(a{n}, {e.node(worst(reduction))})"
+            text = f"select({nowhere}, {e.node(Const(0, 'int64'))}, x{n})"
+        e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
+
+
+def _locate(e: Writer, args: list[int]) -> None:
+    """The lowest positions at which extremes are."""
+    far = e.node(Const(FAR, "int64"))
+    for n in args:
+        e.line(f"x{n} = {far}")
+
+    def look() -> None:
+        for n in args:
+            value = e.value(e.kernel.reductions[n].value)
+            e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
+            e.line(f"x{n} = accumulate_min(x{n}, here{n})")
+
+    _nest(e, look, is_shared=True)
+    for n in args:
+        _across(e, f"x{n}", f"y{n}", "min")
+
+
+_STEPS = {"sum": "accumulate_add", "prod": "accumulate_mul", "any": "logical_or"}
+_STEPS |= {"all": "logical_and", "max": "accumulate_max", "min": "accumulate_min"}
+
+
+def _across(e: Writer, name: str, shared: str, fn: str) -> None:
+    """Combines what the lanes of a line have; afterwards all of them have the result."""
+    step = _STEPS[fn]
+    e.open(())
+    distance = WARP // 2
+    while distance:
+        # A butterfly: both sides compute the same sum, so that all lanes hold one result.
+        e.line(f"{name} = {step}({name}, shuffled({name}, {distance}))")
+        distance //= 2
+    e.open(())
+    e.line(f"store({shared}, warp(), {name})")
+    e.line("barrier()")
+    e.line(f"{name} = load({shared}, 0)")
+    e.open(())
+    e.line(f"{name} = {step}({name}, load({shared}, other))")
+    e.close("for other in range(1, warps()):")
+    e.line("barrier()")
+    e.close(f"if lanes() > {WARP}:")
+    e.close("if lanes() > 1:")
+
+
+def _shared(kernel: Kernel) -> list[str]:
+    """The lines that reserve what the warps of a line exchange."""
+    if kernel.form != "row":
+        return []
+    lines = []
+    for n, reduction in enumerate(kernel.reductions):
+        held = _held(reduction)
+        lines.append(f"w{n} = shared_{held}({_MOST_WARPS})")
+        if reduction.fn.startswith("arg"):
+            lines.append(f"y{n} = shared_int64({_MOST_WARPS})")
+    return lines
+
+
+def _held(reduction: Reduction) -> str:
+    """What lanes exchange of a reduction: of a position's search the extreme."""
+    if not reduction.fn.startswith("arg"):
+        return accumulator_dtype(reduction)
+    return worst(reduction).dtype
+
+
+def _nest(e: Writer, body: Callable[[], None], is_shared: bool = False) -> None:
+    """Loops over the reduce axes; with `is_shared` the lanes take turns on the innermost."""
+    headers = []
+    for axis in e.reduce:
+        limits = e.reduce_range(axis)
+        if is_shared and axis == e.reduce[-1]:
+            limits = _strided(limits)
+        headers.append(f"for i{axis} in {limits}:")
+    for axis in e.reduce:
+        e.open((axis,))
+    body()
+    for header in reversed(headers):
+        e.close(header)
+
+
+def _strided(limits: str) -> str:
+    """A range of which every lane takes its share: neighbours lie side by side in memory."""
+    parts = limits.removeprefix("range(").removesuffix(")").split(", ")
+    low, high = parts if len(parts) > 1 else ("", parts[0])
+    first = f"{low} + lane()" if low else "lane()"
+    return f"range({first}, {high}, lanes())"

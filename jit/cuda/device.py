@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs on a GPU need of it: memory, copies, kernels and launches.
+
+`card.py` is a card's; `emulated.py` stands in for one on any machine.  Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .cuda_kernel import Capability, KernelText
+from .launching import Extents
+
+
+class OutOfMemory(MemoryError):
+    """A device has no room for so many bytes."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"no room for {count} bytes on the device")
+        self.count = count
+
+
+class Device(ABC):
+    """One GPU.  Addresses are numbers; what is launched runs in order.
+
+    number: which of the machine's, from 0; name: what its maker calls it.
+    """
+
+    number: int
+    name: str
+    capability: Capability
+    total_bytes: int
+
+    def __init__(self) -> None:
+        self._functions: dict[str, Any] = {}
+        # Bytes that are in use now, and the most that ever were.
+        self.used_bytes = self.peak_bytes = 0
+
+    def function(self, kernel: KernelText) -> Any:
+        """What `launch` takes for a kernel, which is compiled once."""
+        found = self._functions.get(kernel.symbol)
+        if found is None:
+            found = self._functions[kernel.symbol] = self._load(kernel)
+        return found
+
+    def take(self, count: int) -> int:
+        """The address of so many bytes; OutOfMemory if there is no room."""
+        address = self._allocate(max(count, 1))
+        self.used_bytes += count
+        self.peak_bytes = max(self.peak_bytes, self.used_bytes)
+        return address
+
+    def give_back(self, address: int, count: int) -> None:
+        """Frees what `take` gave."""
+        self.used_bytes -= count
+        self._free(address)
+
+    @abstractmethod
+    def _load(self, kernel: KernelText) -> Any:
+        """Compiles a kernel."""
+
+    @abstractmethod
+    def _allocate(self, count: int) -> int:
+        """The address of so many bytes."""
+
+    @abstractmethod
+    def _free(self, address: int) -> None:
+        """Frees what `_allocate` gave."""
+
+    @abstractmethod
+    def upload(self, address: int, array: np.ndarray) -> None:
+        """Copies a contiguous array to the device; it may be changed afterwards."""
+
+    @abstractmethod
+    def download(self, array: np.ndarray, address: int) -> None:
+        """Copies from the device into a contiguous array, behind all that was launched."""
+
+    @abstractmethod
+    def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:
+        """What begins a kernel, again and again, behind all that was begun before.
+
+        Its words are the address of its argument block on the device, rows and columns; of library
+        kernels rows, rows of a tile, columns, columns of a tile.
+        """
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Waits until all that was begun is done; raises what went wrong in it."""
+
+
+class Memory:
+    """Bytes of a device, which go back to it when nobody has them any more."""
+
+    __slots__ = ("__weakref__", "address", "count", "device")
+
+    def __init__(self, device: Device, count: int) -> None:
+        self.address = 0
+        self.device, self.count = device, count
+        self.address = device.take(count)
+
+    def __del__(self) -> None:
+        if self.address:
+            self.device.give_back(self.address, self.count)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A traced segment as a plan for a device: the same schedule, its nests being CUDA kernels.
+
+What has no CUDA kernel (a hand-written one, a function that only C's library has) stays a kernel of
+the processor, and what it reads and writes is copied.  Imports the compiler.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...engine.session.state import VariableStorage
+from .. import debug, threads
+from ..codegen import compile as compiler
+from ..codegen.compile import parts_of
+from ..codegen.words import Unfit
+from ..kernel import ir
+from ..kernel.sizes import same
+from ..program.tensor_ir import Value, home
+from ..runtime.plan import Plan, native_steps, scheduled, timed
+from ..schedule.bind import Binding, StepNumbers, make_template
+from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
+from ..trace.segment import Traced
+from . import ptx
+from .cuda_kernel import LIBRARY, KernelText, kernel_text
+from .device import Device
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A row of the table that the device runs: its kernel, and the variables that it changes.
+
+    positions: the number, among those of the template, of how many positions the nest has.
+    is_whole: of a library kernel, that one thread does all of it.
+    """
+
+    text: KernelText
+    positions: int
+    writes: tuple[VariableStorage, ...]
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessorCall:
+    """A row that the processor runs, between copies."""
+
+    step: KernelStep | CallStep
+
+
+@dataclass(frozen=True, eq=False)
+class DevicePlan(Plan):
+    """A plan whose rows are launches on a device; None stands for rows that jump or stop."""
+
+    device: Device
+    rows: Sequence[Launch | ProcessorCall | None]
+
+    def step_seconds(self, binding: Binding, feeds: Sequence[np.ndarray]) -> list[float]:
+        """See Plan."""
+        from .device_run import DeviceArena, DeviceRun
+
+        run = DeviceRun(self, binding, DeviceArena(threads.cores(), self.device), feeds)
+        rows = iter(run.step_seconds(feeds))
+        return [next(rows) if has_row(step) else 0.0 for step in self.schedule.steps]
+
+
+def compile_for(device: Device, traced: Traced) -> DevicePlan:
+    """Makes a plan of what was traced."""
+    seconds = {"trace": traced.seconds}
+    began = time.perf_counter() - traced.seconds
+    schedule = scheduled(traced, seconds)
+    with timed("compile", seconds):
+        native = native_steps(schedule)
+        texts = [_text(step) for step in native]
+        left = [step for step, text in zip(native, texts) if text is None]
+        wanted = [(step.kernel, None) for step in left]
+        processor = dict(zip(map(id, left), compiler.compile_kernels(wanted)))
+        kernels = [
+            processor.get(id(step)) or _compiled(device, t) for step, t in zip(native, texts)
+        ]
+        parts = [compiler.compiled_parts(s.kernel) if id(s) in processor else [] for s in native]
+    with timed("lay out", seconds):
+        addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
+        template = make_template(schedule, traced.program, traced.scope, addresses)
+    every = tuple(dict.fromkeys(part for called in parts for part in called))
+    rows = _rows(schedule, template.steps, texts)
+    plan = DevicePlan(
+        traced, schedule, kernels, every, template, seconds, began, device=device, rows=rows
+    )
+    debug.show("timing", plan)
+    return plan
+
+
+def _text(step: KernelStep | CallStep) -> KernelText | None:
+    """The CUDA kernel of a step; None if it has none."""
+    kernel = step.kernel
+    # Parts are called by their address, and stacks lie in the host's memory.
+    if isinstance(step, CallStep) and (parts_of(kernel) or step.node.effects.stack is not None):
+        return None
+    text = kernel_text(kernel)
+    try:
+        ptx.written(text)
+    except Unfit:
+        return None
+    return text
+
+
+def _compiled(device: Device, text: KernelText | None) -> compiler.Compiled:
+    """What reports say of a CUDA kernel.  (Its address is not zero, which is that of jumps.)"""
+    assert text is not None
+    start = time.perf_counter()
+    device.function(text)
+    taken = time.perf_counter() - start
+    return compiler.Compiled(
+        1, text.form, text.symbol, taken, False, text.source, made=time.perf_counter()
+    )
+
+
+def _rows(
+    schedule: Schedule, numbers: Sequence[Any], texts: Sequence[KernelText | None]
+) -> list[Launch | ProcessorCall | None]:
+    """What every row of the table is."""
+    rows: list[Launch | ProcessorCall | None] = []
+    remaining = iter(texts)
+    for step in schedule.steps:
+        if not isinstance(step, (KernelStep, CallStep)):
+            if has_row(step):
+                rows.append(None)
+            continue
+        text = next(remaining)
+        entry = numbers[len(rows)]
+        assert isinstance(entry, StepNumbers)
+        rows.append(ProcessorCall(step) if text is None else _launch(step, text, entry.positions))
+    assert len(rows) == len(numbers)
+    return rows
+
+
+def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> Launch:
+    """A step as a launch."""
+    if text.form == LIBRARY:
+        assert isinstance(step, CallStep)
+        launch = step.node.launch
+        is_whole = same(launch.row_tile, launch.rows)
+        values = step.reads[len(step.node.inputs) :]
+        return Launch(text, positions, _cells(values), is_whole)
+    assert isinstance(step.kernel, ir.Kernel)
+    pairs = zip(step.reads, step.kernel.buffers)
+    return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))
+
+
+def _cells(values: Iterable[Value]) -> tuple[VariableStorage, ...]:
+    """The variables whose memory values are."""
+    found = map(cell_of, values)
+    return tuple(dict.fromkeys(cell for cell in found if cell is not None))
+
+
+def cell_of(value: Value) -> VariableStorage | None:
+    """The variable whose memory a value is, if it is one's."""
+    storage = home(value)
+    cell = storage.cell if storage.cell is not None else getattr(storage.node, "cell", None)
+    return cell if isinstance(cell, VariableStorage) else None

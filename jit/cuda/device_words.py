@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words of CUDA kernels beside those of all (jit/codegen/words.py), and their LLVM code.
+
+  block_x(), block_y(), blocks_x(), blocks_y()   where a block is in the grid; the grid's extents
+  lane(), lanes(), line(), lines()               where a thread is in its block; the block's
+  warp(), warps()                                warps of lanes in a line: which, and how many
+  barrier()                                      all threads of the block have come so far
+  shuffled(x, n)                                 what the lane has whose number differs in bit n
+  shared_D(count) -> address                     memory that the threads of a block share
+
+There are two sets: on_gpu() for a GPU, and alone() for processors, where a block is one thread and
+the grid one block, which by the rules of jit/cuda/block_emit.py gives all results.  Imports
+llvmlite alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from llvmlite import ir
+
+from ..codegen import words
+from ..codegen.llvm_scalar import Emitter
+from ..codegen.words import WORD, Address, Kind, Unfit, Word
+from ..kernel.scalar import COMPILED_DTYPES
+
+GLOBAL, SHARED = 1, 3  # address spaces of NVPTX
+_HALF = ir.IntType(32)
+Kinds = tuple[Any, ...]
+Values = tuple[Any, ...]
+
+_REGISTERS = {
+    "block_x": "ctaid.x",
+    "block_y": "ctaid.y",
+    "blocks_x": "nctaid.x",
+    "blocks_y": "nctaid.y",
+    "lane": "tid.x",
+    "lanes": "ntid.x",
+    "line": "tid.y",
+    "lines": "ntid.y",
+}
+_WARP_BITS = 5
+
+
+@cache
+def on_gpu() -> dict[str, Word]:
+    """All words of a kernel for a GPU."""
+    found = [_register(word, register) for word, register in _REGISTERS.items()]
+    found += [Word("warp", 0, _number, _warp), Word("warps", 0, _number, _warps)]
+    found += [Word("barrier", 0, _nothing, _barrier), Word("shuffled", 2, _exchanged, _shuffle)]
+    found += [_shared(dtype) for dtype in sorted(COMPILED_DTYPES)]
+    return {**words.table(), **{word.name: word for word in found}}
+
+
+@cache
+def alone() -> dict[str, Word]:
+    """The same words where one thread is all there is."""
+    table = words.table()
+    found = [_constant(word, word.endswith("s") or "s_" in word) for word in _REGISTERS]
+    found += [_constant("warp", 0), _constant("warps", 1)]
+    found.append(Word("barrier", 0, _nothing, lambda b, kinds, values: None))
+    found.append(Word("shuffled", 2, _exchanged, lambda b, kinds, values: values[0]))
+    for dtype in sorted(COMPILED_DTYPES):
+        block = table[f"stack_{dtype}"]
+        found.append(Word(f"shared_{dtype}", 1, block.result, block.code))
+    return {**table, **{word.name: word for word in found}}
+
+
+def _number() -> Kind:
+    return "int64"
+
+
+def _nothing() -> Kind:
+    return None
+
+
+def _exchanged(value: Kind, distance: Kind) -> Kind:
+    if not isinstance(value, str):
+        raise Unfit(f"shuffled of {value}: lanes exchange numbers")
+    return value
+
+
+def _constant(name: str, value: int) -> Word:
+    return Word(name, 0, _number, lambda b, kinds, values: WORD(int(value)))
+
+
+def _read(b: ir.IRBuilder, register: str) -> Any:
+    symbol = f"llvm.nvvm.read.ptx.sreg.{register}"
+    return b.zext(b.call(words.function(b, symbol, _HALF, []), []), WORD)
+
+
+def _register(name: str, register: str) -> Word:
+    return Word(name, 0, _number, lambda b, kinds, values: _read(b, register))
+
+
+def _warp(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    return b.lshr(_read(b, "tid.x"), WORD(_WARP_BITS))
+
+
+def _warps(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    return b.lshr(_read(b, "ntid.x"), WORD(_WARP_BITS))
+
+
+def _barrier(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
+    symbol = "llvm.nvvm.barrier.cta.sync.aligned.all"
+    b.call(words.function(b, symbol, ir.VoidType(), [_HALF]), [_HALF(0)])
+
+
+def _shuffle(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    """The value by halves of 32 bits, which is what the instruction moves."""
+    value, distance = values
+    e = Emitter(b, kinds[0])
+    whole = ir.IntType(e.wide)
+    raw = b.bitcast(value, whole) if e.is_float else value
+    if e.wide <= 32:
+        moved = _narrowed(b, _moved(b, _widened(b, raw), distance), whole)
+    else:
+        halves = b.trunc(raw, _HALF), b.trunc(b.lshr(raw, whole(32)), _HALF)
+        low, high = (b.zext(_moved(b, half, distance), whole) for half in halves)
+        moved = b.or_(low, b.shl(high, whole(32)))
+    return b.bitcast(moved, e.type) if e.is_float else moved
+
+
+def _widened(b: ir.IRBuilder, raw: Any) -> Any:
+    return raw if raw.type == _HALF else b.zext(raw, _HALF)
+
+
+def _narrowed(b: ir.IRBuilder, moved: Any, kind: Any) -> Any:
+    return moved if kind == _HALF else b.trunc(moved, kind)
+
+
+def _moved(b: ir.IRBuilder, half: Any, distance: Any) -> Any:
+    # All lanes of a warp take part: lines of several lanes are whole warps (launching.py).
+    function = words.function(b, "llvm.nvvm.shfl.sync.bfly.i32", _HALF, [_HALF] * 4)
+    number = ir.Constant(_HALF, distance.constant)
+    return b.call(function, [_HALF(-1), half, number, _HALF(31)])
+
+
+def _shared(dtype: str) -> Word:
+    def code(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+        kind = ir.ArrayType(Emitter(b, dtype).memory, values[0].constant)
+        block = ir.GlobalVariable(b.module, kind, b.module.get_unique_name("shared"), SHARED)
+        block.linkage, block.align = "internal", 16
+        block.initializer = ir.Constant(kind, ir.Undefined)
+        return b.ptrtoint(block, WORD)
+
+    result: Callable[..., Kind] = lambda count: Address(dtype, SHARED)  # noqa: E731
+    return Word(f"shared_{dtype}", 1, result, code)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many threads do a kernel's work: the extents of grid and block, from its sizes alone.
+
+So the number of lanes, by which sums are cut, is the same on every GPU and in every run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+THREADS = 256  # of a block, but for rows that take more
+_WARP = 32
+_SHORT = 16  # elements of a row up to which one thread takes all of it
+_LONG = 2048  # elements of a row from which on a block takes it
+_MOST_LANES = 1024
+_PER_LANE = 8  # elements that every lane of a long row has at least
+_EACH = 4  # columns that a thread takes, if there are very many
+_MANY = 1 << 20
+_MOST_BLOCKS = 65535  # of a grid, in either direction
+
+
+class Extents(NamedTuple):
+    """The grid in blocks and a block in threads, each across and down."""
+
+    blocks_x: int
+    blocks_y: int
+    lanes: int
+    lines: int
+
+
+def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
+    """For a kernel of a form over so many rows and columns, and positions of all its axes."""
+    if form == "row":
+        lanes = _lanes_of_row(-(-positions // max(rows, 1)))
+        lines = 1 if lanes > _WARP else THREADS // lanes
+        return Extents(1, _blocks(rows, lines), lanes, lines)
+    lanes = min(THREADS, _power_above(columns))
+    lines = THREADS // lanes
+    each = _EACH if rows * columns >= _MANY else 1
+    return Extents(_blocks(columns, lanes * each), _blocks(rows, lines), lanes, lines)
+
+
+def extents_of_tiles(tiles: int, most: int) -> Extents:
+    """For a library kernel of so many tiles, of which every thread does some; `most` threads."""
+    count = max(min(tiles, most), 1)
+    # Few in a block: tiles are long, and blocks spread over all of the card.
+    threads = min(_WARP, count)
+    return Extents(min(-(-count // threads), _MOST_BLOCKS), 1, threads, 1)
+
+
+def _lanes_of_row(length: int) -> int:
+    if length <= _SHORT:
+        return 1
+    if length < _LONG:
+        return _WARP
+    return min(_MOST_LANES, _power_above(length // _PER_LANE))
+
+
+def _blocks(count: int, each: int) -> int:
+    return min(max(-(-count // each), 1), _MOST_BLOCKS)
+
+
+def _power_above(count: int) -> int:
+    """The least power of two that is not below a number."""
+    return 1 << max(count - 1, 0).bit_length()

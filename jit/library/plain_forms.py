@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products, convolutions and pooling as loop nests, for places without hand-written kernels.
+
+Every function states what its namesake of this folder computes in the builder's vocabulary alone:
+windows are gathered by a table of where their elements lie, and what is gathered fuses into the sum
+or maximum over it, so that no window is ever in memory.  Arrays are NHWC.  Imports jit's IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kernel import scalar
+from ..kernel.sizes import AnySize, maximum
+from .geometry import Axis
+from .shifted_views import padded_input
+
+Both = tuple[Axis, Axis]
+
+
+def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
+    """The products of two stacks of matrices; all leading dimensions are the stack."""
+    lead = list(range(x.ndim - 2))
+    turned = [*lead, x.ndim - 1, x.ndim - 2]
+    x = b.transpose(x, turned) if transpose_x else x
+    y = b.transpose(y, turned) if transpose_y else y
+    (*stack, m, k), n = x.shape, y.shape[-1]
+    whole = (*stack, m, k, n)
+    left = b.broadcast(b.reshape(x, (*stack, m, k, 1)), whole)
+    right = b.broadcast(b.reshape(y, (*stack, 1, k, n)), whole)
+    # Columns of the result lie innermost: neighbours in memory are summed side by side.
+    return b.reduce("sum", b.map(scalar.mul, left, right), [len(whole) - 2])
+
+
+def convolve(b: Any, x: Any, w: Any, both: Both, bias: Any = None, relu: bool = False) -> Any:
+    """The convolution of images with filters [height, width, channels, features], with a bias and
+    what is below zero cut off, if these are wanted."""
+    windows = _windows(b, padded_input(b, x, *both), both)
+    whole = (*windows.shape, w.shape[3])
+    pixels = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
+    total = b.reduce("sum", b.map(scalar.mul, pixels, b.broadcast(w, whole)), [3, 4, 5])
+    total = total if bias is None else b.map(scalar.add, total, bias)
+    return b.map(lambda value: scalar.maximum(value, 0), total) if relu else total
+
+
+def convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: Both) -> Any:
+    """The gradient of a convolution with respect to images of a shape."""
+    windows = _windows_of_gradient(b, dy, both, 0)
+    whole = (*windows.shape, shape[3])
+    scores = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
+    filters = b.broadcast(b.transpose(w, (0, 1, 3, 2)), whole)
+    return b.reduce("sum", b.map(scalar.mul, scores, filters), [3, 4, 5])
+
+
+def filter_gradient(b: Any, x: Any, dy: Any, both: Both) -> Any:
+    """The gradient of a convolution with respect to the filters."""
+    windows = _windows(b, padded_input(b, x, *both), both)
+    n, high, wide, features = dy.shape
+    whole = (*windows.shape, features)
+    pixels = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
+    scores = b.broadcast(b.reshape(dy, (n, high, wide, 1, 1, 1, features)), whole)
+    return b.reduce("sum", b.map(scalar.mul, pixels, scores), [0, 1, 2])
+
+
+def pool(b: Any, kind: str, x: Any, both: Both) -> Any:
+    """The largest ("max") or mean element of every window."""
+    if kind == "max":
+        found = b.reduce("max", _windows(b, _padded(b, x, both), both), [3, 4])
+        # As TensorFlow begins: a window of NaNs, or of nothing, has the lowest number.
+        return b.map(lambda value: scalar.maximum(value, _lowest(x.dtype)), found)
+    total = b.reduce("sum", _windows(b, padded_input(b, x, *both), both), [3, 4])
+    return b.map(scalar.div, total, _counts(b, total, both))
+
+
+def pool_gradient(b: Any, kind: str, inputs: Sequence[Any], both: Both) -> Any:
+    """The gradient of pooling: of maxima it goes to the first in its window."""
+    dy = inputs[-1]
+    if kind == "mean":
+        share = b.map(scalar.div, dy, _counts(b, dy, both))
+        return b.reduce("sum", _windows_of_gradient(b, share, both, 0), [3, 4])
+    place, taps = _places(b, _padded(b, inputs[0], both), both)
+    # Which tap an element is of a window, beside the one where that has its maximum.
+    found = _windows_of_gradient(b, place, both, -1)
+    scores = _windows_of_gradient(b, dy, both, 0)
+    number = b.reshape(b.iota((taps[0] * taps[1],), 0, "int64"), (1, 1, 1, *taps, 1))
+
+    def received(where: Any, tap: Any, score: Any) -> Any:
+        return scalar.select(scalar.eq(where, tap), score, 0)
+
+    return b.reduce("sum", b.map(received, found, number, scores), [3, 4])
+
+
+def _places(b: Any, padded: Any, both: Both) -> tuple[Any, Sequence[int]]:
+    """The tap at which every window has its maximum, and the numbers of taps.
+
+    As in TensorFlow it is the first element inside of the images that no later one exceeds: a NaN
+    that comes first stays.
+    """
+    windows = _windows(b, padded, both)
+    n, high, wide, *taps, channels = windows.shape
+    flat = b.reshape(windows, (n, high, wide, taps[0] * taps[1], channels))
+    top, at = b.reduce("max", flat, [3]), b.reduce("argmax", flat, [3])
+    row, column = (_first_inside(b, axis, number) for number, axis in enumerate(both))
+    steps = [(axis.out, axis.stride, 1, 1, 0) for axis in both]
+    begin = _gathered(b, padded, steps, (row, column))
+    begin = b.reshape(begin, (n, high, wide, channels))
+    first = b.map(lambda i, j: scalar.add(scalar.mul(i, taps[1]), j), row, column)
+    first = b.reshape(first, (1, high, wide, 1))
+
+    def chosen(start: Any, most: Any, where: Any, other: Any) -> Any:
+        stays = scalar.logical_or(scalar.isnan(start), scalar.le(most, _lowest(padded.dtype)))
+        return scalar.select(stays, other, where)
+
+    return b.map(chosen, begin, top, at, first), taps
+
+
+def _first_inside(b: Any, axis: Axis, number: int) -> Any:
+    """Of every window along an axis the first tap that is no padding, [out, 1] or [1, out]."""
+    shape = (axis.out, 1) if number == 0 else (1, axis.out)
+    before = b.known_as(_scalar(axis.before), "int64")
+    position = b.iota(shape, number, "int64")
+    return b.map(
+        lambda at, low: scalar.maximum(scalar.sub(low, scalar.mul(at, axis.stride)), 0),
+        position,
+        before,
+    )
+
+
+def _padded(b: Any, x: Any, both: Both) -> Any:
+    """Images with what is less than everything around them."""
+    ends = [(axis.before, maximum(axis.padded - axis.size - axis.before, 0)) for axis in both]
+    return b.pad(x, [(0, 0), *ends, (0, 0)], _lowest(x.dtype))
+
+
+def _lowest(dtype: str) -> float:
+    """The lowest number of a dtype that is not infinite."""
+    return float(np.finfo(dtype).min)
+
+
+def _windows(b: Any, padded: Any, both: Both) -> Any:
+    """[n, out, out, window, window, channels] of images [n, height, width, channels]."""
+    steps = [(axis.out, axis.stride, axis.window, axis.dilation, 0) for axis in both]
+    return _gathered(b, padded, steps)
+
+
+def _windows_of_gradient(b: Any, dy: Any, both: Both, fill: int) -> Any:
+    """[n, height, width, window, window, features]: for every element of the images and every tap
+    what the gradient is where that tap of a window falls on it, `fill` if there is no such window.
+    """
+    low = [axis.reach - 1 - axis.before for axis in both]
+    room = [axis.size + axis.reach - 1 for axis in both]
+    for axis, before, whole in zip(both, low, room):
+        # Where padding is larger than a window, windows lie outside of the images altogether.
+        b.require(before >= 0 and before + (axis.out - 1) * axis.stride < whole)
+    n, _, _, features = dy.shape
+    place = (dy, [0, *low, 0], [1, both[0].stride, both[1].stride, 1])
+    spread = b.assemble((n, *room, features), dy.dtype, [place], fill)
+    # The first tap of a window is the farthest behind it.
+    steps = [(a.size, 1, a.window, -a.dilation, (a.window - 1) * a.dilation) for a in both]
+    return _gathered(b, spread, steps)
+
+
+Step = tuple[AnySize, int, int, int, int]
+
+
+def _gathered(b: Any, images: Any, steps: Sequence[Step], further: Sequence[Any] = ()) -> Any:
+    """Elements at (position * stride + tap * dilation + first) of height and width.
+
+    steps: of each the positions, stride, taps, dilation, first; further: what is added to rows and
+    to columns, [positions of height, positions of width] or what has ones of these.
+    """
+    n, height, width, channels = images.shape
+    (high, down, rows, by_row, top), (wide, across, columns, by_column, left) = steps
+    shape = (high, wide, rows, columns)
+
+    def place(y: Any, x: Any, i: Any, j: Any, line: Any, *moved: Any) -> Any:
+        row = scalar.add(scalar.add(scalar.mul(y, down), scalar.mul(i, by_row)), top)
+        column = scalar.add(scalar.add(scalar.mul(x, across), scalar.mul(j, by_column)), left)
+        if moved:
+            row, column = scalar.add(row, moved[0]), scalar.add(column, moved[1])
+        return scalar.add(scalar.mul(row, line), column)
+
+    positions = [b.iota(shape, axis, "int64") for axis in range(4)]
+    moved = [b.reshape(value, (*value.shape, 1, 1)) for value in further]
+    table = b.map(place, *positions, b.size_scalar(images, [2], "int64"), *moved)
+    return b.pick(b.reshape(images, (n, height * width, channels)), table, 1)
+
+
+def _counts(b: Any, like: Any, both: Both) -> Any:
+    """How many elements of every window lie inside of the images, [1, out, out, 1]."""
+    sides = []
+    for axis, shape in zip(both, ((1, both[0].out, 1, 1), (1, 1, both[1].out, 1))):
+        position = b.iota(shape, 1 if axis is both[0] else 2, "int64")
+
+        def inside(at: Any, size: Any, before: Any, axis: Axis = axis) -> Any:
+            first = scalar.sub(scalar.mul(at, axis.stride), before)
+            last = scalar.minimum(scalar.add(first, axis.window), size)
+            return scalar.sub(last, scalar.maximum(first, 0))
+
+        size, before = (b.known_as(_scalar(number), "int64") for number in (axis.size, axis.before))
+        sides.append(b.map(inside, position, size, before))
+    return b.cast(b.map(scalar.mul, *sides), like.dtype)
+
+
+def _scalar(number: AnySize) -> Any:
+    return np.array(number, dtype=object)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where plans run: what `SegmentPlans` asks of a place, and the processor, which is one.
+
+jit/cuda/gpu.py is another; a session that has a GPU brings it along.  Imports the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .. import threads
+from ..schedule.bind import Binding
+from ..schedule.frame import Arena
+from ..trace.segment import Evaluate, Segment, Traced
+from .execution import Run
+from .plan import Plan, compile_segment
+
+if TYPE_CHECKING:
+    from ...engine.session.session import BaseSession
+
+# What a run that learns sizes asks for: a binding to them, and a run that goes on by it; and a run
+# whose views may serve a new one.
+GoingOn = tuple[
+    Callable[[Run, tuple[int, ...]], Binding], Callable[[Run, Binding], Run], Run | None
+]
+
+
+class Backend(Protocol):
+    """A place where plans run.
+
+    is_plain: it has no hand-written kernels for products and windows; they are loop nests.
+    """
+
+    is_plain: bool
+
+    def compile(self, traced: Traced) -> Plan:
+        """A plan for this place."""
+
+    def arenas(self, session: BaseSession) -> list[Any]:
+        """Memory of a session's runs that none uses at the moment."""
+
+    def new_arena(self, evaluate: Evaluate) -> Arena:
+        """Memory for one run at a time."""
+
+    def new_run(
+        self, plan: Any, binding: Binding, arena: Any, feeds: Sequence[np.ndarray], rest: GoingOn
+    ) -> Run:
+        """A plan at concrete sizes, ready to go."""
+
+
+class Processor:
+    """Plans of kernels that threads of the processor run."""
+
+    is_plain = False
+
+    def compile(self, traced: Traced) -> Plan:
+        """See Backend."""
+        return compile_segment(traced)
+
+    def arenas(self, session: BaseSession) -> list[Any]:
+        """See Backend."""
+        return session.arenas
+
+    def new_arena(self, evaluate: Evaluate) -> Arena:
+        """See Backend."""
+        return Arena(max(threads.count(), threads.cores(), evaluate.threads or 1))
+
+    def new_run(
+        self, plan: Plan, binding: Binding, arena: Arena, feeds: Sequence[np.ndarray], rest: GoingOn
+    ) -> Run:
+        """See Backend."""
+        return Run(plan, binding, arena, feeds, *rest)
+
+
+_PROCESSOR = Processor()
+
+
+def backend_of(segment: Segment) -> Backend:
+    """Where the plans of a segment run: on the session's GPU, if it has one and may use it."""
+    gpu = segment.evaluate.session.gpu
+    return gpu if gpu is not None and gpu.takes(segment) else _PROCESSOR

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process of its own for Numba's simulator: random kernels, each by several grids and blocks.
+
+Prints how many kernels agreed with NumPy's evaluation of the same IR.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from numbaflow.jit.cuda.cuda_kernel import kernel_text
+from numbaflow.jit.cuda.launching import Extents, extents
+
+from ..codegen.test_emit import Evaluation, compare, problems
+from . import simulator
+
+# Blocks of several lines, lines of one warp and of several, few blocks for many rows.
+SHAPES = {
+    "map": (Extents(2, 2, 8, 4), Extents(1, 3, 32, 1)),
+    "column": (Extents(2, 1, 4, 8), Extents(1, 2, 32, 1)),
+    "row": (Extents(1, 2, 1, 8), Extents(1, 2, 32, 2), Extents(1, 1, 128, 1)),
+}
+done = 0
+
+
+def check(problem: Any, shape: Extents) -> None:
+    """One kernel by one grid."""
+    kernel, buffers, sizes, params = problem
+    wanted, found = ([b.copy() for b in buffers] for _ in range(2))
+    Evaluation(kernel, wanted, sizes, params).run()
+    outer = [s for s, a in zip(sizes, kernel.axes) if a.kind != "reduce"]
+    columns = 1 if kernel.form == "row" else outer.pop()
+    simulator.launch(
+        kernel_text(kernel), shape, [*found, *sizes, *params], math.prod(outer), columns
+    )
+    for got, want in zip(found, wanted):
+        compare(got, want, kernel)
+
+
+@given(problems(), st.integers(0, 9))
+def random_kernels(problem: Any, choice: int) -> None:
+    """A random kernel by the grid of its sizes, or by another."""
+    global done
+    kernel, _, sizes, _ = problem
+    if math.prod(sizes) > 3000:
+        return
+    shapes = SHAPES[kernel.form]
+    rows = math.prod(s for s, a in zip(sizes, kernel.axes) if a.kind != "reduce")
+    shape = shapes[choice % len(shapes)]
+    if choice == 9:
+        shape = extents(kernel.form, rows, 1, math.prod(sizes))
+    check(problem, shape)
+    done += 1
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1])
+    given_settings = settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    seed(0)(given_settings(random_kernels))()
+    print(done)

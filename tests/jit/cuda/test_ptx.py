@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PTX of kernels: which there is of, and machine code of it where NVIDIA's assembler is."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from numbaflow.engine import settings
+from numbaflow.jit.codegen.words import Unfit
+from numbaflow.jit.cuda import ptx
+from numbaflow.jit.cuda.cuda_kernel import Capability, KernelText, kernel_text
+from numbaflow.jit.cuda.device_plan import Launch
+from numbaflow.jit.kernel import ir
+from numbaflow.jit.kernel import scalar as k
+from numbaflow.jit.library import closed_set
+
+from ...drawing import examples
+from ..codegen.test_emit import problems
+from . import programs
+
+pytestmark = pytest.mark.cpu
+
+CARDS = [Capability(8, 0), Capability(9, 0), Capability(10, 0)]
+# Of these the library's kernels are called by others or have plain forms on a device.
+WITHOUT = {
+    *("tiles", "avg_pool", "avg_pool_gradient", "max_pool", "max_pool_gradient"),
+    *("max_pool_places", "records", "unpool"),
+}
+
+
+def assembler() -> str | None:
+    """The path of ptxas: on the PATH, or of the package nvidia-cuda-nvcc."""
+    found = shutil.which("ptxas")
+    spec = importlib.util.find_spec("nvidia")
+    for place in (spec and spec.submodule_search_locations) or ():
+        found = found or next((str(p) for p in Path(place).glob("*/bin/ptxas")), None)
+    return found
+
+
+def assembled(code: str, capability: Capability, folder: Path) -> dict[str, int]:
+    """What the assembler tells of a kernel: registers and bytes spilled."""
+    path = assembler()
+    if path is None:
+        pytest.skip("ptxas is not there (package nvidia-cuda-nvcc)")
+    file = folder / "kernel.ptx"
+    file.write_text(code)
+    done = subprocess.run(
+        [path, "-v", f"-arch={capability.name}", str(file), "-o", str(folder / "kernel.cubin")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    spills = re.findall(r"(\d+) bytes spill", done.stderr)
+    return {
+        "registers": int(re.findall(r"Used (\d+) registers", done.stderr)[0]),
+        "spilled": sum(map(int, spills)),
+    }
+
+
+@given(problems())
+@examples(30)
+def test_every_generated_kernel_has_ptx(problem: Any) -> None:
+    code = ptx.ptx(kernel_text(problem[0]))
+    assert ".visible .entry" in code and ".extern" not in code
+
+
+def _single(name: str, dtype: str) -> ir.Kernel:
+    primitive = k.PRIMITIVES[name]
+    inputs = [ir.Load(n, ir.Index((1,)), dtype) for n in range(primitive.arity)]
+    if primitive.result == "branch":
+        inputs[0] = k.lt(inputs[1], inputs[2])
+    value = k.cast(inputs[0], "int32") if name == "cast" else k.apply(name, *inputs)
+    buffers = [ir.Buffer(dtype, "r")] * primitive.arity + [ir.Buffer(value.dtype, "w")]
+    store = ir.Store(primitive.arity, ir.Index((1,)), value)
+    return ir.Kernel("map", tuple(buffers), (ir.Axis("map"),), (), (store,), 0)
+
+
+def test_every_function_of_float32_has_ptx() -> None:
+    without = set()
+    for name in k.PRIMITIVES:
+        if k.supports(name, "float32") and "b" not in k.PRIMITIVES[name].kinds[:1]:
+            try:
+                ptx.ptx(kernel_text(_single(name, "float32")))
+            except Unfit:
+                without.add(name)
+    # C's library alone has it.
+    assert without == {"lgamma"}
+
+
+def test_what_only_a_library_has_is_said() -> None:
+    with pytest.raises(Unfit, match="sin: a GPU has no such function"):
+        ptx.ptx(kernel_text(_single("sin", "float64")))
+
+
+def _samples(step: int) -> Iterator[KernelText]:
+    names: dict[str, int] = {}
+    for kernel in closed_set.kernels():
+        if kernel.parts or kernel.name in WITHOUT:
+            continue
+        names[kernel.name] = names.get(kernel.name, -1) + 1
+        if names[kernel.name] % step == 0:
+            yield kernel_text(kernel)
+
+
+def test_library_kernels_have_ptx() -> None:
+    count = 0
+    for text in _samples(12):
+        code = ptx.ptx(text)
+        assert f".entry {text.symbol}(" in code and ".extern" not in code
+        count += 1
+    assert count > 40
+
+
+@pytest.mark.parametrize("capability", CARDS, ids=lambda c: c.name)
+def test_training_steps_assemble_without_spilling(capability: Capability, tmp_path: Path) -> None:
+    with settings.override(gpu="emulated", jit="always"):
+        _, gpu = programs.results("pictures")
+    texts: Sequence[KernelText] = list(
+        {
+            row.text.symbol: row.text
+            for arena in gpu.arenas(None)
+            for run in arena.runs.values()
+            for row in run.plan.rows
+            if isinstance(row, Launch)
+        }.values()
+    )
+    assert len(texts) > 20
+    for text in texts:
+        told = assembled(ptx.ptx(text, capability), capability, tmp_path)
+        assert told["registers"] <= 255
+        assert text.form == "library" or told["spilled"] == 0, text.source
