@@ -19,6 +19,12 @@ from . import fake_driver, programs
 pytestmark = pytest.mark.cpu
 
 
+@pytest.fixture(autouse=True)
+def graph() -> Any:
+    with tf.Graph().as_default():
+        yield
+
+
 @pytest.fixture
 def emulated() -> Any:
     with settings.override(gpu="emulated", jit="always"):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.cpu
 
 @pytest.fixture(autouse=True)
 def two() -> Any:
-    with settings.override(gpu="emulated:2", jit="always"):
+    with settings.override(gpu="emulated:2", jit="always"), tf.Graph().as_default():
         yield
 
 

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.cpu, pytest.mark.cuda]
 
 @pytest.fixture(autouse=True)
 def card() -> Any:
-    with settings.override(gpu="auto", jit="always"):
+    with settings.override(gpu="auto", jit="always"), tf.Graph().as_default():
         if not gpus():
             pytest.skip("this machine has no GPU that CUDA knows")
         yield gpus()[0]
