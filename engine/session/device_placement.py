@@ -59,6 +59,14 @@ def gpu_backend(config: Any) -> Any:
     return Gpu(gpus()[numbers[0]])
 
 
+def kind_and_memory(device: str) -> tuple[str, int]:
+    """The type of a device, and the bytes that it may take (of processors TensorFlow's number)."""
+    kind, number = parse_device(device)[3:]
+    if kind == "GPU":
+        return kind, gpus()[number or 0].total_bytes
+    return "CPU", 256 << 20
+
+
 class Elsewhere:
     """The placement of a session on a server elsewhere, which looks at devices itself."""
 

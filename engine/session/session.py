@@ -22,12 +22,12 @@ from .. import errors, stopping
 from ..api import export
 from ..compat import as_text
 from ..graph import defaults
-from ..graph.devices import _DeviceAttributes, parse_device
+from ..graph.devices import _DeviceAttributes
 from ..graph.graph import Graph
 from ..graph.tensor import Tensor
 from ..tracebacks import shorten
 from . import graph_growth_warning, session_target
-from .device_placement import Elsewhere, Placement, gpu_backend, gpus
+from .device_placement import Elsewhere, Placement, gpu_backend, kind_and_memory
 from .fetch_results import result_builder, with_handles, without_records
 from .fetches import HANDLES, FeedSlot, Fetches, expanded, expanded_values, feed_tensor, freeze
 from .fetches import stands_for_itself as is_plain_feed
@@ -82,14 +82,6 @@ class _Times(threading.local):
     """When the run of a thread must end."""
 
     deadline: float | None = None
-
-
-def _kind_and_memory(device: str) -> tuple[str, int]:
-    """The type of a device, and the bytes that it may take (of processors TensorFlow's number)."""
-    kind, number = parse_device(device)[3:]
-    if kind == "GPU":
-        return kind, gpus()[number or 0].total_bytes
-    return "CPU", 256 << 20
 
 
 class BaseSession:
@@ -193,7 +185,7 @@ class BaseSession:
         if self.remote is not None:
             return self.remote.list_devices()
         return [
-            _DeviceAttributes(name, *_kind_and_memory(name), next(_incarnations))
+            _DeviceAttributes(name, *kind_and_memory(name), next(_incarnations))
             for name in self.placement.devices
         ]
 

@@ -178,11 +178,11 @@ def _lower_bilinear_grad(b: Builder, op: OpView, grads: Value, image: Value) -> 
     height, width, tall, wide = (int(size) for size in sizes)  # (they are numbers)
     b.require(tall > 0 and wide > 0 and height > 0 and width > 0)
     b.require(b.equal(grads.shape[0], image.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
-    between = [
+    rows, columns = (
         [b.constant(part) for part in between(size, resized, op.attr)]
         for size, resized in ((height, tall), (width, wide))
-    ]
-    return library.resized_gradient(b, grads, between[0], between[1], height, width, False)
+    )
+    return library.resized_gradient(b, grads, rows, columns, height, width, False)
 
 
 def _grad_of_bilinear(op: Operation, grad: Tensor) -> list[Any]:

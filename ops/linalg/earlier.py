@@ -26,65 +26,71 @@ _SQUARE = np.array([[[2.0, 0.5], [0.5, 1.5]], [[1.0, 0.25], [0.25, 3.0]]])
 _RHS = np.array([[[1.0], [2.0]], [[0.5], [-1.0]]])
 _COMPLEX = (_SQUARE + 1j).astype(np.complex64)
 
-for _now, _signature, _attrs, _values in (
-    ("Cholesky", "input: T -> output: T", _SOLVERS, [_SQUARE]),
+for _then, _signature, _attrs, _values in (
+    ("BatchCholesky", "input: T -> output: T", _SOLVERS, [_SQUARE]),
     (
-        "MatrixDeterminant",
+        "BatchMatrixDeterminant",
         "input: T -> output: T",
         "T: {float32, float64, complex64, complex128}",
         [_SQUARE],
     ),
-    ("MatrixInverse", "input: T -> output: T", f"adjoint: bool = false; {_SOLVERS}", [_SQUARE]),
     (
-        "MatrixSolve",
+        "BatchMatrixInverse",
+        "input: T -> output: T",
+        f"adjoint: bool = false; {_SOLVERS}",
+        [_SQUARE],
+    ),
+    (
+        "BatchMatrixSolve",
         "matrix: T, rhs: T -> output: T",
         f"adjoint: bool = false; {_SOLVERS}",
         [_SQUARE, _RHS],
     ),
     (
-        "MatrixSolveLs",
+        "BatchMatrixSolveLs",
         "matrix: T, rhs: T, l2_regularizer: float64 -> output: T",
         f"{_SOLVERS}; fast: bool = true",
         [_SQUARE, _RHS, np.float64(0.1)],
     ),
     (
-        "MatrixTriangularSolve",
+        "BatchMatrixTriangularSolve",
         "matrix: T, rhs: T -> output: T",
         f"lower: bool = true; adjoint: bool = false; {_SOLVERS}",
         [_SQUARE, _RHS],
     ),
     (
-        "SelfAdjointEigV2",
+        "BatchSelfAdjointEigV2",
         "input: T -> e: T, v: T",
         f"compute_v: bool = true; {_SOLVERS}",
         [_SQUARE],
     ),
     (
-        "Svd",
+        "BatchSvd",
         "input: T -> s: T, u: T, v: T",
         "compute_uv: bool = true; full_matrices: bool = false; "
         "T: {float64, float32, complex64, complex128}",
         [_SQUARE],
     ),
     (
-        "MatrixBandPart",
+        "BatchMatrixBandPart",
         "input: T, num_lower: int64, num_upper: int64 -> band: T",
         "",
         [_SQUARE, np.int64(0), np.int64(-1)],
     ),
-    ("MatrixDiag", "diagonal: T -> output: T", "", [_RHS[..., 0]]),
-    ("MatrixDiagPart", "input: T -> diagonal: T", "", [_SQUARE]),
-    ("MatrixSetDiag", "input: T, diagonal: T -> output: T", "", [_SQUARE, _RHS[..., 0]]),
-    ("FFT", "input: complex64 -> output: complex64", "", [_COMPLEX]),
-    ("FFT2D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
-    ("FFT3D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
-    ("IFFT", "input: complex64 -> output: complex64", "", [_COMPLEX]),
-    ("IFFT2D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
-    ("IFFT3D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchMatrixDiag", "diagonal: T -> output: T", "", [_RHS[..., 0]]),
+    ("BatchMatrixDiagPart", "input: T -> diagonal: T", "", [_SQUARE]),
+    ("BatchMatrixSetDiag", "input: T, diagonal: T -> output: T", "", [_SQUARE, _RHS[..., 0]]),
+    ("BatchFFT", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchFFT2D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchFFT3D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchIFFT", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchIFFT2D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
+    ("BatchIFFT3D", "input: complex64 -> output: complex64", "", [_COMPLEX]),
 ):
+    _now = _then.removeprefix("Batch")
     _definition = registry.lookup(_now)
     define(
-        f"Batch{_now}",
+        _then,
         _signature,
         _attrs,
         shape=_definition.shape,

@@ -186,18 +186,19 @@ for _name, _more, _most in (
         export("nn.quantized_relu_x")(_function)
 
 
+_reshape = registry.lookup("Reshape")
+
+
 def _reshaped(c: KernelContext, x: np.ndarray, sizes: np.ndarray, *ends: np.ndarray) -> Ranged:
-    reshape = registry.lookup("Reshape").kernel
-    assert reshape is not None, "Reshape has a reference kernel"
-    found = reshape(c, plain(x), sizes)
+    assert _reshape.kernel is not None, "Reshape has a reference kernel"
+    found = _reshape.kernel(c, plain(x), sizes)
     low, high = scalars(*ends)
     return np.ascontiguousarray(found).view(x.dtype).reshape(found.shape), low, high
 
 
 def _reshaped_shape(c: ShapeContext) -> TensorShape:
-    shape = registry.lookup("Reshape").shape
-    assert shape is not None, "Reshape has a shape function"
-    found: TensorShape = shape(c)
+    assert _reshape.shape is not None, "Reshape has a shape function"
+    found: TensorShape = _reshape.shape(c)
     return found
 
 

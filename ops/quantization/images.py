@@ -152,9 +152,10 @@ export("nn.quantized_conv2d")(
 
 
 def _pooled(op_type: str) -> Callable[..., Ranged]:
+    pool = registry.lookup(op_type).kernel
+    assert pool is not None, f"{op_type} has a reference kernel"
+
     def kernel(c: KernelContext, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Ranged:
-        pool = registry.lookup(op_type).kernel
-        assert pool is not None, f"{op_type} has a reference kernel"
         for name in ("ksize", "strides"):
             if len(c.attr(name)) != 4:
                 raise errors.invalid(f"Sliding window {name} field must specify 4 dimensions")
@@ -177,16 +178,16 @@ def _pooled_shape(c: ShapeContext) -> TensorShape:
 
 
 for _name, _public, _what in (
-    ("AvgPool", "nn.quantized_avg_pool", "means"),
-    ("MaxPool", "nn.quantized_max_pool", "maxima"),
+    ("QuantizedAvgPool", "nn.quantized_avg_pool", "means"),
+    ("QuantizedMaxPool", "nn.quantized_max_pool", "maxima"),
 ):
     _function = define(
-        f"Quantized{_name}",
+        _name,
         "input: T, min_input: float32, max_input: float32 -> "
         "output: T, min_output: float32, max_output: float32",
         f"T: {KINDS}; ksize: list(int); strides: list(int); padding: {{'SAME', 'VALID'}}",
         shape=with_range(_pooled_shape, 1),
-        kernel=_pooled(_name),
+        kernel=_pooled(_name.removeprefix("Quantized")),
         gradient=NO_GRADIENT,
         doc=f"The {_what} of windows of images of numbers of few bits.",
         test=_RECORDS,
