@@ -304,6 +304,7 @@ ops.nn.norm: linalg.l2_normalize math.l2_normalize nn.batch_norm_with_global_nor
 ops.nn.pool_public: nn.avg_pool nn.avg_pool1d nn.avg_pool2d nn.avg_pool3d nn.avg_pool_v2 nn.max_pool
   nn.max_pool1d nn.max_pool2d nn.max_pool3d nn.max_pool_v2 nn.max_pool_with_argmax
 ops.nn.sampled: nn.nce_loss nn.sampled_softmax_loss
+ops.nn.sdca: train.sdca_optimizer train.sdca_shrink_l1
 ops.nn.softmax: math.log_softmax math.softmax nn.log_softmax nn.softmax
 ops.nn.top_k: math.in_top_k math.top_k nn.in_top_k nn.top_k
 ops.parsing.csv: decode_csv io.decode_csv
@@ -433,7 +434,7 @@ ops.strings.files: io.matching_files io.read_file io.write_file matching_files r
 ops.strings.fingerprint: fingerprint
 ops.strings.format: as_string dtypes.as_string strings.as_string
 ops.strings.hash: string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong
-  strings.to_hash_bucket strings.to_hash_bucket_fast strings.to_hash_bucket_strong
+  strings.to_hash_bucket strings.to_hash_bucket_fast strings.to_hash_bucket_strong train.sdca_fprint
 ops.strings.join: string_join strings.join
 ops.strings.regex: regex_replace strings.regex_full_match strings.regex_replace
 ops.strings.split: reduce_join string_split strings.reduce_join strings.split

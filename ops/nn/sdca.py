@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
@@ -224,7 +225,7 @@ def _sample(adaptive: str) -> dict[str, Any]:
 
 
 for _name, _adaptive in (("SdcaOptimizer", "adaptative"), ("SdcaOptimizerV2", "adaptive")):
-    define(
+    _optimizer = define(
         _name,
         "sparse_example_indices: num_sparse_features * int64, "
         "sparse_feature_indices: num_sparse_features * int64, "
@@ -264,6 +265,8 @@ for _name, _adaptive in (("SdcaOptimizer", "adaptative"), ("SdcaOptimizerV2", "a
             The new state of examples, and what is to be added to the weights.
         """,
     )
+    if _name == "SdcaOptimizer":
+        export("train.sdca_optimizer")(_optimizer)
 
 
 def _shrink(c: KernelContext, weights: list[VariableStorage]) -> None:
@@ -274,7 +277,7 @@ def _shrink(c: KernelContext, weights: list[VariableStorage]) -> None:
             array[...] = penalty.shrunk(array)
 
 
-define(
+_shrink_l1 = define(
     "SdcaShrinkL1",
     "weights: Ref(num_features * float32) ->",
     "num_features: int >= 0; l1: float; l2: float",
@@ -283,3 +286,4 @@ define(
     gradient=_SOLVES,
     doc="Moves weights nearer to zero by l1 / l2, in place; those that are as near become zero.",
 )
+export("train.sdca_shrink_l1")(_shrink_l1)

@@ -218,7 +218,7 @@ def _fingerprints(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     return result.view(np.int64)
 
 
-define(
+_sdca_fprint = define(
     "SdcaFprint",
     "input: string -> output: int64",
     shape=lambda c: c.inputs[0].with_rank(1).concatenate(TensorShape([2])),
@@ -227,6 +227,7 @@ define(
     doc="A fingerprint of 128 bits of each string, for use as a key: int64 [strings, 2].",
     test={"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
 )
+export("train.sdca_fprint")(_sdca_fprint)
 
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
