@@ -145,7 +145,9 @@ HOMES = {
         "ragged.ragged_config": ".alias.internals.ragged",
         "ragged.ragged_conversion_ops": ".alias.internals.ragged",
         "ragged.ragged_dispatch": ".alias.internals.ragged .ops.ragged.dispatch",
-        "ragged.ragged_factory_ops": ".ops.ragged.constant .ops.ragged.values tf.ragged",
+        "ragged.ragged_factory_ops": (
+            ".ops.ragged.constant .ops.ragged.values .alias.internals.ragged tf.ragged"
+        ),
         "ragged.ragged_functional_ops": ".ops.ragged.functional",
         "ragged.ragged_gather_ops": ".ops.ragged.gather",
         "ragged.ragged_getitem": ".ops.ragged.getitem",

@@ -10,6 +10,7 @@ from ...engine.types import dtypes
 from ...ops.ragged import conversions, dispatch
 from ...ops.ragged.conversions import ragged_to_dense  # noqa: F401  of ragged_conversion_ops
 from ...ops.ragged.tensor import RaggedTensor, is_ragged
+from ...ops.ragged.values import _depths as _find_scalar_and_max_depth  # noqa: F401
 from ...ops.strings.split import strings_split as strings_split_v1  # noqa: F401
 from ...ops.strings.split import strings_split_v2 as string_split_v2  # noqa: F401
 

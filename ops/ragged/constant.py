@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...engine.api import export
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
@@ -41,7 +43,7 @@ def constant(
         A RaggedTensor; a Tensor where there is no level of rows.
 
     Raises:
-        TypeError: `pylist` is ragged already.
+        TypeError: `pylist` is ragged already, or its elements are not of `inner_shape`.
         ValueError: scalars are of different depths, or rank and shape are not those of `pylist`.
 
     Example:
@@ -57,6 +59,10 @@ def constant(
         return RaggedTensor.from_row_splits(values, splits, validate=False)
 
     def elements(values: Any, shape: Any, name: str | None = None) -> Any:
+        # (`tf.constant` would fill up what is missing with the last element.)
+        if shape is not None and np.size(values) not in (1, np.prod(shape, dtype=np.int64)):
+            given = np.shape(values)
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {given}.")
         return tf.constant(values, dtype, shape, name="Const" if name is None else name)
 
     with name_scope(name, "RaggedConstant"):

@@ -51,6 +51,13 @@ def test_it_is_told_by_its_parts() -> None:
         tf.RaggedTensor(x.values, x.row_splits)
 
 
+def test_constants_are_of_the_shape_that_is_asked_for() -> None:
+    with pytest.raises(TypeError, match=r"Expected Tensor's shape: \(2, 3\), got \(2, 2\)"):
+        tf.ragged.constant([[[1, 2]], [[3, 4]]], inner_shape=(3,))
+    empty = tf.ragged.constant([[], []], ragged_rank=1, inner_shape=(2,))
+    assert empty.shape.as_list() == [2, None, 2] and empty.dtype == tf.float32
+
+
 def test_splits_of_two_types_do_not_meet() -> None:
     long = tf.ragged.constant([[1, 2], [3]])
     short = tf.ragged.constant([[1, 2], [3]], row_splits_dtype=tf.int32)
