@@ -392,28 +392,65 @@ def _block(
     return b.map(k.sub, b.pick(indices, where), begins), b.pick(values, where)
 
 
-def lower_split(
-    b: Builder, op: OpView, axis: Value, indices: Value, values: Value, shape: Value
-) -> Any:
-    """The lowering of a sparse tensor in parts along an axis, the first being the larger ones."""
-    sizes, place = b.known(shape), b.known(axis)
-    if sizes is None or place is None or place.size != 1:
-        raise b.host("the shape depends on the data")
-    rank, count = rank_of(b, indices, shape), op.attr("num_split")
-    at = b.axis(place.item(), rank)
-    numbers = sizes.tolist()
-    if not isinstance(numbers[at], int) or not 1 <= count <= numbers[at]:
-        return NotImplemented
-    least, extra = divmod(numbers[at], count)
-    results, begin = [], 0
-    for i in range(count):
-        size = least + (i < extra)
-        here, length = [0] * rank, list(numbers)
-        here[at], length[at] = begin, size
-        part = _block(b, indices, values, rank, here, length, [at])
-        results.append((*part, b.constant(length, "int64")))
-        begin += size
-    return tuple(part for column in zip(*results, strict=True) for part in column)
+def lower_split(error: Callable[..., object]) -> Callable[..., Any]:
+    """The lowering of a sparse tensor in parts along an axis, the first being the larger ones.
+
+    error(size, parts) raises what is wrong with so many parts of a size.
+    """
+
+    def lower(
+        b: Builder, op: OpView, axis: Value, indices: Value, values: Value, shape: Value
+    ) -> Any:
+        place, count = b.known(axis), op.attr("num_split")
+        if place is None or place.size != 1:
+            raise b.host("the axis depends on the data")
+        rank = rank_of(b, indices, shape)
+        at = b.axis(place.item(), rank)
+        b.require_shape(values, indices.shape[:1])
+        size, column = numbers_of(b, shape, rank)[at], columns_of(b, indices, rank)[at]
+        parts = b.constant(count, "int64")
+        b.require_not(b.map(k.lt, size, parts), error_of(error), size, parts)
+        results = [
+            _strip(b, (indices, values, shape), column, at, (i, count)) for i in range(count)
+        ]
+        return tuple(part for each in zip(*results, strict=True) for part in each)
+
+    return lower
+
+
+def _strip(
+    b: Builder, sparse: tuple[Value, Value, Value], column: Value, at: int, part: tuple[int, int]
+) -> tuple[Value, Value, Value]:
+    """A part of a sparse tensor along an axis, the first of (which, how many)."""
+    from ...jit import library
+
+    indices, values, shape = sparse
+    number, count = part
+    size = numbers_of(b, shape, at + 1)[at]
+
+    def begin_of(n: Any) -> Any:
+        # The first parts take the remainder.
+        least, extra = k.floordiv(n, count), k.floormod(n, count)
+        begin = k.add(k.mul(least, number), k.minimum(extra, number))
+        return begin, k.add(least, k.select(k.lt(number, extra), k.const_like(1, n), 0))
+
+    begin, length = b.map(begin_of, size)
+    end = b.map(k.add, begin, length)
+    chosen = b.map(lambda i, a, e: k.logical_and(k.ge(i, a), k.lt(i, e)), column, begin, end)
+    kept = b.measure(b.reduce("sum", b.cast(chosen, "int64"), None))
+    where = b.reshape(library.coordinates(b, chosen, kept), [kept])
+    axes = b.iota([indices.shape[1]], 0, "int64")
+    moved = b.map(
+        lambda i, axis, a: k.select(k.eq(axis, at), k.sub(i, a), i),
+        *(b.pick(indices, where), axes, begin),
+    )
+    sizes = b.map(lambda m, axis, n: k.select(k.eq(axis, at), n, m), shape, axes, length)
+    known = b.known(shape)
+    if known is not None and isinstance(known.item(at), int):
+        numbers, (least, extra) = known.tolist(), divmod(known.item(at), count)
+        numbers[at] = least + (number < extra)
+        sizes = b.constant(numbers, "int64")
+    return moved, b.pick(values, where), sizes
 
 
 def lower_slice_gradient(error: Callable[..., object]) -> Callable[..., Any]:

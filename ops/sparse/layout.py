@@ -368,6 +368,15 @@ def sparse_concat(
     return SparseTensor(indices, values, shape)
 
 
+def _require_parts(size: np.ndarray, count: int | np.ndarray) -> None:
+    """Raises InvalidArgumentError for more parts than there are indices along an axis."""
+    if not 1 <= count <= size:
+        raise errors.invalid(
+            f"Input num_split should be between 1 and the splitting dimension size "
+            f"({size}), got {count}"
+        )
+
+
 def _split(
     c: KernelContext, axis: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> Any:
@@ -377,11 +386,7 @@ def _split(
     if not -rank <= place < rank:
         raise errors.invalid(f"Input split_dim should be between 0 and rank ({rank}), got {place}")
     place %= rank
-    if not 1 <= count <= shape[place]:
-        raise errors.invalid(
-            f"Input num_split should be between 1 and the splitting dimension size "
-            f"({shape[place]}), got {count}"
-        )
+    _require_parts(shape[place], count)
     least, extra = divmod(int(shape[place]), count)
     results, start = [], 0
     for i in range(count):
@@ -408,7 +413,7 @@ define(
     "num_split: int >= 1; T: type",
     shape=_split_shapes,
     kernel=_split,
-    lower=lower_split,
+    lower=lower_split(_require_parts),
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="A sparse tensor in parts along an axis; the first parts are the larger ones.",
     test={"values": [[np.int64(1), *SAMPLE]], "attrs": [{"num_split": 2}]},

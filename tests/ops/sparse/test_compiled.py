@@ -181,6 +181,7 @@ def test_blocks_and_strips() -> None:
         split = session.run(tf.sparse_split(sp_input=sparse, num_split=4, axis=1))
     assert [part.dense_shape.tolist() for part in split] == [[4, 2], [4, 2], [4, 1], [4, 1]]
     compare(lambda x: make(tf.SparseTensor(x.indices, x.values, shape)), drawn(4, 6))
+    compare(lambda x: tf.sparse_split(sp_input=x, num_split=3, axis=0), drawn(5, 6))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.15, 0.9])
