@@ -36,13 +36,13 @@ class Launch:
     """A row of the table that the device runs: its kernel, and the variables that it changes.
 
     positions: the number, among those of the template, of how many positions the nest has.
-    is_whole: of a library kernel, that one thread does all of it.
+    is_cut: of a library kernel, that every row may be a thread's.
     """
 
     text: KernelText
     positions: int
     writes: tuple[VariableStorage, ...]
-    is_whole: bool = False
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,11 @@ def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> La
     if text.form == LIBRARY:
         assert isinstance(step, CallStep)
         launch = step.node.launch
-        is_whole = same(launch.row_tile, launch.rows)
+        # Where tiles count (as numbers that a kernel gets, say) they stay what they are.
+        counts = (launch.rows, *launch.params)
+        is_cut = not any(same(launch.row_tile, size) for size in counts)
         values = step.reads[len(step.node.inputs) :]
-        return Launch(text, positions, _cells(values), is_whole)
+        return Launch(text, positions, _cells(values), is_cut)
     assert isinstance(step.kernel, ir.Kernel)
     pairs = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))

@@ -141,7 +141,7 @@ class DeviceRun(Run):
         if launch.text.form != LIBRARY:
             positions = self.binding.numbers[launch.positions]
             return extents(launch.text.form, rows, columns, positions), (rows, columns)
-        if not launch.is_whole:
+        if launch.is_cut:
             row_tile = 1
         tiles = -(-rows // row_tile) * -(-columns // column_tile)
         # Only so many workers have scratch memory.
