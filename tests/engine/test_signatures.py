@@ -57,7 +57,7 @@ INTENDED = {
     r"layers\.(Separable)?[cC]onv[23]D(Transpose)?\.__init__": "strides of 1 stand for (1, 1)",
     r"layers\.(separable_)?conv[23]d(_transpose)?": "strides of 1 stand for (1, 1)",
     r"layers\.Separable[cC]onv2D\.__init__": "strides of 1 stand for (1, 1)",
-    r"(raw_ops\.SdcaOptimizer(V2)?|train\.sdca_optimizer)": "the default is that of graphs, not of wrappers",
+    r"(raw_ops\.SdcaOptimizer(V2)?|train\.sdca_optimizer)": "the default is that of graphs",
 }
 
 
