@@ -15,7 +15,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import decode_source, find_spec
+from pathlib import Path
 from typing import IO, Any
 
 from . import isolated_entry
@@ -72,10 +74,19 @@ def _command(task: Task, is_left: bool = False) -> list[str]:
 def _beginning() -> str:
     """The text of jit/isolated_entry.py, wherever the package lies."""
     spec = isolated_entry.__spec__
-    text = spec.loader.get_source(spec.name) if spec else None  # type: ignore[union-attr]
+    text = source_of(spec) if spec else None
     if text is None:
         raise RuntimeError(f"the source of {isolated_entry.__name__} is not there")
     return str(text)
+
+
+def source_of(spec: ModuleSpec) -> str | None:
+    """The source of a module; None where its loader says that there is none."""
+    get_source = getattr(spec.loader, "get_source", None)
+    if get_source is not None:
+        return get_source(spec.name)  # type: ignore[no-any-return]
+    # Loaders of others, such as pytest's of packages that bring plugins, know only where it is.
+    return decode_source(Path(spec.origin).read_bytes()) if spec.origin else None
 
 
 def _surroundings() -> dict[str, Any]:

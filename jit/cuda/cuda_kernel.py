@@ -10,7 +10,8 @@ from ..kernel import ir
 from ..library.library_kernel import LibraryKernel
 from . import block_emit
 
-LIBRARY = "library"  # the form of a library kernel: every thread does tiles
+# Forms of the library's kernels: every thread does tiles, or a block does.
+LIBRARY, BLOCK = "library", "block"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,12 +33,14 @@ OLDEST = Capability(8, 0)
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A CUDA kernel: what to call it, its text, and the form of its nest (map, row, column) or
-    LIBRARY."""
+    """A CUDA kernel: what to call it, its text, and the form of its nest (map, row, column),
+    LIBRARY or BLOCK.  block: of the last the rows and columns that a block takes, and its threads.
+    """
 
     symbol: str
     source: str
     form: str
+    block: tuple[int, int, int] | None = None
 
 
 def kernel_text(kernel: ir.Kernel | LibraryKernel) -> KernelText:
@@ -45,4 +48,5 @@ def kernel_text(kernel: ir.Kernel | LibraryKernel) -> KernelText:
     if isinstance(kernel, ir.Kernel):
         return KernelText(f"cuda_{ir.digest(kernel)}", block_emit.emit(kernel), kernel.form)
     name = hashlib.blake2b(kernel.text.encode(), digest_size=16).hexdigest()
-    return KernelText(f"cuda_{name}", kernel.text, LIBRARY)
+    form = BLOCK if kernel.block else LIBRARY
+    return KernelText(f"cuda_{name}", kernel.text, form, kernel.block)

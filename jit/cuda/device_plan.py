@@ -27,7 +27,7 @@ from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from . import ptx
-from .cuda_kernel import LIBRARY, KernelText, kernel_text
+from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device
 
 
@@ -141,7 +141,7 @@ def _rows(
 
 def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> Launch:
     """A step as a launch."""
-    if text.form == LIBRARY:
+    if text.form in (LIBRARY, BLOCK):
         assert isinstance(step, CallStep)
         launch = step.node.launch
         # Where tiles count (as numbers that a kernel gets, say) they stay what they are.

@@ -40,7 +40,7 @@ from . import residency
 from .cuda_kernel import LIBRARY
 from .device import Device, Memory
 from .device_plan import DevicePlan, Launch, ProcessorCall, cell_of
-from .launching import Extents, extents, extents_of_tiles
+from .launching import Extents, extents, extents_of_blocks, extents_of_tiles
 
 _WORD = 8
 _FEW = 3  # launches of which the quickest counts
@@ -138,6 +138,8 @@ class DeviceRun(Run):
     def _extents(self, launch: Launch, sizes: tuple[int, ...]) -> tuple[Extents, tuple[int, ...]]:
         """Grid and block of a launch, and the numbers that its kernel takes."""
         rows, row_tile, columns, column_tile = sizes
+        if launch.text.block is not None:
+            return extents_of_blocks(launch.text.block, rows, columns), (rows, columns)
         if launch.text.form != LIBRARY:
             positions = self.binding.numbers[launch.positions]
             return extents(launch.text.form, rows, columns, positions), (rows, columns)

@@ -7,6 +7,7 @@
   barrier()                                      all threads of the block have come so far
   shuffled(x, n)                                 what the lane has whose number differs in bit n
   shared_D(count) -> address                     memory that the threads of a block share
+  fused(x, y, z)                                 x * y + z, rounded once
 
 There are two sets: on_gpu() for a GPU, and alone() for processors, where a block is one thread and
 the grid one block, which by the rules of jit/cuda/block_emit.py gives all results.  Imports
@@ -51,6 +52,7 @@ def on_gpu() -> dict[str, Word]:
     found += [Word("warp", 0, _number, _warp), Word("warps", 0, _number, _warps)]
     found += [Word("barrier", 0, _nothing, _barrier), Word("shuffled", 2, _exchanged, _shuffle)]
     found += [_shared(dtype) for dtype in sorted(COMPILED_DTYPES)]
+    found.append(_FUSED)
     return {**words.table(), **{word.name: word for word in found}}
 
 
@@ -58,7 +60,8 @@ def on_gpu() -> dict[str, Word]:
 def alone() -> dict[str, Word]:
     """The same words where one thread is all there is."""
     table = words.table()
-    found = [_constant(word, word.endswith("s") or "s_" in word) for word in _REGISTERS]
+    found = [_FUSED]
+    found += [_constant(word, word.endswith("s") or "s_" in word) for word in _REGISTERS]
     found += [_constant("warp", 0), _constant("warps", 1)]
     found.append(Word("barrier", 0, _nothing, lambda b, kinds, values: None))
     found.append(Word("shuffled", 2, _exchanged, lambda b, kinds, values: values[0]))
@@ -66,6 +69,10 @@ def alone() -> dict[str, Word]:
         block = table[f"stack_{dtype}"]
         found.append(Word(f"shared_{dtype}", 1, block.result, block.code))
     return {**table, **{word.name: word for word in found}}
+
+
+def _fuse(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    return Emitter(b, kinds[0]).call("fma", *values)
 
 
 def _number() -> Kind:
@@ -80,6 +87,9 @@ def _exchanged(value: Kind, distance: Kind) -> Kind:
     if not isinstance(value, str):
         raise Unfit(f"shuffled of {value}: lanes exchange numbers")
     return value
+
+
+_FUSED = Word("fused", 3, lambda *kinds: words.of_one_kind("fused", *kinds), _fuse)
 
 
 def _constant(name: str, value: int) -> Word:

@@ -40,6 +40,12 @@ def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
     return Extents(_blocks(columns, lanes * each), _blocks(rows, lines), lanes, lines)
 
 
+def extents_of_blocks(block: tuple[int, int, int], rows: int, columns: int) -> Extents:
+    """For a kernel whose blocks take so many rows and columns each, with so many threads."""
+    down, across, threads = block
+    return Extents(_blocks(columns, across), _blocks(rows, down), threads, 1)
+
+
 def extents_of_tiles(tiles: int, most: int) -> Extents:
     """For a library kernel of so many tiles, of which every thread does some; `most` threads."""
     count = max(min(tiles, most), 1)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-from importlib.machinery import ModuleSpec
-from importlib.util import decode_source, find_spec
-from pathlib import Path
+from importlib.util import find_spec
+
+from ..isolated import source_of
 
 
 def module_source(name: str) -> str:
     """The source of a module, which need not be imported; read by what imports it."""
     spec = find_spec(name)
     try:
-        text = _text(name, spec) if spec else None
+        text = source_of(spec) if spec else None
     except OSError:
         text = None
     if text is None:
@@ -26,14 +26,6 @@ def module_source(name: str) -> str:
             f"install the package with its .py files, in a folder or in a zip file"
         )
     return str(text)
-
-
-def _text(name: str, spec: ModuleSpec) -> str | None:
-    get_source = getattr(spec.loader, "get_source", None)
-    if get_source is not None:
-        return get_source(name)  # type: ignore[no-any-return]
-    # Loaders of others, such as pytest's of packages that bring plugins, know only where it is.
-    return decode_source(Path(spec.origin).read_bytes()) if spec.origin else None
 
 
 def installed_version(package: str) -> str:

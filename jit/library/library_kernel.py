@@ -24,17 +24,20 @@ class LibraryKernel:
     """A kernel's name and Python text; equal texts are compiled once.
 
     parts: kernels that it calls, whose addresses end its argument block.  They are compiled by
-    themselves, so that what differs between their callers is no matter.
+    themselves, so that what differs between their callers is no matter.  block: of kernels for GPUs
+    alone, `kernel(args, rows, columns)`, the rows and columns that a block takes, and its threads.
     """
 
     name: str
     text: str
     parts: tuple[LibraryKernel, ...] = ()
+    block: tuple[int, int, int] | None = None
 
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""
-        return LibraryKernel(self.name, f"{declaration(dtypes)}\n{self.text}", self.parts)
+        text = f"{declaration(dtypes)}\n{self.text}"
+        return LibraryKernel(self.name, text, self.parts, self.block)
 
     def calling(self, parts: Iterable[LibraryKernel]) -> LibraryKernel:
         """The kernel with others whose addresses end its argument block."""
-        return LibraryKernel(self.name, self.text, tuple(parts))
+        return LibraryKernel(self.name, self.text, tuple(parts), self.block)

@@ -14,15 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, maximum
+from ..kernel.sizes import AnySize, hint, is_positive, maximum, product
+from .block_product import TILE, block_product
 from .geometry import Axis
 from .shifted_views import padded_input
 
 Both = tuple[Axis, Axis]
+# What is multiplied by tiles, and from how many rows, columns and terms on.
+_IN_BLOCKS = ("float32", "float64")
+_LEAST = 16
 
 
 def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     """The products of two stacks of matrices; all leading dimensions are the stack."""
+    if x.dtype in _IN_BLOCKS and _is_large(x, y, transpose_x, transpose_y):
+        return _in_blocks(b, x, y, transpose_x, transpose_y)
     lead = list(range(x.ndim - 2))
     turned = [*lead, x.ndim - 1, x.ndim - 2]
     x = b.transpose(x, turned) if transpose_x else x
@@ -33,6 +39,35 @@ def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool)
     right = b.broadcast(b.reshape(y, (*stack, 1, k, n)), whole)
     # Columns of the result lie innermost: neighbours in memory are summed side by side.
     return b.reduce("sum", b.map(scalar.mul, left, right), [len(whole) - 2])
+
+
+def _is_large(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:
+    """Has a result several columns and rows, and are there some to sum over?  (By the sizes met
+    first; either way gives right results.)"""
+    m, k = x.shape[:-3:-1] if transpose_x else x.shape[-2:]
+    n = y.shape[-2] if transpose_y else y.shape[-1]
+    return all(hint(size) >= _LEAST for size in (m, n, k)) and is_positive(k)
+
+
+def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
+    """A product by tiles (block_product.py), which reads transposed factors where they lie."""
+    stack = tuple(x.shape[:-2])
+    m, k = x.shape[:-3:-1] if transpose_x else x.shape[-2:]
+    n = y.shape[-2] if transpose_y else y.shape[-1]
+    left, right = (1, m) if transpose_x else (k, 1), (1, k) if transpose_y else (n, 1)
+    lead = product(stack)
+    (out,) = b.call(
+        block_product(x.dtype),
+        [x, y],
+        [((*stack, m, n), x.dtype)],
+        [m, n, k, lead, m * k, *left, k * n, *right],
+        lead * m,
+        TILE,
+        n,
+        TILE,
+        operations=2 * lead * m * n * k,
+    )
+    return out
 
 
 def convolve(b: Any, x: Any, w: Any, both: Both, bias: Any = None, relu: bool = False) -> Any:

@@ -134,6 +134,7 @@ OTHER_VALUES = {
     "cache": "elsewhere",
     "threads": 1,
     "trust": "graph",
+    "gpu": "none",
     "fsync": "1",
     "traceback": "full",
 }

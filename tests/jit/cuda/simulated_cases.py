@@ -10,11 +10,13 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from numbaflow.jit.cuda.cuda_kernel import kernel_text
 from numbaflow.jit.cuda.launching import Extents, extents
+from numbaflow.jit.library.block_product import block_product
 
 from ..codegen.test_emit import Evaluation, compare, problems
 from . import simulator
@@ -58,7 +60,21 @@ def random_kernels(problem: Any, choice: int) -> None:
     done += 1
 
 
+def tiles_of_products() -> None:
+    """A product whose edges are within tiles, by a block that needs several turns."""
+    rng = np.random.default_rng(0)
+    m, n, k = 20, 70, 18
+    x, y = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+    z = np.zeros((m, n), np.float32)
+    sizes = [m, n, k, 1, m * k, k, 1, k * n, n, 1]
+    text = kernel_text(block_product("float32").over(["float32"] * 3))
+    flat = [x.ravel(), y.ravel(), z.ravel()]
+    simulator.launch(text, Extents(1, 1, 32, 1), [*flat, *sizes], m, n)
+    np.testing.assert_allclose(z, x @ y, rtol=1e-4, atol=1e-4)
+
+
 if __name__ == "__main__":
+    tiles_of_products()
     count = int(sys.argv[1])
     given_settings = settings(
         max_examples=count,

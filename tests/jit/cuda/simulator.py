@@ -84,6 +84,7 @@ def _words() -> dict[str, Any]:
     words["accumulate_add"], words["accumulate_mul"] = words["add"], words["mul"]
     for side in ("max", "min"):
         words[f"accumulate_{side}"] = lambda acc, x, side=side: _extreme(side, acc, x)
+    words["fused"] = lambda x, y, z: x * y + z
     words["load"] = lambda base, i: _held(base[int(i)])
     words["store"] = _store
     return words

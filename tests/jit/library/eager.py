@@ -44,6 +44,8 @@ class EagerBuilder:
     Outputs start as NaN (or a large integer) so that an element that no tile writes is seen.
     """
 
+    is_plain = False
+
     def equal(self, a: Any, b: Any) -> bool:
         """Are two sizes equal?"""
         return bool(a == b)

@@ -116,8 +116,8 @@ def test_a_run_is_laid_out_anew_only_for_new_sizes(monkeypatch):
     _, _, array = collected(turns, lambda i, v: v, x)
     y = tf.reduce_sum(array.stack(), 1)
     moved: list[Any] = []
-    original = SegmentPlans._other_run
-    monkeypatch.setattr(SegmentPlans, "_other_run", lambda *a: moved.append(a[3]) or original(*a))
+    original = SegmentPlans._learn
+    monkeypatch.setattr(SegmentPlans, "_learn", lambda *a: moved.append(a[2]) or original(*a))
     with settings.override(jit="always"), tf.Session() as session:
         for top, count in ((3, 1), (3, 1), (6, 2), (6, 2), (3, 3), (6, 4)):
             feed = {x: [0.0, top, 1.0], n: 0}
