@@ -14,7 +14,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.runtime import segment_plans
+from numbaflow.jit.runtime import backend
 
 from .sources import ROOT
 
@@ -74,7 +74,7 @@ def test_a_run_is_few_calls_from_the_compiler(monkeypatch: pytest.MonkeyPatch) -
         calls.extend((frame.filename, frame.name) for frame in stack)
         raise Arrived
 
-    monkeypatch.setattr(segment_plans, "compile_segment", arrive)
+    monkeypatch.setattr(backend, "compile_segment", arrive)
     with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None])
         with pytest.raises(Arrived):

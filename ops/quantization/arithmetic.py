@@ -340,7 +340,6 @@ for _name, _kernel, _what in (
         f"T1: {KINDS}; T2: {KINDS}; Toutput: {KINDS} = qint32",
         shape=with_range(lambda c: static_broadcast(*c.inputs[:2]), 2),
         kernel=_kernel,
-        commutative=True,
         gradient=NO_GRADIENT,
         doc=f"The {_what} of numbers of few bits.",
         test=_RECORDS,

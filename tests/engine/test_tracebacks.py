@@ -64,7 +64,7 @@ LINES = {
     "a name that is missing": "tf.no_such_name",
 }
 # Of these, logs show more of our frames than the public function's.
-DEEP_IN_LOGS = {"an operator": 2, "an index": 2, "a reduction": 3, "a layer": 2, "a loss": 3}
+DEEP_IN_LOGS = {"an operator": 2, "an index": 2, "a reduction": 4, "a layer": 2, "a loss": 3}
 DEEP_IN_LOGS |= {"a name": 5, "an import": 2, "eval": 3, "a lazy name": 4, "minimize": 2}
 
 pytestmark = pytest.mark.pure
