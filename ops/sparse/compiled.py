@@ -20,6 +20,7 @@ from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, maximum, minimum, product, same
 from ..array.nd_index import depth_of
 from ..run_checks import error_of
+from .common import require_shape
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
@@ -54,6 +55,11 @@ def numbers_of(b: Builder, vector: Value, count: int) -> list[Value]:
 def _require_none(b: Builder, wrong: Value, error: Callable[..., object], *evidence: Value) -> None:
     """Raises what error(*contents of the evidence) raises if anything is wrong."""
     b.require_not(b.reduce("any", wrong, None), error_of(error), *evidence)
+
+
+def _require_sizes(b: Builder, shape: Value) -> None:
+    """Raises what reference kernels raise of a dense shape that is none."""
+    _require_none(b, b.map(lambda size: k.lt(size, 0), shape), require_shape, shape)
 
 
 def _require_alike(b: Builder, one: Value, other: Value, error: Callable[..., object]) -> None:
@@ -119,6 +125,7 @@ def lower_softmax(b: Builder, op: OpView, indices: Value, values: Value, shape: 
     count = indices.shape[0]
     b.require(indices.ndim == 2 and rank_of(b, indices, shape) >= 2)
     b.require_shape(values, [count])
+    _require_sizes(b, shape)
     order = library.row_order(b, indices)
     group = library.row_groups(b, indices, order, indices.shape[1] - 1)
     ordered = b.pick(values, order)
@@ -154,6 +161,7 @@ def lower_reduce_sum(
     reduced = {b.axis(axis, rank) for axis in along.reshape(-1).tolist()}
     kept = [i for i in range(rank) if i not in reduced]
     numbers = sizes.tolist()
+    b.require(all(number >= 0 for number in numbers))
     if not kept:
         total = b.reduce("sum", values, None)
         return b.reshape(total, [1] * rank if op.attr("keep_dims") else [])
