@@ -17,18 +17,25 @@ from pathlib import Path
 from .contribution_modules import MODULES
 
 _PACKAGE = __package__.rpartition(".")[0]
+# Modules of which their packages have the function of that name: in TensorFlow 1.15 all others come
+# before a public function of their name.
+_FUNCTIONS = frozenset(
+    {"contrib.framework.python.framework.experimental", "contrib.framework.python.ops.arg_scope"}
+)
 _FOLDER = Path(__file__).parent.parent / "train" / "contrib"
 
 
 def contribution_homes(path: str) -> str | None:
     """The homes of a module by its path below `tensorflow`; None if it is no such module."""
     parts = path.split(".")
-    if parts[0] != "contrib" or len(parts) < 3:
+    if parts[0] != "contrib" or len(parts) < 2:
         return None
     name, inside = parts[1], parts[2:]
     own = _own_modules(name, inside)
-    if not _has_namespace(name) and not own:
-        return None
+    if not inside or (not own and not _has_namespace(name)):
+        # A package without public names, of which programs import modules.
+        is_listed = not inside or path.removeprefix("contrib.") in _modules()
+        return " ".join(own) if is_listed and _has_own(name) else None
     if not own and path.removeprefix("contrib.") not in _modules():
         return None
     below = [part for part in inside if part != "python"]
@@ -37,6 +44,12 @@ def contribution_homes(path: str) -> str | None:
     tails += [below[i:-1] for i in range(len(below) - 1)]
     spaces = [".".join(["tf.contrib", name, *tail]) for tail in tails]
     return " ".join([*own, *spaces, f"tf.contrib.{name}"])
+
+
+def is_module_first(path: str) -> bool:
+    """Whether a name of a package of contributions is the module below it, by its path."""
+    below = path.removeprefix("contrib.")
+    return below != path and below in _modules() and path not in _FUNCTIONS
 
 
 def _own_modules(name: str, inside: list[str]) -> list[str]:
@@ -49,6 +62,11 @@ def _own_modules(name: str, inside: list[str]) -> list[str]:
     if not found and (_FOLDER / f"{name}.py").is_file():
         found.append(f".train.contrib.{name}")
     return found
+
+
+def _has_own(name: str) -> bool:
+    """Whether this package has a folder or a module for a contribution."""
+    return (_FOLDER / name).is_dir() or (_FOLDER / f"{name}.py").is_file()
 
 
 def _has_namespace(name: str) -> bool:

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from ..engine.interface.missing import NOT_YET, is_known, module_error
-from .contributions import contribution_homes, contribution_modules
+from .contributions import contribution_homes, contribution_modules, is_module_first
 from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
 from .renamed import RENAMED
@@ -172,7 +172,10 @@ class _View(ModuleType):
         if name == "__all__":
             return sorted(self.__names())
         value = _MISSING
-        if name in self._renamed:
+        path = f"{self.__name__.removeprefix(f'{ROOT}.')}.{name}"
+        if is_module_first(path) and _internal(path) is not None:
+            value = importlib.import_module(f"{ROOT}.{path}") if ROOT in sys.modules else _MISSING
+        elif name in self._renamed:
             value = _target(self._renamed[name])
         elif not (name.startswith("__") and name.endswith("__")):
             value = next(
@@ -216,7 +219,10 @@ class _View(ModuleType):
         if isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}":
             # The import system puts a module below into this one, whose function of that name, such
             # as `arg_scope`, comes first in TensorFlow.
-            if any(callable(_lookup(home, name)) for home in self._homes):
+            path = value.__name__.removeprefix(f"{ROOT}.")
+            if not is_module_first(path) and any(
+                callable(_lookup(home, name)) for home in self._homes
+            ):
                 return
         home = None if name.startswith("__") else self.__home_of(name)
         if home is not None:

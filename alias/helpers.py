@@ -24,9 +24,23 @@ def remove_undocumented(module_name: str, *lists: Any, **options: Any) -> None:
     del module_name, lists, options
 
 
+# What `enable` or `disable` said last.
+_WISHES: list[bool] = []
+
+
+def enable() -> None:
+    """Notes that TensorFlow 2 behaviour is wished for, which programs may ask; nothing follows."""
+    _WISHES[:] = [True]
+
+
+def disable() -> None:
+    """Notes that it is not."""
+    _WISHES[:] = [False]
+
+
 def enabled() -> bool:
-    """Whether TensorFlow 2 behaviour is on: never."""
-    return False
+    """Whether TensorFlow 2 behaviour was wished for; what surroundings say is not looked at."""
+    return _WISHES == [True]
 
 
 # Of TensorFlow 1.15; the last one holds.

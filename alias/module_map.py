@@ -46,6 +46,7 @@ HOMES = {
         ),
         "random_seed": ".engine.graph.seed tf",
         "sparse_tensor": ".engine.graph.tensor .engine.interface.specs .engine.graph.convert tf",
+        "tensor_conversion_registry": ".engine.graph.convert",
         "tensor_shape": ".engine.types.shape",
         "tensor_spec": ".engine.interface.specs",
         "type_spec": ".engine.interface.specs",
@@ -92,7 +93,7 @@ HOMES = {
             ".ops.queues.record_input raw"
         ),
         "embedding_ops": "tf.nn .ops.nn.embedding_safe",
-        "functional_ops": "tf raw",
+        "functional_ops": "tf .ops.flow.library_calls raw",
         "gradient_checker": "tf.test",
         "gradients": "tf .engine.gradients.autodiff",
         "gradients_impl": "tf .engine.gradients.autodiff",
@@ -129,7 +130,7 @@ HOMES = {
         "metrics_impl": "tf.metrics",
         "nn": "tf.nn",
         "nn_grad": ".alias.internals.gradients",
-        "nn_impl": "tf.nn .ops.nn.dropout .ops.nn.sampled",
+        "nn_impl": "tf.nn tf.linalg .ops.nn.dropout .ops.nn.sampled",
         "nn_ops": "tf.nn raw .ops.nn.dropout .ops.nn.top_k .ops.nn.format .ops.nn.fractional_pool",
         "numerics": "tf",
         "parsing_ops": "tf tf.io",
@@ -179,7 +180,7 @@ HOMES = {
         "sparse_grad": ".alias.internals.gradients",
         "sparse_ops": (
             "tf .ops.sparse.layout .ops.sparse.dense .ops.sparse.math .ops.sparse.rows "
-            ".ops.sparse.serialize tf.sparse raw"
+            ".ops.sparse.serialize .ops.sparse.cross .alias.internals.second_forms tf.sparse raw"
         ),
         "special_math_ops": "tf tf.math",
         "standard_ops": "tf",
@@ -282,28 +283,27 @@ HOMES = {
             for kind in ("distribute", "optimization", "stats", "threading")
         },
         "experimental.ops.counter": ".ops.data.experimental.scanning tf.data.experimental",
-        "experimental.ops.enumerate_ops": "tf.data.experimental",
-        "experimental.ops.error_ops": "tf.data.experimental",
-        "experimental.ops.get_single_element": "tf.data.experimental",
         "experimental.ops.grouping": ".ops.data.experimental.grouping tf.data.experimental",
         "experimental.ops.interleave_ops": ".ops.data.experimental.choosing tf.data.experimental",
-        "experimental.ops.iterator_ops": "tf.data.experimental",
         "experimental.ops.matching_files": ".ops.data.experimental.reading",
-        "experimental.ops.optimization": "tf.data.experimental",
+        **{
+            f"experimental.ops.{kind}": "tf.data.experimental"
+            for kind in (
+                "enumerate_ops error_ops get_single_element iterator_ops prefetching_ops "
+                "resampling scan_ops shuffle_ops take_while_ops unique writers"
+            ).split()
+        },
+        **{
+            f"experimental.ops.{kind}": ".ops.data.experimental.adjusting tf.data.experimental"
+            for kind in ("distribute", "map_defun", "optimization", "sleep", "threadpool")
+        },
         "experimental.ops.parsing_ops": ".ops.data.experimental.reading tf.data.experimental",
-        "experimental.ops.prefetching_ops": "tf.data.experimental",
         "experimental.ops.random_ops": ".ops.data.experimental.scanning tf.data.experimental",
         "experimental.ops.readers": (
             ".ops.data.experimental.csv .ops.data.experimental.reading tf.data.experimental"
         ),
-        "experimental.ops.resampling": "tf.data.experimental",
-        "experimental.ops.scan_ops": "tf.data.experimental",
-        "experimental.ops.shuffle_ops": "tf.data.experimental",
         "experimental.ops.stats_aggregator": ".ops.data.experimental.elements tf.data.experimental",
         "experimental.ops.stats_ops": ".ops.data.experimental.elements tf.data.experimental",
-        "experimental.ops.take_while_ops": "tf.data.experimental",
-        "experimental.ops.unique": "tf.data.experimental",
-        "experimental.ops.writers": "tf.data.experimental",
         "ops.dataset_ops": (
             ".ops.data.dataset_v1 .ops.data.dataset .ops.data.dataset_spec .ops.data.sources "
             ".ops.data.transformations .ops.data.functions .ops.data.options tf.data"
@@ -427,7 +427,7 @@ HOMES["ops"].update(
         "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
         "boosted_trees checkpoint set sparse spectral state stateful_random stateless_random "
         "string summary "
-        "dataset experimental_dataset rnn cudnn_rnn clustering decode_proto encode_proto"
+        "dataset experimental_dataset rnn cudnn_rnn clustering decode_proto encode_proto collective"
     ).split()
 )
 
@@ -450,7 +450,7 @@ OTHERS = {
     "python.estimator.run_config": "tf.estimator .train.estimator.run_config",
     "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
     "python.keras.engine.input_spec": ".train.layers.input_spec",
-    "python.eager.backprop": ".ops.flow.gradient_tape",
+    "python.eager.backprop": ".ops.flow.gradient_tape .alias.internals.eager",
     "python.module.module": ".train.objects.module",
     "python.tools.freeze_graph": ".train.saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.checkpoints.inspect_checkpoint",
@@ -489,9 +489,8 @@ _INTERNALS = {
         "ops.parallel_for.gradients platform.self_check platform.build_info user_ops.user_ops"
     ),
     "products": (
-        "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks "
-        "debug.wrappers.dumping_wrapper debug.wrappers.grpc_wrapper debug.lib.debug_utils "
-        "debug.lib.debug_data profiler.model_analyzer profiler.option_builder "
+        "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
+        "debug.wrappers.dumping_wrapper debug.lib.debug_utils debug.lib.debug_data "
         "distribute.values autograph autograph.impl.api"
     ),
 }
@@ -500,6 +499,8 @@ OTHERS.update(
     for home, modules in _INTERNALS.items()
     for module in modules.split()
 )
+for _module in ("model_analyzer", "option_builder", "tfprof_logger"):
+    OTHERS[f"python.profiler.{_module}"] = f".train.contrib.tfprof.{_module} tf.profiler"
 # What was below python.estimator before it was a package of its own.
 _ESTIMATORS = {
     "estimator": "estimator",
@@ -544,12 +545,15 @@ OTHERS.update(
     }
 )
 _STRATEGIES = ".train.distributed.strategy .train.distributed.strategy_context tf.distribute"
+_STRATEGIES += " .train.distributed.collective_strategy"
 OTHERS.update(
     {
         "python.tpu.tpu_function": ".train.contrib.tpu.tpu_function",
         "python.distribute": "tf.distribute",
         "python.distribute.reduce_util": ".train.distributed.strategy_context",
+        "python.distribute.all_reduce": ".train.distributed.all_reduce",
         "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
+        "python.ops.nccl_ops": ".train.distributed.nccl_ops",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
         "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
         "contrib.learn.python.learn.learn_io": "tf.contrib.learn.io",
@@ -564,32 +568,28 @@ OTHERS.update(
 )
 for _module in (
     "distribute_lib distribution_strategy_context mirrored_strategy one_device_strategy "
-    "strategy_input device_util"
+    "strategy_input device_util collective_all_reduce_strategy"
 ).split():
     OTHERS[f"python.distribute.{_module}"] = _STRATEGIES
-for _module in "tpu tpu_optimizer training_loop bfloat16".split():
+for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
-for _module in ("op_selector", "cond_v2"):
-    OTHERS[f"python.ops.{_module}"] = ".alias.internals.privates"
+OTHERS["python.ops.collective_ops"] = ".ops.collective"
+OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
 OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
 OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"
 for _module in ("activations", "initializers", "layers"):
     OTHERS[f"python.keras.{_module}"] = f"tf.keras.{_module}"
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
-OTHERS["python.eager.backprop"] += " .alias.internals.eager"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 # Modules that have a home get a second one.
+_MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"
 for _module, _home in {
+    **dict.fromkeys(_MORE.split(), "privates"),
     "framework.ops": "framework .alias.internals.gradients",
     "framework.common_shapes": "framework",
-    "framework.dtypes": "privates",
-    "framework.graph_util_impl": "privates",
-    "ops.math_ops": "privates",
     "ops.metrics_impl": "metrics_impl",
-    "ops.nn_ops": "privates",
-    "ops.rnn": "privates",
     "framework.test_util": "test_util",
     "client.device_lib": "framework",
     "ops.control_flow_util": "framework",

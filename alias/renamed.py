@@ -55,14 +55,13 @@ RENAMED = {
             ".train.feature_column.sequence_feature_column:assert_all_equal_and_return"
         ),
     },
-    # Modules that are named as their functions.
-    "contrib.factorization.python.ops": {"gmm": ".train.contrib.factorization.gmm"},
-    "contrib.image.python.ops": {
-        name: f".train.contrib.image.{name}"
-        for name in (
-            "dense_image_warp interpolate_spline single_image_random_dot_stereograms "
-            "sparse_image_warp"
-        ).split()
+    "contrib.feature_column.python.feature_column.sequence_feature_column": {
+        "concatenate_context_input": (
+            ".train.feature_column.sequence_feature_column:concatenate_context_input"
+        ),
+    },
+    "contrib.framework.python.framework": {
+        "experimental": ".train.contrib.framework.experimental:experimental",
     },
     "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
     "framework.constant_op": {"constant_v1": "constant"},
@@ -111,6 +110,10 @@ RENAMED = {
             "audio_summary histogram_summary image_summary merge_all_summaries merge_summary "
             "scalar_summary"
         ).split()
+    },
+    "ops.lookup_ops": {
+        "StaticHashTableV1": ".ops.lookup.tables:StaticHashTable",
+        "StaticVocabularyTableV1": ".ops.lookup.vocabulary:StaticVocabularyTable",
     },
     "ops.parsing_ops": {
         "decode_raw": ".ops.strings.decoding:decode_raw",

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-Pipelines = dict[str, tuple[float, Callable[[], Any]]]
+if TYPE_CHECKING:
+    # (TensorFlow 1.15 has a Python that does not know such types.)
+    Pipelines = dict[str, tuple[float, Callable[[], Any]]]
 _WORDS, _LINE = 5000, 11
 _PICTURES = 64
 # Of photographs, about as large as they are in ImageNet; and of smaller ones.

@@ -29,7 +29,7 @@ class Worker:
         self._session: Any = None
         self._initializer: Any = None
         self._element: Any = None
-        self._both: tuple[Any, Any] = None, None
+        self._both: tuple[Any, Any] = (None, None)
 
     def version(self) -> dict[str, Any]:
         """The version of the peer."""

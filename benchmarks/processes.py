@@ -61,6 +61,11 @@ class Worker:
         self._process.stdin.close()
         self._process.wait(timeout=30)
 
+    def stop(self) -> None:
+        """Ends the worker at once, whatever it does or waits for."""
+        self._process.kill()
+        self._process.wait(timeout=30)
+
 
 def once(
     peer: str, python: str, threads: int, scratch: str, workload: str, **sizes: int

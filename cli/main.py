@@ -47,7 +47,7 @@ def application() -> Any:
     ) -> None:
         pass
 
-    from . import cache, check, checkpoint, gradcheck, info, library, plan, saved_model
+    from . import cache, check, checkpoint, cluster, gradcheck, info, library, plan, saved_model
 
     app.command()(info.info)
     app.command(name="compile")(plan.compile_graph)
@@ -63,6 +63,7 @@ def application() -> Any:
     )(saved_model.saved_model)
     assert library.app is cache.app  # to which it has added commands
     app.add_typer(cache.app, name="cache")
+    app.add_typer(cluster.app, name="cluster")
     # Listed for the help text; `main` has taken every real `run` before.
     app.command(
         name="run", help="Run a program in which [bold]import tensorflow[/bold] means numbaflow."

@@ -63,7 +63,13 @@ def restored_table() -> str:
             rows.append(f"| `{module}` | `{name}` | {since} | method |")
     for name, (text, since, _) in table.CALLS.items():
         rows.append(f"| `{name}` | {text} | {since} | call |")
-    rows.append(f'| `math`, `"%f" % x` | {table.SCALARS[0]} | {table.SCALARS[1]} | call |')
+    for name, (old, _, since) in table.KEYWORDS.items():
+        rows.append(f"| `{name}` | {old}= | {since} | call |")
+    rows.append(
+        f'| `math`, `"%f" % x`, `array[i] = x` | {table.SCALARS[0]} | {table.SCALARS[1]} | call |'
+    )
+    what, since = table.LENIENT
+    rows.append(f"| `numpy` | {what.partition(': ')[2]} | {since} | call |")
     for name, (owner, since, _) in table.METHODS.items():
         rows.append(f"| {owner} | `{name}` | {since} | call |")
     return "\n".join(rows) + "\n"
@@ -117,7 +123,8 @@ def contributions_table() -> str:
         for name in names:
             path = f"{module}.{name}"
             if path not in known:
-                why = why_not.get(path, "" if path in here else _WHY.get(space, "not yet"))
+                missing = _WHY.get(space, "not yet")
+                why = why_not.get(path, "" if path in here or _reached(path) else missing)
                 lists = found.setdefault(space, {"": []})
                 lists.setdefault(why, []).append(".".join([*inside, name]))
     rows = ["| namespace | works | does not |", "|---|---|---|"]
@@ -127,6 +134,16 @@ def contributions_table() -> str:
         missing = "; ".join(f"{why}: {_shown(names)}" for why, names in lists.items())
         rows.append(f"| `{space}` | {len(works)} of {total}: {_shown(works)} | {missing} |")
     return "\n".join(rows) + "\n"
+
+
+def _reached(path: str) -> bool:
+    """Whether a module that has a public name has this one in it."""
+    import numbaflow
+
+    thing: object = numbaflow
+    for part in path.split("."):
+        thing = getattr(thing, part, None)
+    return thing is not None
 
 
 def _shown(names: list[str], most: int = 150) -> str:

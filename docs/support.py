@@ -33,20 +33,14 @@ REASONS = {
         "WorkerHeartbeat"
     ),
     "several devices or machines at a time": (
-        "Collective* Nccl* RemoteCall *MultiDevice* *IteratorGetDevice *AutoShardDataset "
-        "*RebatchDataset"
+        "Collective* Nccl* RemoteCall *MultiDevice* *IteratorGetDevice *AutoShardDataset"
     ),
     "kernels in builds with Intel's MKL alone": (
         "QuantizedConv2D?* QuantizedDepthwise* QuantizedMatMulWith* *PerChannel"
     ),
-    "removed: TensorFlow 1.15 refuses to make such nodes": (
-        "TensorArray TensorArray*V2 TensorArray[!V]* RandomCrop AdjustContrast "
-        "Conv3DBackpropInput Conv3DBackpropFilter"
-    ),
-    "no kernel for processors": "Fact",
+    "no kernel for processors": "Fact FilterByLastComponentDataset",
     "how TensorFlow's runtime does its work": (
-        "*ThreadPool* *MaxIntraOp* *ChooseFastest* *AssertNext* *SleepDataset FakeParam Abort "
-        "DebugGradientRefIdentity ImmutableConst GetSessionHandleV2 DatasetToGraph "
+        "ChooseFastestBranchDataset GetSessionHandleV2 DatasetToGraph "
         "DatasetFromGraph StatsAggregatorSetSummaryWriter StatsAggregatorHandleV2"
     ),
     "servers that answer single requests in batches": "Batch BatchFunction Unbatch UnbatchGrad",

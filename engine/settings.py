@@ -137,6 +137,13 @@ TABLE: tuple[Setting, ...] = (
         _traceback,
         "what errors show: short, the program's own lines, or full, all frames",
     ),
+    Setting(
+        "cluster",
+        "NUMBAFLOW_CLUSTER",
+        "",
+        str,
+        "folder of the token and certificates that tasks of clusters show each other; empty: none",
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in TABLE}
 _OVERRIDES: ContextVar[dict[str, Any]] = ContextVar("numbaflow_settings")

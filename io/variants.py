@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variant tensors in files: objects as a type's name, bytes and tensors.
+"""Variant tensors in files and messages: objects as a type's name, bytes and tensors.
 
-In a bundle each object is its length, a serialized VariantTensorDataProto and a checksum.
+In a bundle each object is its length, a serialized VariantTensorDataProto and a checksum.  What
+objects hold they tell themselves; lists of tensors are made of it again, others stay as read.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from . import crc, protos, varint
 from .tensor_proto import make_ndarray, shape_proto, tensor_proto
 
 _CHECKSUM = struct.Struct("<I")
+# TensorFlow's name for the type of a list of tensors.
+LIST = "tensorflow::TensorList"
 _LENGTH = struct.Struct("<Q")
 
 
@@ -29,19 +32,43 @@ class VariantData(NamedTuple):
     tensors: tuple[np.ndarray, ...]
 
 
+@runtime_checkable
+class Packable(Protocol):
+    """An object of a variant tensor that can be written."""
+
+    def packed(self) -> VariantData:
+        """What it is."""
+
+
 def _message(value: object) -> Any:
+    if isinstance(value, Packable):
+        value = value.packed()
     if not isinstance(value, VariantData):
         raise errors.unimplemented(f"Saving data type variant not yet supported for {value!r}")
     message = protos.VariantTensorDataProto(type_name=value.type_name, metadata=value.metadata)
     for array in value.tensors:
-        kind = dtypes.string if array.dtype.hasobject else dtypes.as_dtype(array.dtype)
-        message.tensors.add().CopyFrom(tensor_proto(array, kind))
+        message.tensors.add().CopyFrom(_tensor(array))
     return message
 
 
-def _value(message: Any) -> VariantData:
-    tensors = tuple(make_ndarray(tensor) for tensor in message.tensors)
-    return VariantData(message.type_name, message.metadata, tensors)
+def _tensor(array: np.ndarray) -> Any:
+    if not array.dtype.hasobject:
+        return tensor_proto(array, dtypes.as_dtype(array.dtype))
+    is_text = all(isinstance(item, bytes) for item in array.flat)
+    return tensor_proto(array, dtypes.string) if is_text else variant_tensor_proto(array)
+
+
+def _value(message: Any) -> object:
+    tensors = tuple(
+        variants_of(tensor) if tensor.dtype == protos.DT_VARIANT else make_ndarray(tensor)
+        for tensor in message.tensors
+    )
+    found = VariantData(message.type_name, message.metadata, tensors)
+    if found.type_name != LIST:
+        return found
+    from ..ops.array.tensor_list_store import unpacked
+
+    return unpacked(found)
 
 
 def variant_tensor_proto(array: np.ndarray) -> Any:
@@ -56,12 +83,34 @@ def variant_tensor_proto(array: np.ndarray) -> Any:
 def variants_of(message: Any) -> np.ndarray:
     """The variant tensor of a TensorProto; InvalidArgumentError where it lists too few objects."""
     shape = tuple(dim.size for dim in message.tensor_shape.dim)
-    size, found = math.prod(shape), [_value(value) for value in message.variant_val]
+    size, given = math.prod(shape), message.variant_val
+    if message.tensor_content:
+        given = _contents(message.tensor_content, size)
+    found = [_value(value) for value in given]
     if len(found) != size:
         raise errors.invalid(f"A TensorProto of {size} variants lists {len(found)} of them")
     array = np.empty(size, object)
     array[:] = found
     return array.reshape(shape)
+
+
+def _contents(content: bytes, size: int) -> list[Any]:
+    """The objects of a tensor's content: the lengths of all, and then all."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        lengths, at = [], 0
+        for _ in range(size):
+            length, at = varint.get(content, at)
+            lengths.append(length)
+        ends = [at, *(at := at + length for length in lengths)]
+        if at != len(content):
+            raise IndexError
+        read = protos.VariantTensorDataProto.FromString
+        return [read(content[start:end]) for start, end in zip(ends, ends[1:])]
+    except (IndexError, DecodeError):
+        text = f"The content of a TensorProto is not that of {size} variants"
+        raise errors.invalid(text) from None
 
 
 def variant_pieces(array: np.ndarray) -> tuple[list[bytes], int]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,13 @@ from ..engine.graph.graph import (
     name_scope,
 )
 from ..engine.graph.operation import Operation
-from ..engine.graph.registry import NoGradient
+from ..engine.graph.registry import NoGradient, Touch
 from ..engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from .public import raw, tf
 
 if TYPE_CHECKING:
     from ..engine.graph.annotations import TensorLike
+    from ..engine.graph.kernel_context import KernelContext
 
 
 _NOTHING = NoGradient("computes nothing")
@@ -43,6 +46,27 @@ define(
     gradient=_NOTHING,
     control_flow_role="trigger",
     doc="Does nothing; runs even where its control inputs are dead.",
+)
+
+
+def _abort(c: KernelContext) -> None:
+    # The process ends as if it had crashed, or without a word to who started it.
+    if c.attr("exit_without_error"):
+        print(f"Exiting the process: {c.attr('error_msg')}", file=sys.stderr, flush=True)
+        os._exit(0)
+    print(f"Abort_op intentional failure; {c.attr('error_msg')}", file=sys.stderr, flush=True)
+    os.abort()
+
+
+define(
+    "Abort",
+    "->",
+    "error_msg: string = ''; exit_without_error: bool = false",
+    kernel=_abort,
+    gradient=_NOTHING,
+    touches=(Touch("python"), Touch("output")),
+    test={"needs": "a process to end"},
+    doc="Ends the process, for tests of what survives that.",
 )
 
 

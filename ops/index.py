@@ -79,6 +79,7 @@ ops.array.patches: extract_image_patches image.extract_image_patches image.extra
 ops.array.scatter: boolean_mask manip.scatter_nd one_hot scatter_nd sequence_mask tensor_scatter_add
   tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
   tensor_scatter_update where where_v2
+ops.array.search: searchsorted unravel_index
 ops.array.sets: sets.difference sets.intersection sets.set_difference sets.set_intersection
   sets.set_size sets.set_union sets.size sets.union
 ops.array.shape: ensure_shape expand_dims manip.reshape rank reshape shape shape_n size squeeze
@@ -86,8 +87,7 @@ ops.array.slice: slice
 ops.array.sort: argsort sort
 ops.array.sparse: sparse.mask sparse.placeholder sparse_mask sparse_placeholder
 ops.array.stack: parallel_stack stack unstack
-ops.array.unique: dynamic_partition dynamic_stitch repeat searchsorted setdiff1d unique
-  unique_with_counts unravel_index
+ops.array.unique: dynamic_partition dynamic_stitch repeat setdiff1d unique unique_with_counts
 ops.array.volume_patches: extract_volume_patches
 ops.audio.audio_ops: audio.decode_wav audio.encode_wav
 ops.checks.asserts: Assert assert_equal assert_greater assert_greater_equal assert_less
@@ -138,7 +138,8 @@ ops.data.options: data.Options data.experimental.DistributeOptions
   data.experimental.MapVectorizationOptions data.experimental.OptimizationOptions
   data.experimental.StatsOptions data.experimental.ThreadingOptions
 ops.data.readers: data.FixedLengthRecordDataset data.TFRecordDataset data.TextLineDataset
-ops.data.structure: data.experimental.SparseTensorStructure data.experimental.TensorStructure
+ops.data.structure: data.experimental.RaggedTensorStructure data.experimental.SparseTensorStructure
+  data.experimental.TensorArrayStructure data.experimental.TensorStructure
 ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
   config.experimental.list_physical_devices
 ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
@@ -150,6 +151,7 @@ ops.flow.loop: while_loop
 ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func
 ops.flow.tensor_array: TensorArray
+ops.flow.tensor_list_array: TensorArraySpec
 ops.flow.vectorized: vectorized_map
 ops.image.adjust: image.adjust_brightness image.adjust_contrast image.adjust_gamma image.adjust_hue
   image.adjust_jpeg_quality image.adjust_saturation image.per_image_standardization
@@ -538,6 +540,7 @@ train.contrib.distributions.counts: contrib.distributions.Binomial contrib.distr
   contrib.distributions.NegativeBinomial contrib.distributions.Poisson
 train.contrib.distributions.deterministic: contrib.distributions.Deterministic
   contrib.distributions.VectorDeterministic
+train.contrib.distributions.estimator: contrib.distributions.estimator_head_distribution_regression
 train.contrib.distributions.independent: contrib.distributions.Independent
 train.contrib.distributions.location_scale: contrib.distributions.Cauchy
   contrib.distributions.HalfNormal contrib.distributions.Logistic
@@ -579,12 +582,15 @@ train.contrib.eager: autograph.experimental.Feature autograph.experimental.do_no
   autograph.experimental.set_loop_options autograph.set_verbosity contrib.autograph.AutoGraphError
   contrib.autograph.Feature contrib.autograph.do_not_convert contrib.autograph.set_loop_options
   contrib.eager.ASYNC contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_SILENT
-  contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC contrib.eager.get_optimizer_variables
-  contrib.eager.in_eager_mode contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.run
-  contrib.eager.run_all_tests_in_graph_and_eager_modes
+  contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC contrib.eager.defun
+  contrib.eager.get_optimizer_variables contrib.eager.in_eager_mode contrib.eager.list_devices
+  contrib.eager.num_gpus contrib.eager.run contrib.eager.run_all_tests_in_graph_and_eager_modes
   contrib.eager.run_test_in_graph_and_eager_modes
 train.contrib.estimator.boosted_trees: contrib.estimator.boosted_trees_classifier_train_in_memory
   contrib.estimator.boosted_trees_regressor_train_in_memory
+train.contrib.estimator.dnn_with_layer_annotations:
+  contrib.estimator.DNNClassifierWithLayerAnnotations
+  contrib.estimator.DNNRegressorWithLayerAnnotations
 train.contrib.estimator.export: contrib.estimator.build_supervised_input_receiver_fn_from_input_fn
   contrib.estimator.export_all_saved_models contrib.estimator.export_saved_model_for_mode
 train.contrib.estimator.extenders: contrib.estimator.TowerOptimizer
@@ -598,6 +604,7 @@ train.contrib.estimator.head_classes: estimator.BinaryClassHead estimator.Head
   estimator.MultiLabelHead estimator.PoissonRegressionHead estimator.RegressionHead
 train.contrib.estimator.multi_head: contrib.estimator.multi_head
 train.contrib.estimator.multi_label: contrib.estimator.multi_label_head
+train.contrib.estimator.saved_model_estimator: contrib.estimator.SavedModelEstimator
 train.contrib.factorization.clustering_ops: contrib.factorization.COSINE_DISTANCE
   contrib.factorization.KMEANS_PLUS_PLUS_INIT contrib.factorization.KMeans
   contrib.factorization.RANDOM_INIT contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE
@@ -689,6 +696,57 @@ train.contrib.integrate: contrib.integrate.odeint contrib.integrate.odeint_fixed
 train.contrib.kernel_estimators: contrib.kernel_methods.KernelLinearClassifier
 train.contrib.kernel_methods: contrib.kernel_methods.RandomFourierFeatureMapper
   contrib.kernel_methods.sparse_multiclass_hinge_loss
+train.contrib.labeled_tensor.alignment: contrib.labeled_tensor.AxisOrderError
+  contrib.labeled_tensor.align contrib.labeled_tensor.axis_order_scope
+  contrib.labeled_tensor.check_axis_order contrib.labeled_tensor.expand_dims
+  contrib.labeled_tensor.impose_axis_order contrib.labeled_tensor.transpose
+train.contrib.labeled_tensor.axes: contrib.labeled_tensor.Axes contrib.labeled_tensor.Axis
+  contrib.labeled_tensor.as_axis
+train.contrib.labeled_tensor.core: contrib.labeled_tensor.abs contrib.labeled_tensor.acos
+  contrib.labeled_tensor.add contrib.labeled_tensor.asin contrib.labeled_tensor.atan
+  contrib.labeled_tensor.ceil contrib.labeled_tensor.cos contrib.labeled_tensor.define_binary_op
+  contrib.labeled_tensor.define_unary_op contrib.labeled_tensor.digamma contrib.labeled_tensor.div
+  contrib.labeled_tensor.equal contrib.labeled_tensor.erf contrib.labeled_tensor.erfc
+  contrib.labeled_tensor.exp contrib.labeled_tensor.floor contrib.labeled_tensor.greater
+  contrib.labeled_tensor.greater_equal contrib.labeled_tensor.identity contrib.labeled_tensor.igamma
+  contrib.labeled_tensor.igammac contrib.labeled_tensor.less contrib.labeled_tensor.less_equal
+  contrib.labeled_tensor.lgamma contrib.labeled_tensor.log contrib.labeled_tensor.logical_and
+  contrib.labeled_tensor.logical_not contrib.labeled_tensor.logical_or
+  contrib.labeled_tensor.logical_xor contrib.labeled_tensor.maximum contrib.labeled_tensor.minimum
+  contrib.labeled_tensor.mod contrib.labeled_tensor.mul contrib.labeled_tensor.neg
+  contrib.labeled_tensor.not_equal contrib.labeled_tensor.polygamma contrib.labeled_tensor.pow
+  contrib.labeled_tensor.reciprocal contrib.labeled_tensor.round contrib.labeled_tensor.rsqrt
+  contrib.labeled_tensor.sigmoid contrib.labeled_tensor.sign contrib.labeled_tensor.sin
+  contrib.labeled_tensor.slice contrib.labeled_tensor.sqrt contrib.labeled_tensor.square
+  contrib.labeled_tensor.squared_difference contrib.labeled_tensor.sub contrib.labeled_tensor.tan
+  contrib.labeled_tensor.tanh contrib.labeled_tensor.zeta
+train.contrib.labeled_tensor.functional: contrib.labeled_tensor.batch contrib.labeled_tensor.foldl
+  contrib.labeled_tensor.map_fn contrib.labeled_tensor.shuffle_batch
+train.contrib.labeled_tensor.io_ops: contrib.labeled_tensor.FixedLenFeature
+  contrib.labeled_tensor.parse_example contrib.labeled_tensor.parse_single_example
+  contrib.labeled_tensor.placeholder
+train.contrib.labeled_tensor.nn: contrib.labeled_tensor.nn.crelu contrib.labeled_tensor.nn.elu
+  contrib.labeled_tensor.nn.l2_loss contrib.labeled_tensor.nn.log_softmax
+  contrib.labeled_tensor.nn.relu contrib.labeled_tensor.nn.relu6
+  contrib.labeled_tensor.nn.sigmoid_cross_entropy_with_logits contrib.labeled_tensor.nn.softmax
+  contrib.labeled_tensor.nn.softmax_cross_entropy_with_logits contrib.labeled_tensor.nn.softplus
+  contrib.labeled_tensor.nn.sparse_softmax_cross_entropy_with_logits
+train.contrib.labeled_tensor.ops: contrib.labeled_tensor.concat contrib.labeled_tensor.pack
+  contrib.labeled_tensor.pad contrib.labeled_tensor.random_crop contrib.labeled_tensor.rename_axis
+  contrib.labeled_tensor.reshape contrib.labeled_tensor.select contrib.labeled_tensor.squeeze
+  contrib.labeled_tensor.tile contrib.labeled_tensor.unpack
+train.contrib.labeled_tensor.reductions: contrib.labeled_tensor.define_reduce_op
+  contrib.labeled_tensor.matmul contrib.labeled_tensor.reduce_all contrib.labeled_tensor.reduce_any
+  contrib.labeled_tensor.reduce_logsumexp contrib.labeled_tensor.reduce_max
+  contrib.labeled_tensor.reduce_mean contrib.labeled_tensor.reduce_min
+  contrib.labeled_tensor.reduce_prod contrib.labeled_tensor.reduce_sum
+train.contrib.labeled_tensor.sugar: contrib.labeled_tensor.ReshapeCoder
+train.contrib.labeled_tensor.tensor: contrib.labeled_tensor.LabeledTensor
+  contrib.labeled_tensor.convert_to_labeled_tensor
+train.contrib.labeled_tensor.values: contrib.labeled_tensor.boolean_mask contrib.labeled_tensor.cast
+  contrib.labeled_tensor.constant contrib.labeled_tensor.ones_like
+  contrib.labeled_tensor.verify_tensor_all_finite contrib.labeled_tensor.where
+  contrib.labeled_tensor.zeros_like
 train.contrib.layers.batch_norm: contrib.layers.batch_norm
 train.contrib.layers.columns.crossed: contrib.layers.crossed_column
 train.contrib.layers.columns.embedding: contrib.layers.embedding_column
@@ -769,6 +827,7 @@ train.contrib.learn.estimators.dnn: contrib.learn.DNNClassifier contrib.learn.DN
   contrib.learn.DNNRegressor
 train.contrib.learn.estimators.dnn_linear_combined: contrib.learn.DNNLinearCombinedClassifier
   contrib.learn.DNNLinearCombinedEstimator contrib.learn.DNNLinearCombinedRegressor
+train.contrib.learn.estimators.dynamic_rnn_estimator: contrib.learn.DynamicRnnEstimator
 train.contrib.learn.estimators.estimator: contrib.learn.BaseEstimator contrib.learn.Estimator
 train.contrib.learn.estimators.evaluable: contrib.learn.Evaluable contrib.learn.Trainable
 train.contrib.learn.estimators.head: contrib.learn.binary_svm_head
@@ -790,10 +849,15 @@ train.contrib.learn.estimators.run_config: contrib.learn.RunConfig contrib.learn
 train.contrib.learn.estimators.sk_compat: contrib.learn.SKCompat
 train.contrib.learn.estimators.svm: contrib.learn.SVM
 train.contrib.learn.experiment: contrib.learn.Experiment
+train.contrib.learn.export_monitor: contrib.learn.monitors.ExportMonitor
 train.contrib.learn.export_strategy: contrib.learn.ExportStrategy
 train.contrib.learn.graph_actions: contrib.learn.graph_actions.infer
   contrib.learn.graph_actions.run_feeds contrib.learn.graph_actions.run_n contrib.learn.infer
   contrib.learn.run_feeds contrib.learn.run_n
+train.contrib.learn.graph_loops: contrib.learn.evaluate
+  contrib.learn.graph_actions.clear_summary_writers contrib.learn.graph_actions.evaluate
+  contrib.learn.graph_actions.get_summary_writer contrib.learn.graph_actions.train
+  contrib.learn.train
 train.contrib.learn.learn_io.data_feeder: contrib.learn.io.DataFeeder
   contrib.learn.io.StreamingDataFeeder contrib.learn.io.setup_predict_data_feeder
   contrib.learn.io.setup_processor_data_feeder contrib.learn.io.setup_train_data_feeder
@@ -816,6 +880,10 @@ train.contrib.learn.learn_io.numpy_io: contrib.learn.io.numpy_input_fn
 train.contrib.learn.learn_io.pandas_io: contrib.learn.io.pandas_input_fn
 train.contrib.learn.learn_runner: contrib.learn.learn_runner.run contrib.learn.learn_runner.tune
 train.contrib.learn.metric_spec: contrib.learn.MetricSpec
+train.contrib.learn.models: contrib.learn.models.bidirectional_rnn
+  contrib.learn.models.get_rnn_model contrib.learn.models.linear_regression
+  contrib.learn.models.linear_regression_zero_init contrib.learn.models.logistic_regression
+  contrib.learn.models.logistic_regression_zero_init
 train.contrib.learn.monitor_base: contrib.learn.monitors.BaseMonitor contrib.learn.monitors.EveryN
   contrib.learn.monitors.RunHookAdapterForMonitors
   contrib.learn.monitors.replace_monitors_with_hooks
@@ -826,6 +894,12 @@ train.contrib.learn.monitors: contrib.learn.NanLossDuringTrainingError
   contrib.learn.monitors.PrintTensor contrib.learn.monitors.StepCounter
   contrib.learn.monitors.StopAtStep contrib.learn.monitors.SummarySaver
   contrib.learn.monitors.ValidationMonitor contrib.learn.monitors.get_default_monitors
+train.contrib.learn.ops.embeddings_ops: contrib.learn.ops.categorical_variable
+  contrib.learn.ops.embedding_lookup
+train.contrib.learn.ops.losses_ops: contrib.learn.ops.mean_squared_error_regressor
+  contrib.learn.ops.softmax_classifier
+train.contrib.learn.ops.seq2seq_ops: contrib.learn.ops.rnn_decoder contrib.learn.ops.rnn_seq2seq
+  contrib.learn.ops.seq2seq_inputs contrib.learn.ops.sequence_classifier
 train.contrib.learn.preprocessing.categorical: contrib.learn.preprocessing.CategoricalProcessor
 train.contrib.learn.preprocessing.categorical_vocabulary:
   contrib.learn.preprocessing.CategoricalVocabulary
@@ -866,6 +940,7 @@ train.contrib.lookup: contrib.lookup.HashTable contrib.lookup.index_table_from_t
   contrib.lookup.index_to_string contrib.lookup.index_to_string_table_from_tensor
   contrib.lookup.string_to_index contrib.lookup.string_to_index_table_from_file
   contrib.lookup.string_to_index_table_from_tensor
+train.contrib.losses.cluster_loss: contrib.losses.metric_learning.cluster_loss
 train.contrib.losses.loss_ops: contrib.losses.absolute_difference contrib.losses.add_loss
   contrib.losses.compute_weighted_loss contrib.losses.cosine_distance contrib.losses.get_losses
   contrib.losses.get_regularization_losses contrib.losses.get_total_loss contrib.losses.hinge_loss
@@ -967,6 +1042,9 @@ train.contrib.quantize.quantize_graph: contrib.quantize.create_eval_graph
 train.contrib.receptive_field.graph_compute_order: contrib.receptive_field.get_compute_order
 train.contrib.receptive_field.receptive_field:
   contrib.receptive_field.compute_receptive_field_from_graph_def
+train.contrib.recurrent.functional_rnn: contrib.recurrent.bidirectional_functional_rnn
+  contrib.recurrent.functional_rnn
+train.contrib.recurrent.recurrent: contrib.recurrent.Recurrent
 train.contrib.resampler: contrib.resampler.resampler
 train.contrib.rnn.core_rnn_cell: contrib.rnn.EmbeddingWrapper contrib.rnn.InputProjectionWrapper
   contrib.rnn.OutputProjectionWrapper
@@ -1045,6 +1123,36 @@ train.contrib.solvers.util: contrib.solvers.util.create_operator contrib.solvers
   contrib.solvers.util.identity_operator contrib.solvers.util.l2norm
   contrib.solvers.util.l2norm_squared contrib.solvers.util.l2normalize
 train.contrib.sparsemax: contrib.sparsemax.sparsemax contrib.sparsemax.sparsemax_loss
+train.contrib.specs.params_ops: contrib.specs.Lf contrib.specs.Li contrib.specs.Nt contrib.specs.Uf
+  contrib.specs.Ui contrib.specs.acos contrib.specs.acosh contrib.specs.asin contrib.specs.asinh
+  contrib.specs.atan contrib.specs.atan2 contrib.specs.atanh contrib.specs.ceil
+  contrib.specs.copysign contrib.specs.cos contrib.specs.cosh contrib.specs.degrees contrib.specs.e
+  contrib.specs.erf contrib.specs.erfc contrib.specs.exp contrib.specs.expm1 contrib.specs.fabs
+  contrib.specs.factorial contrib.specs.floor contrib.specs.fmod contrib.specs.frexp
+  contrib.specs.fsum contrib.specs.gamma contrib.specs.gcd contrib.specs.inf contrib.specs.isclose
+  contrib.specs.isfinite contrib.specs.isinf contrib.specs.isnan contrib.specs.ldexp
+  contrib.specs.lgamma contrib.specs.log contrib.specs.log10 contrib.specs.log1p contrib.specs.log2
+  contrib.specs.modf contrib.specs.nan contrib.specs.pi contrib.specs.pow contrib.specs.radians
+  contrib.specs.remainder contrib.specs.sin contrib.specs.sinh contrib.specs.sqrt contrib.specs.tan
+  contrib.specs.tanh contrib.specs.tau contrib.specs.trunc
+train.contrib.specs.specs: contrib.specs.LocalImport contrib.specs.create_net
+  contrib.specs.create_net_fun contrib.specs.eval_params contrib.specs.eval_spec
+train.contrib.specs.specs_lib: contrib.specs.Callable contrib.specs.Composable
+  contrib.specs.Composition contrib.specs.External contrib.specs.Function contrib.specs.Import
+  contrib.specs.KEYWORDS contrib.specs.Operator contrib.specs.QUOTED contrib.specs.check_keywords
+  contrib.specs.debug contrib.specs.debug_ contrib.specs.exec_ contrib.specs.get_positional
+train.contrib.specs.specs_ops: contrib.specs.Ap contrib.specs.Bn contrib.specs.Cl contrib.specs.Cm
+  contrib.specs.Conc contrib.specs.Cr contrib.specs.Cs contrib.specs.Ct contrib.specs.Cx
+  contrib.specs.Do contrib.specs.Dwm contrib.specs.Dws contrib.specs.Expand contrib.specs.Fl
+  contrib.specs.Flat contrib.specs.Fm contrib.specs.Fr contrib.specs.Fs contrib.specs.Ft
+  contrib.specs.Fun contrib.specs.Fx contrib.specs.Id contrib.specs.Idx contrib.specs.Lrn
+  contrib.specs.Mp contrib.specs.Print contrib.specs.Relu contrib.specs.Reshape contrib.specs.Shared
+  contrib.specs.Sig contrib.specs.Smax contrib.specs.Squeeze contrib.specs.Tanh
+  contrib.specs.Transpose contrib.specs.Unit contrib.specs.Var
+train.contrib.specs.summaries: contrib.specs.SHORT_NAMES contrib.specs.SHORT_NAMES_SRC
+  contrib.specs.tf_left_split contrib.specs.tf_num_params contrib.specs.tf_parameter_iter
+  contrib.specs.tf_parameter_summary contrib.specs.tf_print contrib.specs.tf_spec_print
+  contrib.specs.tf_spec_structure contrib.specs.tf_spec_summary contrib.specs.tf_structure
 train.contrib.testing.fake_summary_writer: contrib.testing.FakeSummaryWriter
 train.contrib.testing.util_test: contrib.testing.assert_summary contrib.testing.latest_event_file
   contrib.testing.latest_events contrib.testing.latest_summaries
@@ -1056,6 +1164,15 @@ train.contrib.tfprof.option_builder: contrib.tfprof.model_analyzer.FLOAT_OPS_OPT
   contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY
   contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS profiler.ProfileOptionBuilder
 train.contrib.tfprof.tfprof_logger: contrib.tfprof.tfprof_logger.write_op_log profiler.write_op_log
+train.contrib.timeseries.ar_model: contrib.timeseries.ARModel
+train.contrib.timeseries.estimators: contrib.timeseries.ARRegressor
+  contrib.timeseries.TimeSeriesRegressor
+train.contrib.timeseries.feature_keys: contrib.timeseries.FilteringResults
+  contrib.timeseries.TrainEvalFeatures
+train.contrib.timeseries.head: contrib.timeseries.OneShotPredictionHead
+train.contrib.timeseries.input_pipeline: contrib.timeseries.CSVReader contrib.timeseries.NumpyReader
+  contrib.timeseries.RandomWindowInputFn contrib.timeseries.WholeDatasetInputFn
+  contrib.timeseries.predict_continuation_input_fn
 train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
 train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
   contrib.tpu.outside_compilation tpu.core tpu.cross_replica_sum tpu.outside_compilation
@@ -1092,15 +1209,14 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.autograph.to_graph contrib.batching.batch_function
   contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
   contrib.cluster_resolver.SlurmClusterResolver contrib.data.LMDBDataset
-  contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.MultiWorkerAllReduce
-  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
-  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
-  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
-  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
-  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
-  contrib.eager.connect_to_remote_host contrib.eager.defun
+  contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy
+  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
+  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
+  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
+  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
+  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
   contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
-  contrib.eager.function contrib.eager.gradients_function contrib.eager.implicit_gradients
+  contrib.eager.gradients_function contrib.eager.implicit_gradients
   contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback
   contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
   contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
@@ -1112,20 +1228,33 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
   contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
   contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
-  contrib.stat_summarizer.StatSummarizer contrib.tfprof.ProfileContext
+  contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
+  contrib.tensor_forest.client.eval_metrics.get_prediction_key
+  contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
+  contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator
+  contrib.tensor_forest.client.random_forest.TensorForestEstimator
+  contrib.tensor_forest.client.random_forest.TensorForestLossHook
+  contrib.tensor_forest.client.random_forest.TensorForestRunOpAtEndHook
+  contrib.tensor_forest.client.random_forest.get_combined_model_fn
+  contrib.tensor_forest.client.random_forest.get_model_fn
+  contrib.tensor_forest.python.tensor_forest.ForestHParams
+  contrib.tensor_forest.python.tensor_forest.ForestStats
+  contrib.tensor_forest.python.tensor_forest.RandomForestGraphs
+  contrib.tensor_forest.python.tensor_forest.TensorForestVariables
+  contrib.tensor_forest.tensor_forest.ForestHParams
+  contrib.tensor_forest.tensor_forest.RandomForestGraphs contrib.tfprof.ProfileContext
   contrib.tfprof.model_analyzer.ProfileContext contrib.tfprof.model_analyzer.Profiler
-  contrib.tfprof.model_analyzer.advise contrib.tpu.AsyncCheckpointSaverHook
-  contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
-  contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
-  contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple
-  contrib.tpu.infeed_enqueue contrib.tpu.infeed_enqueue_tuple contrib.tpu.initialize_system
-  contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue contrib.tpu.outfeed_dequeue_tuple
-  contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
-  contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
-  distribute.cluster_resolver.GCEClusterResolver
+  contrib.tfprof.model_analyzer.advise contrib.timeseries.StructuralEnsembleRegressor
+  contrib.tpu.AsyncCheckpointSaverHook contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue
+  contrib.tpu.TPUDistributionStrategy contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology
+  contrib.tpu.batch_parallel contrib.tpu.device_assignment contrib.tpu.infeed_dequeue
+  contrib.tpu.infeed_dequeue_tuple contrib.tpu.infeed_enqueue contrib.tpu.infeed_enqueue_tuple
+  contrib.tpu.initialize_system contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue
+  contrib.tpu.outfeed_dequeue_tuple contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple
+  contrib.tpu.profiler.TPUProfiler contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard
+  contrib.tpu.shutdown_system distribute.cluster_resolver.GCEClusterResolver
   distribute.cluster_resolver.KubernetesClusterResolver
   distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.CentralStorageStrategy
-  distribute.experimental.MultiWorkerMirroredStrategy
   distribute.experimental.ParameterServerStrategy distribute.experimental.TPUStrategy
   profiler.Profiler profiler.advise tpu.batch_parallel tpu.experimental.DeviceAssignment
   tpu.experimental.initialize_tpu_system tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard
@@ -1139,10 +1268,13 @@ train.distributed.cluster_resolver: contrib.cluster_resolver.ClusterResolver
   distribute.cluster_resolver.ClusterResolver distribute.cluster_resolver.SimpleClusterResolver
   distribute.cluster_resolver.TFConfigClusterResolver distribute.cluster_resolver.TPUClusterResolver
   distribute.cluster_resolver.UnionResolver
+train.distributed.collective_strategy: contrib.distribute.CollectiveAllReduceStrategy
+  distribute.experimental.MultiWorkerMirroredStrategy
 train.distributed.cross_device_ops: contrib.distribute.AllReduceCrossDeviceOps
   contrib.distribute.CrossDeviceOps distribute.CrossDeviceOps distribute.HierarchicalCopyAllReduce
   distribute.NcclAllReduce distribute.ReductionToOneDevice
   distribute.experimental.CollectiveCommunication
+train.distributed.ray: distribute.ray.Worker distribute.ray.run
 train.distributed.server: distribute.Server train.Server
 train.distributed.strategy: contrib.distribute.DistributionStrategy
   contrib.distribute.MirroredStrategy contrib.distribute.OneDeviceStrategy

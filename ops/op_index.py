@@ -3,13 +3,13 @@
 
 # Modules and the op types that each defines.
 OPS = """
-ops.array.assign: ResourceStridedSliceAssign StridedSliceAssign
+ops.array.assign: ResourceStridedSliceAssign StridedSliceAssign TensorStridedSliceUpdate
 ops.array.blocks: BatchToSpace BatchToSpaceND DepthToSpace SpaceToBatch SpaceToBatchND SpaceToDepth
 ops.array.broadcast: BroadcastArgs BroadcastGradientArgs BroadcastTo
 ops.array.constant: Const Fill OnesLike Placeholder PlaceholderV2 PlaceholderWithDefault ZerosLike
 ops.array.gather: Gather GatherNd GatherV2
-ops.array.identity: Bitcast CheckNumerics DebugGradientIdentity GuaranteeConst Identity IdentityN
-  PreventGradient RefIdentity Snapshot StopGradient
+ops.array.identity: Bitcast CheckNumerics DebugGradientIdentity DebugGradientRefIdentity
+  GuaranteeConst Identity IdentityN PreventGradient RefIdentity Snapshot StopGradient
 ops.array.indexing: StridedSlice StridedSliceGrad
 ops.array.inplace: CompareAndBitpack DeepCopy Empty InplaceAdd InplaceSub InplaceUpdate TileGrad
 ops.array.join: Concat ConcatOffset ConcatV2 Split SplitV
@@ -22,18 +22,24 @@ ops.array.patches: ExtractImagePatches
 ops.array.periodic: PeriodicResample PeriodicResampleOpGrad
 ops.array.scatter: OneHot ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub
   TensorScatterUpdate Where
+ops.array.search: LowerBound UnravelIndex UpperBound
 ops.array.sets: DenseToDenseSetOperation DenseToSparseSetOperation SetSize
   SparseToSparseSetOperation
 ops.array.shape: EnsureShape ExpandDims Rank Reshape Shape ShapeN Size Squeeze
 ops.array.slice: Slice
 ops.array.stack: Pack ParallelConcat Unpack
-ops.array.unique: DynamicPartition DynamicStitch ListDiff LowerBound ParallelDynamicStitch Unique
-  UniqueV2 UniqueWithCounts UniqueWithCountsV2 UnravelIndex UpperBound
+ops.array.unique: DynamicPartition DynamicStitch ListDiff ParallelDynamicStitch Unique UniqueV2
+  UniqueWithCounts UniqueWithCountsV2
 ops.array.volume_patches: ExtractVolumePatches
 ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
-ops.control: ControlTrigger NoOp
+ops.collective: CollectiveBcastRecv CollectiveBcastSend CollectiveGather CollectiveReduce
+ops.control: Abort ControlTrigger NoOp
+ops.data.nodes.adjusting: AssertNextDataset ChooseFastestDataset ExperimentalAssertNextDataset
+  ExperimentalChooseFastestDataset ExperimentalRebatchDataset ExperimentalSleepDataset
+  ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle MapDefun RebatchDataset SamplingDataset
+  SleepDataset ThreadPoolDataset ThreadPoolHandle
 ops.data.nodes.experimental: DenseToSparseBatchDataset DirectedInterleaveDataset
   ExperimentalDenseToSparseBatchDataset ExperimentalDirectedInterleaveDataset
   ExperimentalGroupByReducerDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
@@ -48,15 +54,19 @@ ops.data.nodes.experimental_files: CSVDataset DatasetToTFRecord ExperimentalCSVD
   ExperimentalSqlDataset MatchingFilesDataset ParseExampleDataset SqlDataset
 ops.data.nodes.files: FixedLengthRecordDataset FixedLengthRecordDatasetV2 TFRecordDataset
   TextLineDataset
-ops.data.nodes.functions: DatasetToSingleElement ExperimentalDatasetToSingleElement FilterDataset
-  FlatMapDataset InterleaveDataset MapDataset ParallelInterleaveDatasetV2 ParallelMapDataset
-  ReduceDataset
+ops.data.nodes.functions: DatasetToSingleElement ExperimentalDatasetToSingleElement
+  ExperimentalMapDataset FilterDataset FlatMapDataset InterleaveDataset MapDataset
+  ParallelInterleaveDatasetV2 ParallelMapDataset ReduceDataset
 ops.data.nodes.iterators: AnonymousIterator AnonymousIteratorV2 AnonymousMemoryCache
   AnonymousRandomSeedGenerator DatasetCardinality DeleteIterator DeleteMemoryCache
   DeleteRandomSeedGenerator DeserializeIterator ExperimentalDatasetCardinality Iterator
   IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext IteratorGetNextAsOptional
   IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator OneShotIterator
   OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone SerializeIterator
+ops.data.nodes.sharing: AnonymousMultiDeviceIterator AutoShardDataset DeleteMultiDeviceIterator
+  ExperimentalAutoShardDataset ExperimentalIteratorGetDevice IteratorGetDevice MultiDeviceIterator
+  MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit
+  MultiDeviceIteratorToStringHandle
 ops.data.nodes.sources: GeneratorDataset RangeDataset SparseTensorSliceDataset TensorDataset
   TensorSliceDataset
 ops.data.nodes.statistics: BytesProducedStatsDataset ExperimentalBytesProducedStatsDataset
@@ -64,12 +74,13 @@ ops.data.nodes.statistics: BytesProducedStatsDataset ExperimentalBytesProducedSt
   ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary LatencyStatsDataset
   SetStatsAggregatorDataset StatsAggregatorHandle StatsAggregatorSummary
 ops.data.nodes.transformations: BatchDataset BatchDatasetV2 CacheDataset CacheDatasetV2
-  ConcatenateDataset ExperimentalUnbatchDataset MaxIntraOpParallelismDataset ModelDataset
-  OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 PrefetchDataset PrivateThreadPoolDataset
-  RepeatDataset ShardDataset ShuffleAndRepeatDataset ShuffleDataset ShuffleDatasetV2 SkipDataset
-  TakeDataset UnbatchDataset WindowDataset ZipDataset
-ops.flow.function_calls: Case If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
-  StatelessWhile SymbolicGradient While
+  ConcatenateDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalPrivateThreadPoolDataset
+  ExperimentalUnbatchDataset MaxIntraOpParallelismDataset ModelDataset OptimizeDataset
+  PaddedBatchDataset PaddedBatchDatasetV2 PrefetchDataset PrivateThreadPoolDataset RepeatDataset
+  ShardDataset ShuffleAndRepeatDataset ShuffleDataset ShuffleDatasetV2 SkipDataset TakeDataset
+  UnbatchDataset WindowDataset ZipDataset
+ops.flow.function_calls: Case FakeParam For If PartitionedCall StatefulPartitionedCall StatelessCase
+  StatelessIf StatelessWhile SymbolicGradient While _If _While
 ops.flow.nodes: Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefMerge RefNextIteration
   RefSelect RefSwitch Switch
 ops.flow.python_function: EagerPyFunc
@@ -78,6 +89,11 @@ ops.flow.stack: Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush Stac
 ops.flow.tensor_array_nodes: TensorArrayCloseV3 TensorArrayConcatV3 TensorArrayGatherV3
   TensorArrayGradV3 TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3
   TensorArraySizeV3 TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3
+ops.flow.tensor_array_old: TensorArray TensorArrayClose TensorArrayCloseV2 TensorArrayConcat
+  TensorArrayConcatV2 TensorArrayGather TensorArrayGatherV2 TensorArrayGrad TensorArrayGradV2
+  TensorArrayPack TensorArrayRead TensorArrayReadV2 TensorArrayScatter TensorArrayScatterV2
+  TensorArraySize TensorArraySizeV2 TensorArraySplit TensorArraySplitV2 TensorArrayUnpack
+  TensorArrayV2 TensorArrayWrite TensorArrayWriteV2
 ops.flow.tensor_list_changing: TensorListConcatLists TensorListPopBack TensorListPushBack
   TensorListPushBackBatch TensorListResize TensorListScatterIntoExistingList TensorListSetItem
 ops.flow.tensor_list_making: EmptyTensorList TensorListFromTensor TensorListReserve
@@ -92,6 +108,7 @@ ops.image.distort: SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
 ops.image.draw: DrawBoundingBoxes DrawBoundingBoxesV2
 ops.image.glimpse: ExtractGlimpse
 ops.image.matching: BipartiteMatch ImageConnectedComponents
+ops.image.old: AdjustContrast RandomCrop
 ops.image.projective: ImageProjectiveTransform ImageProjectiveTransformV2
 ops.image.proposals: GenerateBoundingBoxProposals
 ops.image.resampler: Resampler ResamplerGrad
@@ -138,6 +155,7 @@ ops.math.reduce: All Any ArgMax ArgMin EuclideanNorm Max Mean Min Prod Sum
 ops.math.reduce_scan: Cumprod Cumsum CumulativeLogsumexp
 ops.math.reduce_segment: SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum UnsortedSegmentMax
   UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
+ops.math.reduce_slice: ReduceSliceMax ReduceSliceMin ReduceSliceProd ReduceSliceSum
 ops.math.reduce_sparse_segment: SparseSegmentMean SparseSegmentMeanGrad
   SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
   SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments
@@ -157,6 +175,7 @@ ops.nn.candidate_sampling: AllCandidateSampler ComputeAccidentalHits FixedUnigra
 ops.nn.clustering: KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
 ops.nn.conv: Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilterV2
   Conv3DBackpropInputV2
+ops.nn.conv3d_old: Conv3DBackpropFilter Conv3DBackpropInput
 ops.nn.ctc_decoder: CTCBeamSearchDecoder CTCGreedyDecoder
 ops.nn.ctc_loss: CTCLoss CTCLossV2
 ops.nn.cudnn_params: CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize
@@ -185,6 +204,7 @@ ops.nn.sdca: SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1
 ops.nn.softmax: LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
 ops.nn.top_k: InTopK InTopKV2 NthElement TopK TopKV2
 ops.parsing.csv: DecodeCSV
+ops.parsing.libsvm: DecodeLibsvm
 ops.parsing.nodes: ParseExample ParseSequenceExample ParseSingleExample ParseSingleSequenceExample
 ops.parsing.proto_ops: DecodeProtoV2 EncodeProto
 ops.quantization.arithmetic: QuantizeDownAndShrinkRange QuantizedAdd QuantizedBiasAdd
@@ -275,7 +295,7 @@ ops.state.training_adaptive: ApplyAdaMax ApplyAdadelta ApplyAdam ApplyAddSign Ap
   SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2 SparseApplyRMSProp
 ops.strings.decoding: DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw ParseTensor
   SerializeTensor StringToNumber
-ops.strings.files: MatchingFiles ReadFile WriteFile
+ops.strings.files: ImmutableConst MatchingFiles ReadFile WriteFile
 ops.strings.fingerprint: Fingerprint
 ops.strings.format: AsString
 ops.strings.hash: SdcaFprint StringToHashBucket StringToHashBucketFast StringToHashBucketStrong

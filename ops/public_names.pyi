@@ -48,6 +48,7 @@ from ..engine.graph.tensor import SparseTensorValue as SparseTensorValue
 from .queues.readers import TFRecordReader as TFRecordReader
 from ..engine.graph.tensor import Tensor as Tensor
 from .flow.tensor_array import TensorArray as TensorArray
+from .flow.tensor_list_array import TensorArraySpec as TensorArraySpec
 from ..engine.types.shape import TensorShape as TensorShape
 from ..engine.interface.specs import TensorSpec as TensorSpec
 from .queues.readers import TextLineReader as TextLineReader
@@ -396,7 +397,7 @@ from .state.scatter import scatter_nd_sub as scatter_nd_sub
 from .state.scatter import scatter_nd_update as scatter_nd_update
 from .state.scatter import scatter_sub as scatter_sub
 from .state.scatter import scatter_update as scatter_update
-from .array.unique import searchsorted as searchsorted
+from .array.search import searchsorted as searchsorted
 from .raw_ops import SegmentMax as _segment_max
 from .raw_ops import SegmentMean as _segment_mean
 from .raw_ops import SegmentMin as _segment_min
@@ -501,7 +502,7 @@ from ..engine.types.dtypes import uint8 as uint8
 from .state.init import UniformUnitScaling as _uniform_unit_scaling_initializer
 from .array.unique import unique as unique
 from .array.unique import unique_with_counts as unique_with_counts
-from .array.unique import unravel_index as unravel_index
+from .array.search import unravel_index as unravel_index
 from .raw_ops import UnsortedSegmentMax as _unsorted_segment_max
 from .math.reduce_segment import unsorted_segment_mean as unsorted_segment_mean
 from .raw_ops import UnsortedSegmentMin as _unsorted_segment_min

@@ -8,6 +8,11 @@ from ..engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
 from ..engine.graph.operation import Operation
 from ..engine.graph.tensor import Tensor
 
+def Abort(
+    error_msg: bytes | str | None = ...,
+    exit_without_error: bool | None = ...,
+    name: str | None = ...,
+) -> Operation: ...
 def Abs(
     x: TensorLike,
     name: str | None = ...,
@@ -74,6 +79,13 @@ def AddSparseToTensorsMap(
 def AddV2(
     x: TensorLike,
     y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def AdjustContrast(
+    images: TensorLike,
+    contrast_factor: TensorLike,
+    min_value: TensorLike,
+    max_value: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def AdjustContrastv2(
@@ -144,6 +156,16 @@ class _AnonymousMemoryCache(NamedTuple):
 def AnonymousMemoryCache(
     name: str | None = ...,
 ) -> _AnonymousMemoryCache: ...
+class _AnonymousMultiDeviceIterator(NamedTuple):
+    handle: Tensor
+    deleter: Tensor
+
+def AnonymousMultiDeviceIterator(
+    devices: Sequence[bytes | str],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> _AnonymousMultiDeviceIterator: ...
 class _AnonymousRandomSeedGenerator(NamedTuple):
     handle: Tensor
     deleter: Tensor
@@ -378,6 +400,13 @@ def Assert(
     summarize: int | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def AssertNextDataset(
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Assign(
     ref: TensorLike,
     value: TensorLike,
@@ -444,6 +473,14 @@ def AudioSummaryV2(
     tensor: TensorLike,
     sample_rate: TensorLike,
     max_outputs: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def AutoShardDataset(
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def AvgPool(
@@ -1257,6 +1294,13 @@ def CholeskyGrad(
     grad: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ChooseFastestDataset(
+    input_datasets: Sequence[TensorLike] | Tensor,
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ClipByValue(
     t: TensorLike,
     clip_value_min: TensorLike,
@@ -1267,6 +1311,45 @@ def CloseSummaryWriter(
     writer: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+def CollectiveBcastRecv(
+    T: DTypeLike,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    shape: ShapeLike,
+    communication_hint: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CollectiveBcastSend(
+    input: TensorLike,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    shape: ShapeLike,
+    communication_hint: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CollectiveGather(
+    input: TensorLike,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    shape: ShapeLike,
+    communication_hint: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def CollectiveReduce(
+    input: TensorLike,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    merge_op: bytes | str,
+    final_op: bytes | str,
+    subdiv_offsets: Sequence[int],
+    wait_for: Sequence[int] | None = ...,
+    communication_hint: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 class _CombinedNonMaxSuppression(NamedTuple):
     nmsed_boxes: Tensor
     nmsed_scores: Tensor
@@ -1408,6 +1491,15 @@ def Conv3D(
     dilations: Sequence[int] | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def Conv3DBackpropFilter(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def Conv3DBackpropFilterV2(
     input: TensorLike,
     filter_sizes: TensorLike,
@@ -1415,6 +1507,15 @@ def Conv3DBackpropFilterV2(
     strides: Sequence[int],
     padding: bytes | str,
     data_format: bytes | str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def Conv3DBackpropInput(
+    input: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: bytes | str,
     dilations: Sequence[int] | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
@@ -1763,6 +1864,10 @@ def DebugGradientIdentity(
     input: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def DebugGradientRefIdentity(
+    input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def DecodeAndCropJpeg(
     contents: TensorLike,
     crop_window: TensorLike,
@@ -1815,6 +1920,19 @@ def DecodeJpeg(
     dct_method: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+class _DecodeLibsvm(NamedTuple):
+    label: Tensor
+    feature_indices: Tensor
+    feature_values: Tensor
+    feature_shape: Tensor
+
+def DecodeLibsvm(
+    input: TensorLike,
+    num_features: int,
+    dtype: DTypeLike | None = ...,
+    label_dtype: DTypeLike | None = ...,
+    name: str | None = ...,
+) -> _DecodeLibsvm: ...
 def DecodePaddedRaw(
     input_bytes: TensorLike,
     fixed_length: TensorLike,
@@ -1869,6 +1987,12 @@ def DeleteIterator(
 ) -> Operation: ...
 def DeleteMemoryCache(
     handle: TensorLike,
+    deleter: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def DeleteMultiDeviceIterator(
+    multi_device_iterator: TensorLike,
+    iterators: Sequence[TensorLike] | Tensor,
     deleter: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
@@ -2198,6 +2322,21 @@ def ExpandDims(
     axis: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalAssertNextDataset(
+    input_dataset: TensorLike,
+    transformations: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalAutoShardDataset(
+    input_dataset: TensorLike,
+    num_workers: TensorLike,
+    index: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalBytesProducedStatsDataset(
     input_dataset: TensorLike,
     tag: TensorLike,
@@ -2215,6 +2354,13 @@ def ExperimentalCSVDataset(
     na_value: TensorLike,
     select_cols: TensorLike,
     record_defaults: Sequence[TensorLike] | Tensor,
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalChooseFastestDataset(
+    input_datasets: Sequence[TensorLike] | Tensor,
+    num_experiments: int,
+    output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
@@ -2281,6 +2427,10 @@ def ExperimentalIgnoreErrorsDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalIteratorGetDevice(
+    resource: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalLatencyStatsDataset(
     input_dataset: TensorLike,
     tag: TensorLike,
@@ -2300,8 +2450,25 @@ def ExperimentalMapAndBatchDataset(
     preserve_cardinality: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalMapDataset(
+    input_dataset: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    f: object,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_inter_op_parallelism: bool | None = ...,
+    preserve_cardinality: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalMatchingFilesDataset(
     patterns: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalMaxIntraOpParallelismDataset(
+    input_dataset: TensorLike,
+    max_intra_op_parallelism: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def ExperimentalNonSerializableDataset(
@@ -2336,11 +2503,26 @@ def ExperimentalParseExampleDataset(
     sloppy: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ExperimentalPrivateThreadPoolDataset(
+    input_dataset: TensorLike,
+    num_threads: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ExperimentalRandomDataset(
     seed: TensorLike,
     seed2: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalRebatchDataset(
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ExperimentalScanDataset(
@@ -2358,6 +2540,13 @@ def ExperimentalSetStatsAggregatorDataset(
     stats_aggregator: TensorLike,
     tag: TensorLike,
     counter_prefix: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalSleepDataset(
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
@@ -2394,6 +2583,21 @@ def ExperimentalTakeWhileDataset(
     predicate: object,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalThreadPoolDataset(
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalThreadPoolHandle(
+    num_threads: int,
+    display_name: bytes | str,
+    max_intra_op_parallelism: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def ExperimentalUnbatchDataset(
@@ -2468,6 +2672,11 @@ def FIFOQueueV2(
     capacity: int | None = ...,
     container: bytes | str | None = ...,
     shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def FakeParam(
+    dtype: DTypeLike,
+    shape: ShapeLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def FakeQuantWithMinMaxArgs(
@@ -2636,6 +2845,14 @@ def FlushSummaryWriter(
     writer: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+def For(
+    start: TensorLike,
+    limit: TensorLike,
+    delta: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    body: object,
+    name: str | None = ...,
+) -> list[Tensor]: ...
 class _FractionalAvgPool(NamedTuple):
     output: Tensor
     row_pooling_sequence: Tensor
@@ -3095,6 +3312,12 @@ def ImageSummary(
     bad_color: object = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def ImmutableConst(
+    dtype: DTypeLike,
+    shape: ShapeLike,
+    memory_region_name: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
 def ImportEvent(
     writer: TensorLike,
     event: TensorLike,
@@ -3228,6 +3451,10 @@ def IteratorFromStringHandleV2(
     string_handle: TensorLike,
     output_types: Sequence[DTypeLike] | None = ...,
     output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def IteratorGetDevice(
+    resource: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def IteratorGetNext(
@@ -3599,6 +3826,15 @@ def MapDataset(
     preserve_cardinality: bool | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def MapDefun(
+    arguments: Sequence[TensorLike] | Tensor,
+    captured_inputs: Sequence[TensorLike] | Tensor,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    f: object,
+    max_intra_op_parallelism: int | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
 def MapIncompleteSize(
     dtypes: Sequence[DTypeLike],
     capacity: int | None = ...,
@@ -3974,6 +4210,38 @@ def Mul(
 def MulNoNan(
     x: TensorLike,
     y: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MultiDeviceIterator(
+    devices: Sequence[bytes | str],
+    shared_name: bytes | str,
+    container: bytes | str,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def MultiDeviceIteratorFromStringHandle(
+    string_handle: TensorLike,
+    output_types: Sequence[DTypeLike] | None = ...,
+    output_shapes: Sequence[ShapeLike] | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MultiDeviceIteratorGetNextFromShard(
+    multi_device_iterator: TensorLike,
+    shard_num: TensorLike,
+    incarnation_id: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> list[Tensor]: ...
+def MultiDeviceIteratorInit(
+    dataset: TensorLike,
+    multi_device_iterator: TensorLike,
+    max_buffer_size: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def MultiDeviceIteratorToStringHandle(
+    multi_device_iterator: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def Multinomial(
@@ -5065,6 +5333,13 @@ def RaggedTensorToVariant(
     batched_input: bool,
     name: str | None = ...,
 ) -> Tensor: ...
+def RandomCrop(
+    image: TensorLike,
+    size: TensorLike,
+    seed: int | None = ...,
+    seed2: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def RandomDataset(
     seed: TensorLike,
     seed2: TensorLike,
@@ -5266,6 +5541,14 @@ def RealDiv(
     y: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def RebatchDataset(
+    input_dataset: TensorLike,
+    num_replicas: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    use_fallback: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def Reciprocal(
     x: TensorLike,
     name: str | None = ...,
@@ -5300,6 +5583,30 @@ def ReduceJoin(
     reduction_indices: TensorLike,
     keep_dims: bool | None = ...,
     separator: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReduceSliceMax(
+    data: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReduceSliceMin(
+    data: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReduceSliceProd(
+    data: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ReduceSliceSum(
+    data: TensorLike,
+    indices: TensorLike,
+    axis: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def RefEnter(
@@ -6050,6 +6357,15 @@ def SampleDistortedBoundingBoxV2(
     use_image_if_no_bounding_boxes: bool | None = ...,
     name: str | None = ...,
 ) -> _SampleDistortedBoundingBoxV2: ...
+def SamplingDataset(
+    input_dataset: TensorLike,
+    rate: TensorLike,
+    seed: TensorLike,
+    seed2: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Save(
     filename: TensorLike,
     tensor_names: TensorLike,
@@ -6462,6 +6778,13 @@ def SkipGramGenerateCandidates(
     seed2: int | None = ...,
     name: str | None = ...,
 ) -> _SkipGramGenerateCandidates: ...
+def SleepDataset(
+    input_dataset: TensorLike,
+    sleep_microseconds: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def Slice(
     input: TensorLike,
     begin: TensorLike,
@@ -7565,10 +7888,49 @@ def TemporaryVariable(
     var_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def TensorArray(
+    size: TensorLike,
+    dtype: DTypeLike,
+    dynamic_size: bool | None = ...,
+    clear_after_read: bool | None = ...,
+    tensor_array_name: bytes | str | None = ...,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayClose(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
+def TensorArrayCloseV2(
+    handle: TensorLike,
+    name: str | None = ...,
+) -> Operation: ...
 def TensorArrayCloseV3(
     handle: TensorLike,
     name: str | None = ...,
 ) -> Operation: ...
+class _TensorArrayConcat(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+def TensorArrayConcat(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = ...,
+    name: str | None = ...,
+) -> _TensorArrayConcat: ...
+class _TensorArrayConcatV2(NamedTuple):
+    value: Tensor
+    lengths: Tensor
+
+def TensorArrayConcatV2(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape_except0: ShapeLike = ...,
+    name: str | None = ...,
+) -> _TensorArrayConcatV2: ...
 class _TensorArrayConcatV3(NamedTuple):
     value: Tensor
     lengths: Tensor
@@ -7580,12 +7942,40 @@ def TensorArrayConcatV3(
     element_shape_except0: ShapeLike = ...,
     name: str | None = ...,
 ) -> _TensorArrayConcatV3: ...
+def TensorArrayGather(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayGatherV2(
+    handle: TensorLike,
+    indices: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorArrayGatherV3(
     handle: TensorLike,
     indices: TensorLike,
     flow_in: TensorLike,
     dtype: DTypeLike,
     element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayGrad(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: bytes | str,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayGradV2(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    source: bytes | str,
     name: str | None = ...,
 ) -> Tensor: ...
 class _TensorArrayGradV3(NamedTuple):
@@ -7609,11 +7999,46 @@ def TensorArrayGradWithShape(
     source: bytes | str,
     name: str | None = ...,
 ) -> _TensorArrayGradWithShape: ...
+def TensorArrayPack(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayRead(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayReadV2(
+    handle: TensorLike,
+    index: TensorLike,
+    flow_in: TensorLike,
+    dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorArrayReadV3(
     handle: TensorLike,
     index: TensorLike,
     flow_in: TensorLike,
     dtype: DTypeLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayScatter(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayScatterV2(
+    handle: TensorLike,
+    indices: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
 def TensorArrayScatterV3(
@@ -7623,8 +8048,32 @@ def TensorArrayScatterV3(
     flow_in: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def TensorArraySize(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArraySizeV2(
+    handle: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorArraySizeV3(
     handle: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArraySplit(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArraySplitV2(
+    handle: TensorLike,
+    value: TensorLike,
+    lengths: TensorLike,
     flow_in: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
@@ -7633,6 +8082,21 @@ def TensorArraySplitV3(
     value: TensorLike,
     lengths: TensorLike,
     flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayUnpack(
+    handle: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayV2(
+    size: TensorLike,
+    dtype: DTypeLike,
+    element_shape: ShapeLike = ...,
+    dynamic_size: bool | None = ...,
+    clear_after_read: bool | None = ...,
+    tensor_array_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 class _TensorArrayV3(NamedTuple):
@@ -7649,6 +8113,20 @@ def TensorArrayV3(
     tensor_array_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> _TensorArrayV3: ...
+def TensorArrayWrite(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def TensorArrayWriteV2(
+    handle: TensorLike,
+    index: TensorLike,
+    value: TensorLike,
+    flow_in: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorArrayWriteV3(
     handle: TensorLike,
     index: TensorLike,
@@ -7808,6 +8286,19 @@ def TensorSliceDataset(
     output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
+def TensorStridedSliceUpdate(
+    input: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike,
+    value: TensorLike,
+    begin_mask: int | None = ...,
+    end_mask: int | None = ...,
+    ellipsis_mask: int | None = ...,
+    new_axis_mask: int | None = ...,
+    shrink_axis_mask: int | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def TensorSummary(
     tensor: TensorLike,
     description: bytes | str | None = ...,
@@ -7835,6 +8326,21 @@ def TextLineReader(
 ) -> Tensor: ...
 def TextLineReaderV2(
     skip_header_lines: int | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def ThreadPoolDataset(
+    input_dataset: TensorLike,
+    thread_pool: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def ThreadPoolHandle(
+    num_threads: int,
+    display_name: bytes | str,
+    max_intra_op_parallelism: int | None = ...,
     container: bytes | str | None = ...,
     shared_name: bytes | str | None = ...,
     name: str | None = ...,
@@ -8279,6 +8785,14 @@ def _HostSend(
     client_terminated: bool | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def _If(
+    cond: TensorLike,
+    input: Sequence[TensorLike] | Tensor,
+    Tout: Sequence[DTypeLike],
+    then_branch: object,
+    else_branch: object,
+    name: str | None = ...,
+) -> list[Tensor]: ...
 def _Recv(
     tensor_type: DTypeLike,
     tensor_name: bytes | str,
@@ -8297,3 +8811,9 @@ def _Send(
     client_terminated: bool | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def _While(
+    input: Sequence[TensorLike] | Tensor,
+    cond: object,
+    body: object,
+    name: str | None = ...,
+) -> list[Tensor]: ...

@@ -140,3 +140,24 @@ def size_array(c: KernelContext, values: Sequence[AnySize], i: int = 0) -> np.nd
     if all(isinstance(v, (int, np.integer)) for v in flat):
         return flat.astype(c.out_dtype(i))
     return flat
+
+
+def reduction(c: ShapeContext) -> TensorShape:
+    """That of a reduction of the first input over the axes that the second one names."""
+    data, keep = c.inputs[0], c.attr("keep_dims")
+    if c.inputs[1].ndims is not None and c.inputs[1].ndims > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[1].ndims}")
+    axes = c.value(1)
+    if axes is None or data.ndims is None:
+        return TensorShape([None] * data.ndims if keep and data.ndims is not None else None)
+    reduced = set()
+    for axis in axes.ravel().tolist():
+        if not -data.ndims <= axis < data.ndims:
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {data.ndims} dimensions."
+            )
+        reduced.add(axis % data.ndims)
+    sizes = enumerate(data.as_list())
+    if keep:
+        return TensorShape([1 if i in reduced else size for i, size in sizes])
+    return TensorShape([size for i, size in sizes if i not in reduced])

@@ -82,7 +82,8 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
-    """Fixtures do no more than their test."""
+    """Fixtures do no more than their test, and draw what they drew before."""
+    drawing.begin(item.nodeid, item.config.getoption("--deep"))
     yield from _kept_quiet(item)
 
 

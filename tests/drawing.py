@@ -12,6 +12,9 @@ collects, from which Hypothesis takes its seed; so these cases stay the same.
 
 from __future__ import annotations
 
+import random
+import secrets
+
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
 
@@ -41,8 +44,22 @@ def load(deep: bool) -> None:
         providers._get_local_constants = lambda: none
 
 
+def begin(test: str, deep: bool) -> None:
+    """Has what programs without seeds draw follow from the test's name; in deep runs from nothing.
+
+    Names that the machine's other processes must not have (secrets.token_hex) stay drawn.
+    """
+    source = random.SystemRandom() if deep else random.Random(test)
+    secrets.randbits = source.getrandbits
+
+
 def examples(count: int, deep: int | None = None) -> settings:
     """Decorates a test that draws so many examples; with --deep so many, or ten times as many."""
     if settings.default is not None and settings.default.derandomize:
         return settings(max_examples=count)
     return settings(max_examples=_DEEPER * count if deep is None else deep)
+
+
+def seconds(quick: float, deep: float) -> float:
+    """How long a test looks for what is wrong: with --deep, and without."""
+    return quick if settings.default is not None and settings.default.derandomize else deep

@@ -10,6 +10,8 @@ from typing import Any
 from ...engine.compat import executing_eagerly as executing_eagerly
 from ...ops.flow.gradient_tape import GradientTape as GradientTape
 from ...ops.flow.graph_functions import function as function
+from ...train.contrib.eager import defun as defun
+from ...train.contrib.eager import defun_with_attributes as defun_with_attributes
 from .absent import absent
 
 GRAPH_MODE, EAGER_MODE = 0, 1
@@ -24,7 +26,6 @@ val_and_grad_function = absent("tf.contrib.eager.value_and_gradients_function", 
 make_vjp = absent("tensorflow.python.eager.backprop.make_vjp", _INSTEAD)
 Tape = absent("tensorflow.python.eager.tape.Tape", _INSTEAD)
 Context = absent("tensorflow.python.eager.context.Context", _INSTEAD)
-defun = absent("tf.contrib.eager.defun", _INSTEAD)
 
 
 class EagerTensor:

@@ -118,6 +118,30 @@ def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
     return {"shapes": [output.get_shape() for output in op.outputs]}
 
 
+class RegisterShape:
+    """A decorator that once told the shapes of an op; definitions of ops do."""
+
+    # Op type -> what was registered for it.
+    _registry: dict[str, Any] = {}
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Any) -> Any:
+        """Notes the function, which may be None, and hands it on.
+
+        Raises:
+            KeyError: the op has one.
+        """
+        if f is not None and self._op_type in self._registry:
+            raise KeyError(f"Registering two shape functions with name '{self._op_type}'!")
+        if f is not None:
+            self._registry[self._op_type] = f
+        return f
+
+
 class ObjectIdentityDictionary(MutableMapping[Any, Any]):
     """A dictionary whose keys are objects, not what they are equal to."""
 

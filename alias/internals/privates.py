@@ -142,3 +142,13 @@ def get_forward_walk_ops(
 
 
 cond_v2 = absent("tensorflow.python.ops.cond_v2.cond_v2", "; see tf.cond")
+
+
+def init_variable(v: Any, init: Any, name: str = "init") -> Any:
+    """Assigns to a variable what a tensor, or an initializer for its shape and dtype, gives."""
+    with tf.name_scope(f"{v.op.name}/{name}/") as scope, tf.colocate_with(v):
+        if not callable(init):
+            return tf.assign(v, tf.convert_to_tensor(init, name="init"), name=scope)
+        assert v.get_shape().is_fully_defined(), "Variable shape unknown."
+        value = init(v.get_shape().as_list(), v.dtype.base_dtype)
+        return tf.assign(v, tf.convert_to_tensor(value, name="value"), name=scope)

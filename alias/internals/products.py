@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What graphs ask of TensorFlow's other products: the debugger, the profiler."""
+"""What graphs ask of TensorFlow's other products: the debugger, AutoGraph."""
 
 from __future__ import annotations
 
@@ -43,9 +43,5 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
     return not bool(np.isfinite(tensor).all())
 
 
-profile = absent("tf.profiler.profile", "; session.explain lists kernels with their times")
-advise = absent("tf.profiler.advise", "; session.explain lists kernels with their times")
-Profiler = absent("tf.profiler.Profiler", "; session.explain lists kernels with their times")
-ProfileOptionBuilder = absent("tf.profiler.ProfileOptionBuilder")
 convert = absent("tf.autograph")
 DistributedVariable = absent("tf.distribute's DistributedVariable")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of array_ops and string_ops whose arguments are ordered as in TensorFlow 2."""
+"""Functions of array_ops, sparse_ops and string_ops with arguments in the order of TensorFlow 2."""
 
 from __future__ import annotations
 
@@ -7,6 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ...ops.public import tf
+from ...ops.sparse.sparse_tensors_map import (
+    _add_many_sparse_to_tensors_map as _add_many_sparse_to_tensors_map,
+)
+from ...ops.sparse.sparse_tensors_map import (
+    _add_sparse_to_tensors_map as _add_sparse_to_tensors_map,
+)
+from ...ops.sparse.sparse_tensors_map import (
+    _take_many_sparse_from_tensors_map as _take_many_sparse_from_tensors_map,
+)
+from ...ops.sparse.sparse_tensors_map import (
+    add_many_sparse_to_tensors_map as add_many_sparse_to_tensors_map,
+)
+from ...ops.sparse.sparse_tensors_map import (
+    add_sparse_to_tensors_map as add_sparse_to_tensors_map,
+)
+from ...ops.sparse.sparse_tensors_map import (
+    take_many_sparse_from_tensors_map as take_many_sparse_from_tensors_map,
+)
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -60,3 +78,17 @@ def string_split_v2(source: TensorLike, sep: Any = None, maxsplit: int = -1) -> 
     from ...ops.strings.split import strings_split
 
     return strings_split(source, sep=sep, maxsplit=maxsplit)
+
+
+def serialize_sparse_v2(
+    sp_input: SparseTensor, out_type: DTypeLike = dtypes.string, name: str | None = None
+) -> Any:
+    """`tf.io.serialize_sparse`."""
+    return tf.serialize_sparse(sp_input, name=name, out_type=out_type)
+
+
+def serialize_many_sparse_v2(
+    sp_input: SparseTensor, out_type: DTypeLike = dtypes.string, name: str | None = None
+) -> Any:
+    """`tf.io.serialize_many_sparse`."""
+    return tf.serialize_many_sparse(sp_input, name=name, out_type=out_type)

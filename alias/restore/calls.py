@@ -6,13 +6,14 @@ NumPy is imported only when something needs it: a program may use none of it.
 
 from __future__ import annotations
 
+import inspect
 import random as _random
 import sys
 from collections.abc import Callable, Iterator
 from types import GeneratorType
 from typing import Any
 
-from .table import CALLS, METHODS, SCALARS
+from .table import CALLS, KEYWORDS, METHODS, SCALARS
 from .use import note
 
 
@@ -130,6 +131,20 @@ def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) ->
     return np.linspace(start, stop, num, *args, **kwargs)
 
 
+def lenient(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function of NumPy gives; a float64 leaves the dtypes of arrays as they are."""
+    return _lenient(function(*args, **kwargs))
+
+
+def _lenient(result: Any) -> Any:
+    # (A float64 is a float; arrays, and all that is no number, need no look at NumPy.)
+    if not isinstance(result, float) or type(result) is float:
+        return result
+    from . import scalars
+
+    return scalars.lenient(result)
+
+
 def total(a: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.sum` of a generator: Python's sum."""
     import numpy as np
@@ -137,7 +152,7 @@ def total(a: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(a, GeneratorType):
         _note("numpy.sum")
         return sum(a)
-    return np.sum(a, *args, **kwargs)
+    return _lenient(np.sum(a, *args, **kwargs))
 
 
 def _as_list(name: str, values: Any) -> Any:
@@ -166,6 +181,30 @@ def stack(arrays: Any, *args: Any, **kwargs: Any) -> Any:
     import numpy as np
 
     return np.stack(_as_list("numpy.stack", arrays), *args, **kwargs)
+
+
+def dstack(tup: Any) -> Any:
+    """`np.dstack` of what an iterator gives."""
+    import numpy as np
+
+    return np.dstack(_as_list("numpy.dstack", tup))
+
+
+def column_stack(tup: Any) -> Any:
+    """`np.column_stack` of what an iterator gives."""
+    import numpy as np
+
+    return np.column_stack(_as_list("numpy.column_stack", tup))
+
+
+def set_printoptions(*args: Any, **kwargs: Any) -> None:
+    """`np.set_printoptions` with a threshold of "nan": all is printed."""
+    import numpy as np
+
+    if str(kwargs.get("threshold")) == "nan":
+        _note("numpy.set_printoptions")
+        kwargs["threshold"] = sys.maxsize
+    np.set_printoptions(*args, **kwargs)
 
 
 def shuffle_array(x: Any) -> None:
@@ -224,6 +263,32 @@ def json_loads(text: Any, **kwargs: Any) -> Any:
     if kwargs.pop("encoding", None) is not None:
         _note("json.loads")
     return json.loads(text, **kwargs)
+
+
+def json_dumps(value: Any, **kwargs: Any) -> str:
+    """`json.dumps` of float32s, which sums and means of losses have become."""
+    import json
+
+    try:
+        return json.dumps(value, **kwargs)
+    except TypeError:
+        if "default" in kwargs or "cls" in kwargs:
+            raise
+    return json.dumps(value, default=_as_float, **kwargs)
+
+
+def json_dump(value: Any, file: Any, **kwargs: Any) -> None:
+    """`json.dump` of float32s."""
+    file.write(json_dumps(value, **kwargs))
+
+
+def _as_float(value: Any) -> float:
+    import numpy as np
+
+    if not isinstance(value, np.floating):
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    _note("json.dumps")
+    return float(value)
 
 
 def sample(population: Any, k: int, **kwargs: Any) -> Any:
@@ -289,24 +354,20 @@ def h5py_file(name: Any, *args: Any, **kwargs: Any) -> Any:
     return h5py.File(name, "w-", **kwargs)
 
 
-def tsne(*args: Any, **kwargs: Any) -> Any:
-    """`sklearn.manifold.TSNE` with `n_iter`."""
-    from sklearn.manifold import TSNE
+def renamed(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A function that has another word for one of its arguments now."""
+    old, new, since = KEYWORDS[name]
+    if old in kwargs and not _takes(function, old):
+        note(f"{name}: {old}=", since)
+        kwargs[new] = kwargs.pop(old)
+    return function(*args, **kwargs)
 
-    if "n_iter" in kwargs:
-        _note("sklearn.manifold.TSNE")
-        kwargs["max_iter"] = kwargs.pop("n_iter")
-    return TSNE(*args, **kwargs)
 
-
-def one_hot_encoder(*args: Any, **kwargs: Any) -> Any:
-    """`sklearn.preprocessing.OneHotEncoder` with `sparse`."""
-    from sklearn.preprocessing import OneHotEncoder
-
-    if "sparse" in kwargs:
-        _note("sklearn.preprocessing.OneHotEncoder")
-        kwargs["sparse_output"] = kwargs.pop("sparse")
-    return OneHotEncoder(*args, **kwargs)
+def _takes(function: Callable[..., Any], keyword: str) -> bool:
+    try:
+        return keyword in inspect.signature(function).parameters
+    except ValueError:  # Functions in C need not say what they take.
+        return False
 
 
 def matplotlib_use(backend: str, *args: Any, **kwargs: Any) -> None:
@@ -318,14 +379,33 @@ def matplotlib_use(backend: str, *args: Any, **kwargs: Any) -> None:
     matplotlib.use(backend, **kwargs)
 
 
-def hist(*args: Any, **kwargs: Any) -> Any:
-    """`plt.hist` with `normed`."""
+def matplotlib_style(style: Any) -> None:
+    """`plt.style.use` of a style that is called after seaborn's version now."""
+    import matplotlib.style
+
+    if isinstance(style, str) and style not in matplotlib.style.available:
+        version = style.replace("seaborn", "seaborn-v0_8", 1)
+        if version in matplotlib.style.available:
+            _note("matplotlib.pyplot.style.use")
+            style = version
+    matplotlib.style.use(style)
+
+
+def current_axes(**kwargs: Any) -> Any:
+    """`plt.gca` with a projection."""
     import matplotlib.pyplot as plt
 
-    if "normed" in kwargs:
-        _note("matplotlib.pyplot.hist")
-        kwargs["density"] = bool(kwargs.pop("normed"))
-    return plt.hist(*args, **kwargs)
+    return axes_of_figure(plt.gcf(), **kwargs) if kwargs else plt.gca()
+
+
+def axes_of_figure(figure: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Figure.gca` with a projection: new axes, unless the figure's are of that kind."""
+    if args or set(kwargs) != {"projection"}:
+        return figure.gca(*args, **kwargs)
+    note("Figure.gca", METHODS["gca"][1])
+    if figure.axes and figure.gca().name == kwargs["projection"]:
+        return figure.gca()
+    return figure.add_subplot(**kwargs)
 
 
 def _is_one(value: Any) -> bool:
@@ -378,6 +458,19 @@ def formatted(text: str, values: Any) -> str:
     return text % tuple(v.item() if _is_one(v) else v for v in several)
 
 
+def element(value: Any, target: Any) -> Any:
+    """What is put into an array: an array of one element as one without dimensions."""
+    shape = getattr(value, "shape", None)
+    if type(shape) is not tuple or not shape or not _is_one(value):
+        return value
+    import numpy as np
+
+    if not isinstance(target, np.ndarray) or target.dtype == object:
+        return value
+    note(f"array[i] = array: {SCALARS[0]}", SCALARS[1])
+    return value.reshape(())
+
+
 def _method(thing: Any, name: str) -> Callable[..., Any] | None:
     """A thing's own method; None, and a note, where it has none any more."""
     found = getattr(thing, name, None)
@@ -408,6 +501,22 @@ def itemset(thing: Any, *args: Any) -> None:
     else:
         thing.flat[args[0]] = args[1]
     return None
+
+
+def peak_to_peak(thing: Any, *args: Any, **kwargs: Any) -> Any:
+    """`ndarray.ptp`."""
+    found = _method(thing, "ptp")
+    if found is not None:
+        return found(*args, **kwargs)
+    import numpy as np
+
+    return np.ptp(thing, *args, **kwargs)
+
+
+def new_byte_order(thing: Any, *args: Any) -> Any:
+    """`ndarray.newbyteorder`: the same bytes, read in another order."""
+    found = _method(thing, "newbyteorder")
+    return thing.view(thing.dtype.newbyteorder(*args)) if found is None else found(*args)
 
 
 def children(thing: Any) -> Any:

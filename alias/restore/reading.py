@@ -66,8 +66,8 @@ def read(file: str, text: bytes) -> Program:
 
 def _old_method(node: ast.Attribute) -> bool:
     paths = (path.rpartition(".")[2] for methods in CLASSES.values() for path in methods)
-    # `value` is everybody's.
-    return node.attr != "value" and node.attr in paths
+    # `value` and `append` are everybody's.
+    return node.attr not in ("value", "append") and node.attr in paths
 
 
 def _with_assigned(tree: ast.AST, known: dict[str, str]) -> dict[str, str]:

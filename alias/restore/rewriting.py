@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles files of the program so that calls of the table go through calls.py.
 
-Only calls of functions that the file imported under a name, `int`, `float` and `"…" % …` are
-changed, and methods of a few names; lines and columns stay those of the file.  A file in which
-there is none of it is compiled as it is.
+Only calls of functions that the file imported under a name, `int`, `float`, `"…" % …` and what
+is put into `x[i]` are changed, and methods of a few names; lines and columns stay those of the
+file.  A file in which there is none of it is compiled as it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from .table import CALLS, METHODS
+from .table import CALLS, KEYWORDS, LENIENT_FUNCTIONS, METHODS
 
 _NAME = "__restored__"
 # Functions of `math` that take one number.
@@ -20,6 +20,7 @@ _MATH = frozenset(
     "acos acosh asin asinh atan atan2 atanh ceil cos cosh degrees erf erfc exp expm1 fabs floor "
     "gamma hypot isinf isnan lgamma log log10 log1p log2 pow radians sin sinh sqrt tan tanh".split()
 )
+_MAY_BE_ARRAYS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.IfExp)
 _PICKLES = ("cPickle", "six.moves.cPickle", "_pickle")
 
 
@@ -103,6 +104,13 @@ class _Rewriter(ast.NodeTransformer):
                 name = node.func.id
         if name in CALLS:
             node.func = self._call(node.func, CALLS[name][2])
+        elif name in KEYWORDS and any(k.arg in (None, KEYWORDS[name][0]) for k in node.keywords):
+            told = ast.copy_location(ast.Constant(name), node.func)
+            node.args = [told, node.func, *node.args]
+            node.func = self._call(node.func, "renamed")
+        elif name in LENIENT_FUNCTIONS:
+            node.args = [node.func, *node.args]
+            node.func = self._call(node.func, "lenient")
         elif module == "math" and function in _MATH:
             node.args = [node.func, *node.args]
             node.func = self._call(node.func, "of_numbers")
@@ -121,10 +129,42 @@ class _Rewriter(ast.NodeTransformer):
         call = self._call(node, "formatted")
         return ast.copy_location(ast.Call(call, [node.left, node.right], []), node)
 
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        self.generic_visit(node)
+        if len(node.targets) == 1:
+            node.value = self._element(node.value, node.targets[0])
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        self.generic_visit(node)
+        node.value = self._element(node.value, node.target)
+        return node
+
+    def _element(self, value: ast.expr, target: ast.expr) -> ast.expr:
+        """What is put into `x[i]`, if it may be an array and x can be named once more."""
+        if not isinstance(target, ast.Subscript) or not isinstance(value, _MAY_BE_ARRAYS):
+            return value
+        thing = _loaded(target.value)
+        if thing is None or _is_plain(value):
+            return value
+        return ast.copy_location(ast.Call(self._call(value, "element"), [value, thing], []), value)
+
     def _call(self, place: ast.expr, name: str) -> ast.expr:
         self.count += 1
         loaded = ast.copy_location(ast.Name(_NAME, ast.Load()), place)
         return ast.copy_location(ast.Attribute(loaded, name, ast.Load()), place)
+
+
+def _loaded(node: ast.expr) -> ast.expr | None:
+    """A name, or an attribute of one, to be read once more; None for what may do something."""
+    if isinstance(node, ast.Name):
+        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
+    if not isinstance(node, ast.Attribute):
+        return None
+    thing = _loaded(node.value)
+    if thing is None:
+        return None
+    return ast.copy_location(ast.Attribute(thing, node.attr, ast.Load()), node)
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -61,6 +61,11 @@ NAMES = (
         "NumPy 2.0",
         "numpy.exceptions",
     ),
+    Row("numpy.linalg.linalg", "*", "NumPy 2.0", "numpy.linalg"),
+    Row("numpy.lib.arraysetops", "*", "NumPy 2.0", "numpy"),
+    Row("numpy.lib.function_base", "*", "NumPy 2.0", "numpy"),
+    Row("numpy.lib.index_tricks", "*", "NumPy 2.0", "numpy"),
+    Row("numpy.lib.shape_base", "*", "NumPy 2.0", "numpy"),
     Row("numpy.lib", "pad", "NumPy 2.0", "numpy"),
     Row("numpy.core.umath_tests", "inner1d", "NumPy 1.18", ".numpy_names"),
     Row("numpy.testing.utils", "*", "NumPy 1.26", "numpy.testing"),
@@ -134,6 +139,14 @@ NAMES = (
     Row("scipy.sparse.linalg.isolve", "*", "SciPy 1.8", "scipy.sparse.linalg"),
     Row("scipy.integrate", "cumtrapz=cumulative_trapezoid", "SciPy 1.14", "scipy.integrate"),
     Row("scipy.integrate", "trapz=trapezoid simps=simpson", "SciPy 1.14", "scipy.integrate"),
+    Row(
+        "skimage.measure",
+        "compare_mse=mean_squared_error compare_nrmse=normalized_root_mse "
+        "compare_psnr=peak_signal_noise_ratio",
+        "scikit-image 0.18",
+        "skimage.metrics",
+    ),
+    Row("skimage.measure", "compare_ssim", "scikit-image 0.18", ".old_images"),
     Row("sklearn.externals", "joblib", "scikit-learn 0.23", "joblib:"),
     Row("sklearn.externals.joblib", "*", "scikit-learn 0.23", "joblib"),
     Row("sklearn.externals", "six", "scikit-learn 0.23", ".old_six:"),
@@ -226,32 +239,69 @@ CALLS = {
     "numpy.vstack": ("a generator", "NumPy 1.24", "vstack"),
     "numpy.hstack": ("a generator", "NumPy 1.24", "hstack"),
     "numpy.stack": ("a generator", "NumPy 1.24", "stack"),
+    "numpy.dstack": ("a generator", "NumPy 1.24", "dstack"),
+    "numpy.column_stack": ("a generator", "NumPy 1.24", "column_stack"),
+    "numpy.set_printoptions": ("a threshold that is no number", "NumPy 1.17", "set_printoptions"),
     "numpy.random.shuffle": ("a range", "Python 3.0", "shuffle_array"),
     "pickle.load": ("pickles of Python 2 with bytes", "Python 3.0", "unpickle"),
     "pickle.loads": ("pickles of Python 2 with bytes", "Python 3.0", "unpickle_bytes"),
     "json.load": ("encoding=", "Python 3.9", "json_load"),
     "json.loads": ("encoding=", "Python 3.9", "json_loads"),
+    "json.dump": ("float32s that were float64s", "NumPy 2.0", "json_dump"),
+    "json.dumps": ("float32s that were float64s", "NumPy 2.0", "json_dumps"),
     "random.sample": ("a set", "Python 3.11", "sample"),
     "random.shuffle": ("random=; a range", "Python 3.11", "shuffle"),
     "random.randint": ("whole floats", "Python 3.12", "randint"),
     "random.randrange": ("whole floats", "Python 3.12", "randrange"),
     "yaml.load": ("no Loader", "PyYAML 6.0", "yaml_load"),
     "h5py.File": ("no mode: reads and writes", "h5py 3.0", "h5py_file"),
-    "sklearn.manifold.TSNE": ("n_iter=", "scikit-learn 1.7", "tsne"),
-    "sklearn.preprocessing.OneHotEncoder": ("sparse=", "scikit-learn 1.4", "one_hot_encoder"),
     "matplotlib.use": ("warn=", "matplotlib 3.3", "matplotlib_use"),
-    "matplotlib.pyplot.hist": ("normed=", "matplotlib 3.1", "hist"),
+    "matplotlib.pyplot.gca": ("projection=", "matplotlib 3.6", "current_axes"),
+    "matplotlib.pyplot.style.use": ("seaborn's styles", "matplotlib 3.8", "matplotlib_style"),
+    "matplotlib.style.use": ("seaborn's styles", "matplotlib 3.8", "matplotlib_style"),
     "int": ("an array of one element", "NumPy 2.4", "to_int"),
     "float": ("an array of one element", "NumPy 2.4", "to_float"),
 }
+# Function -> (keyword that it had, the one that it has, since when it has the former no longer).
+KEYWORDS = {
+    "numpy.reshape": ("newshape", "shape", "NumPy 2.4"),
+    "numpy.percentile": ("interpolation", "method", "NumPy 2.4"),
+    "numpy.nanpercentile": ("interpolation", "method", "NumPy 2.4"),
+    "numpy.quantile": ("interpolation", "method", "NumPy 2.4"),
+    "numpy.nanquantile": ("interpolation", "method", "NumPy 2.4"),
+    "numpy.histogram": ("normed", "density", "NumPy 1.24"),
+    "numpy.histogram2d": ("normed", "density", "NumPy 1.24"),
+    "numpy.histogramdd": ("normed", "density", "NumPy 1.24"),
+    "numpy.unravel_index": ("dims", "shape", "NumPy 1.21"),
+    "matplotlib.pyplot.hist": ("normed", "density", "matplotlib 3.1"),
+    "matplotlib.pyplot.grid": ("b", "visible", "matplotlib 3.8"),
+    "sklearn.manifold.TSNE": ("n_iter", "max_iter", "scikit-learn 1.7"),
+    "sklearn.preprocessing.OneHotEncoder": ("sparse", "sparse_output", "scikit-learn 1.4"),
+    "sklearn.ensemble.AdaBoostClassifier": ("base_estimator", "estimator", "scikit-learn 1.4"),
+    "sklearn.ensemble.AdaBoostRegressor": ("base_estimator", "estimator", "scikit-learn 1.4"),
+    "sklearn.ensemble.BaggingClassifier": ("base_estimator", "estimator", "scikit-learn 1.4"),
+}
 # Functions of `math` take arrays of one element again, as `"%f" % array` does.
 SCALARS = ("arrays of one element", "NumPy 2.4")
+
+# What functions of NumPy give for numbers leaves arrays of float32 what they are.
+LENIENT = ("numpy: float64 numbers with arrays of float32", "NumPy 2.0")
+LENIENT_FUNCTIONS = frozenset(
+    f"numpy.{name}"
+    for name in "abs absolute add amax amin arccos arcsin arctan arctan2 cbrt ceil cos cosh "
+    "deg2rad divide exp expm1 fabs float64 floor linalg.norm log log10 log1p log2 max maximum mean "
+    "median min minimum multiply negative power prod product rad2deg reciprocal rint round sign "
+    "sin sinh sqrt square std subtract tan tanh true_divide var".split()
+)
 
 # Methods of types that cannot be given any -> (type, since, what does it in calls.py).
 METHODS = {
     "tostring": ("numpy.ndarray, array.array", "NumPy 2.3, Python 3.9", "tobytes"),
     "fromstring": ("array.array", "Python 3.9", "from_bytes"),
     "itemset": ("numpy.ndarray", "NumPy 2.0", "itemset"),
+    "ptp": ("numpy.ndarray", "NumPy 2.0", "peak_to_peak"),
+    "newbyteorder": ("numpy.ndarray", "NumPy 2.0", "new_byte_order"),
+    "gca": ("matplotlib.figure.Figure, with projection=", "matplotlib 3.6", "axes_of_figure"),
     "getchildren": ("xml.etree.ElementTree.Element", "Python 3.9", "children"),
     "getiterator": ("xml.etree.ElementTree.Element", "Python 3.9", "iterator"),
     "decode": ("str, which h5py 2 gave as bytes", "h5py 3.0", "decoded"),

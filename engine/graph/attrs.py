@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -131,9 +131,26 @@ def _tensor(value: np.ndarray, attr: Attr) -> np.ndarray:
     )
 
 
+class FunctionName(NamedTuple):
+    """A function of a graph's library by its name, with the attributes that its body is for."""
+
+    name: str
+    attr: Mapping[str, Any] = {}
+
+
 def _func(value: object, attr: Attr) -> Any:
     if value is None:
         raise TypeError(f"Don't know how to convert {value} to a func for argument {attr.name}")
+    if isinstance(value, (str, bytes)):
+        return FunctionName(value if isinstance(value, str) else value.decode())
+    add_to_graph = getattr(value, "add_to_graph", None)
+    if add_to_graph is None and not hasattr(value, "name"):
+        raise TypeError(f"Don't know how to convert {value} to a func for argument {attr.name}")
+    if add_to_graph is not None:
+        from .graph import get_default_graph
+
+        # The node finds it there by its name, as in TensorFlow (`apply_op` in op_def_library.py).
+        add_to_graph(get_default_graph())
     return value
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -100,16 +101,22 @@ def spells_shape(tensor: Tensor) -> bool:
     return False
 
 
-def leads_to_shape(tensor: Tensor) -> bool:
+def leads_to_shape(tensor: Tensor, among: Collection[Operation] | None = None) -> bool:
     """Are shapes of results computed with what an integer tensor holds?
 
     It is followed through the operations that shapes are computed with, up to one whose shape
     function asks for what it takes.  Labels and counters are integers too, and lead to none.
+    among: if given, only these operations count, and that one branches or loops counts as well.
     """
     reached, ahead = {tensor}, [tensor]
     while ahead and len(reached) < _MOST_REACHED:
         current = ahead.pop()
         for op in current.consumers():
+            if among is not None:
+                if op not in among:
+                    continue
+                if op.definition.control_flow_role:
+                    return True
             if _asks_for(op, current):
                 return True
             if op.definition.sizes:

@@ -73,6 +73,10 @@ class KernelContext:
             self._out = [output.dtype.base_dtype.np_dtype for output in self.op.outputs]
         return self._out[index]
 
+    def known_state(self) -> Any:
+        """What `kernel_state` gives if it has been made already, else None."""
+        return self._private.get(self.op.name)
+
     def kernel_state(self, factory: Callable[[], Any]) -> Any:
         """An object kept for this operation as long as the session lives."""
         # Copies that run in place of an operation share its state

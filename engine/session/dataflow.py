@@ -101,6 +101,8 @@ class FlowProgram(Program):
     """The needed part of a graph with control flow, prepared for one session."""
 
     __slots__ = ("nodes", "frames", "uses", "outside", "_starts", "_fed_merges")
+    # What makes a run: (program, values, watch).
+    run_class: type[FlowRun]
 
     def __init__(
         self,
@@ -213,14 +215,14 @@ class FlowProgram(Program):
 
     def execute(self, values: list[Any], watch: Watch | None = None) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""
-        _Run(self, values, watch).execute()
+        self.run_class(self, values, watch).execute()
 
     def begin(self, values: list[Any], waits: Any) -> Resume:
         """Runs what need not wait; `waits.add(key, pending)` is told what the rest waits for.
 
         Returns what goes on with each of them, once it is settled: a function of key and Future.
         """
-        run = _Run(self, values, None)
+        run = self.run_class(self, values, None)
         run.waits = waits
         run._execute()
         return run.resume
@@ -283,7 +285,7 @@ def _frame_of(
     return known[0][1] if known else 0
 
 
-class _Run:
+class FlowRun:
     """The state of one run.  Of every frame at most one iteration is under way."""
 
     def __init__(self, program: FlowProgram, values: list[Any], watch: Watch | None) -> None:
@@ -340,14 +342,19 @@ class _Run:
             i = heapq.heappop(heap)
             node = nodes[i]
             # A merge is dead if no input lives, anything else if one does not.
-            if self.chosen[i] < 0 if node.role == "merge" else self.dead[i]:
-                self._pass_dead(i, node)
-            elif node.role == "wait":
-                if self._begin_wait(i, node):
-                    continue
-            else:
-                self._run(i, node)
-            self._leave(node)
+            is_dead = self.chosen[i] < 0 if node.role == "merge" else bool(self.dead[i])
+            if self._begin(i, node, is_dead):
+                self._leave(node)
+
+    def _begin(self, i: int, node: Node, is_dead: bool) -> bool:
+        """Runs an operation, or passes on that it is dead; whether it is over."""
+        if is_dead:
+            self._pass_dead(i, node)
+        elif node.role == "wait":
+            return not self._begin_wait(i, node)
+        else:
+            self._run(i, node)
+        return True
 
     def _leave(self, node: Node) -> None:
         frame = node.frame
@@ -360,16 +367,23 @@ class _Run:
 
     def _begin_wait(self, i: int, node: Node) -> bool:
         """Runs an operation that may have to wait; whether it does."""
-        start = time.time_ns() if self.watch is not None else 0
+        start = self._now()
         pending = node.step.begin(self.values)
         if pending is None:
             self._note(node.step, start)
             self._deliver(node.all, False, False)
             return False
+        self._wait(i, start, pending)
+        return True
+
+    def _wait(self, i: int, start: int, pending: Future) -> None:
         if self.waits is None:
             self.waits = FutureSet(self.program.session)
         self.waits.add((i, start), pending)
-        return True
+
+    def _now(self) -> int:
+        """The time, if somebody wants to know it."""
+        return time.time_ns() if self.watch is not None else 0
 
     def _note(self, step: Step, start: int) -> None:
         if self.watch is not None:
@@ -385,7 +399,7 @@ class _Run:
 
     def _run(self, i: int, node: Node) -> None:
         step, role = node.step, node.role
-        start = time.time_ns() if self.watch is not None else 0
+        start = self._now()
         if role == "switch":
             taken = self._switch(step)
         elif role == "merge":
@@ -485,7 +499,7 @@ class _Run:
     def _enter(self, i: int, node: Node, is_dead: bool) -> None:
         child = node.child
         if not self.active[child]:
-            self._begin(child, node.frame)
+            self._begin_frame(child, node.frame)
         if is_dead and node.constant:
             self.dead_constants[child].add(i)
         self._deliver(node.all, is_dead, True)
@@ -493,7 +507,7 @@ class _Run:
         if not self.busy[child]:
             self._rest(child)
 
-    def _begin(self, frame: int, parent: int) -> None:
+    def _begin_frame(self, frame: int, parent: int) -> None:
         self.active[frame] = True
         # The loop as a whole is under way in the frame around it, which must not end before.
         self.busy[parent] += 1
@@ -542,3 +556,6 @@ class _Run:
                 self._to_merge(target, position, i in self.dead_constants[number], True)
         for i in back:
             self._deliver(self.nodes[i].all, False, False)
+
+
+FlowProgram.run_class = FlowRun

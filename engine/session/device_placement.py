@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .. import errors, settings
@@ -25,13 +26,19 @@ _COMPILER = "XLA_CPU"
 _SIGNS = ("/dev/nvidiactl", "/dev/dxg")
 
 
+@cache
+def _has_driver() -> bool:
+    """Whether the system shows a driver of GPUs; looked at once, as sessions are made often."""
+    return any(map(os.path.exists, _SIGNS))
+
+
 def gpus() -> Sequence[Device]:
     """The GPUs of this process by number.
 
     None are looked for where the system shows no driver; nothing of the compiler is loaded then.
     """
     kind = settings.get("gpu")
-    if kind == "none" or (kind == "auto" and not any(map(os.path.exists, _SIGNS))):
+    if kind == "none" or (kind == "auto" and not _has_driver()):
         return ()
     from ...jit.cuda import discovery
 
@@ -41,7 +48,7 @@ def gpus() -> Sequence[Device]:
 def visible_gpus(config: Any) -> list[int]:
     """The numbers of the GPUs that a session may use: all, or those of its ConfigProto."""
     numbers = list(range(len(gpus())))
-    if config is None:
+    if config is None or not numbers:
         return numbers
     listed = config.gpu_options.visible_device_list
     if listed:
@@ -49,9 +56,8 @@ def visible_gpus(config: Any) -> list[int]:
     return numbers[: config.device_count["GPU"]] if "GPU" in config.device_count else numbers
 
 
-def gpu_backend(config: Any) -> Any:
-    """What runs plans on the first GPU of a session; None if it has none."""
-    numbers = visible_gpus(config)
+def gpu_backend(numbers: Sequence[int]) -> Any:
+    """What runs plans on the first GPU of a session, given the numbers of all; None if none."""
     if not numbers:
         return None
     from ...jit.cuda.gpu import Gpu
@@ -71,6 +77,7 @@ class Elsewhere:
     """The placement of a session on a server elsewhere, which looks at devices itself."""
 
     devices: Sequence[str] = ()
+    gpus: Sequence[int] = ()
 
     def __init__(self, graph: Graph, task: str, config: Any) -> None:
         del graph, task, config
@@ -89,7 +96,8 @@ class Placement:
         count = config.device_count.get("CPU", 1) if config is not None else 1
         if not count:
             raise errors.not_found("No CPU devices are available in this process")
-        self._counts = {"CPU": count, "GPU": len(visible_gpus(config))}
+        self.gpus: Sequence[int] = visible_gpus(config)
+        self._counts = {"CPU": count, "GPU": len(self.gpus)}
         self.devices: Sequence[str] = [
             f"{task}/device:{kind}:{i}" for kind, most in self._counts.items() for i in range(most)
         ]

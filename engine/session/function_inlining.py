@@ -111,6 +111,11 @@ class InlinedGraph:
         return found, wanted, fed
 
 
+def attributes(function: Any) -> Mapping[str, Any]:
+    """The attributes that a function is called with; graph functions of Python have none."""
+    return getattr(function, "attr", {})
+
+
 class Inliner:
     """Copies operations to a graph, `target`; those that call functions become the bodies."""
 
@@ -286,7 +291,7 @@ class Inliner:
         Generators of an `Inlined`, as `place` is: to be yielded.
         """
         self.require(op, function.name)
-        body = self.function(function.name).body(function.attr)
+        body = self.function(function.name).body(attributes(function))
         if len(body.parameters) != len(inputs):
             raise errors.InvalidArgumentError(
                 None,

@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 Watcher = Callable[["Future"], None]
 
 
+class Dead:
+    """What a Future gives for a value that nobody makes: of a branch that is not taken."""
+
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD = Dead()
+
+
 class Future:
     """A result that somebody will give, from any thread: `settle` it outside of all locks."""
 
@@ -138,6 +148,13 @@ class FairLock:
             self._is_taken = True
         turn.settle()
         return turn
+
+    def take_at_once(self) -> bool:
+        """Begins the caller's turn if nobody else has one; whether it did."""
+        with self._lock:
+            is_free = not self._is_taken
+            self._is_taken = True
+        return is_free
 
     def give(self) -> None:
         """Ends a turn; the next one begins."""

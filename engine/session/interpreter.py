@@ -432,6 +432,6 @@ def program_of(
     if any(op.definition.control_flow_role for op in ops):
         from .dataflow import FlowProgram
 
-        return FlowProgram(session, ops, fetches, feeds)
+        return (session.flow_class or FlowProgram)(session, ops, fetches, feeds)
     with gc_pause.held_up():
         return Program(session, fetches, ops, feeds, release)

@@ -56,7 +56,9 @@ def runner_of(
 
 
 def _compiled(session: BaseSession) -> Any:
-    """The compiler's `make_runner`, unless switched off or not installed."""
+    """The compiler's `make_runner`, unless switched off, not installed or not enough."""
+    if not session.is_compiled:
+        return None
     try:
         from ...jit.runtime import runner
     except ImportError:

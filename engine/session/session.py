@@ -89,6 +89,10 @@ class BaseSession:
 
     # What carries tensors between the tasks of a cluster, for the runs of one.
     transfers: Any = None
+    # What runs branches and loops by reference kernels, where FlowProgram is not enough, and
+    # whether anything else may run them.
+    flow_class: Any = None
+    is_compiled = True
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
@@ -105,7 +109,7 @@ class BaseSession:
         self.placement = where(self._graph, self.resources.task, config)
         self.kernel_states: dict[Any, Any] = {}
         # What runs plans on the session's GPU, if it has one (jit/cuda/gpu.py).
-        self.gpu: Any = gpu_backend(config)
+        self.gpu: Any = gpu_backend(self.placement.gpus)
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
         self._prepared: dict[Any, PreparedRun] = {}

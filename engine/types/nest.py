@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..api import export
@@ -23,8 +23,11 @@ def _is_attrs(value: object) -> bool:
 
 @export("nest.is_nested", "contrib.framework.nest.is_sequence")
 def is_sequence(seq: object) -> bool:
-    """Whether a value is a structure rather than a leaf; strings and arrays are leaves."""
-    if isinstance(seq, (Mapping, list, tuple)) or _is_attrs(seq):
+    """Whether a value is a structure rather than a leaf.
+
+    Strings and arrays are leaves; `d.values()` of a dictionary is a structure in its own order.
+    """
+    if isinstance(seq, (Mapping, MappingView, list, tuple)) or _is_attrs(seq):
         return True
     return isinstance(seq, Sequence) and not isinstance(seq, (str, bytes, bytearray))
 
@@ -80,7 +83,7 @@ def rebuild(like: Any, values: list[Any]) -> Any:
         return kind((key, by_key[key]) for key in like)  # type: ignore[call-arg]
     if is_namedtuple(like) or _is_attrs(like):
         return kind(*values)
-    return kind(values)
+    return values if isinstance(like, MappingView) else kind(values)
 
 
 @export("nest.flatten", "contrib.framework.nest.flatten")

@@ -13,6 +13,9 @@ from ..kernel.ir import Const, Kernel, declaration
 from . import reductions
 from .writer import Writer, wide
 
+# Channels of a picture.
+_SHORT = 4
+
 
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
@@ -36,7 +39,10 @@ def _map_row(e: Writer) -> None:
     e.open((e.inner,))
     for store in e.kernel.stores:
         e.store(store)
-    e.close(f"for i{e.inner} in range(c0, c1):")
+    size = e.kernel.axes[e.inner].size
+    # So few columns are in one tile, always: a loop of a known count is none in machine code.
+    is_short = isinstance(size, int) and size <= _SHORT
+    e.close(f"for i{e.inner} in range({f'0, {size}' if is_short else 'c0, c1'}):")
 
 
 def literal(const: Const) -> str:

@@ -11,6 +11,8 @@ the object file.  Imports llvmlite alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.binding as binding
@@ -54,13 +56,35 @@ def where(source: str, line: int) -> str:
 def object_code(text: str, aim: target.Target) -> bytes:
     """An object file of what `lowered` gave, by LLVM alone."""
     machine = target.machine(aim)
-    return bytes(machine.emit_object(_optimised(text, aim, machine)))
+    module = _optimised(text, aim, machine)
+    with _quick_emission(aim):
+        return bytes(machine.emit_object(module))
 
 
 def assembly(text: str, aim: target.Target) -> str:
     """The same machine code in readable form."""
     machine = target.machine(aim)
-    return str(machine.emit_assembly(_optimised(text, aim, machine)))
+    module = _optimised(text, aim, machine)
+    with _quick_emission(aim):
+        return str(machine.emit_assembly(module))
+
+
+@contextmanager
+def _quick_emission(aim: target.Target) -> Iterator[None]:
+    """Has LLVM leave out what takes a third of its time and makes nothing faster.
+
+    Strength reduction looks for the best set of a loop's induction variables; x86's addresses are
+    a base and a scaled index, which is what texts say.  The option is the process's, so whoever
+    else compiles with this LLVM gets it back.
+    """
+    if not aim.triple.startswith("x86"):
+        yield
+        return
+    binding.set_option("numbaflow", "-disable-lsr")
+    try:
+        yield
+    finally:
+        binding.set_option("numbaflow", "-disable-lsr=false")
 
 
 def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
@@ -70,7 +94,8 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
     module.verify()
     # Level 3 would make copies of whole nests for conditions that do not change within them, such
     # as whether there is anything to reduce: half as much machine code again, and none the faster.
-    options = binding.create_pipeline_tuning_options(speed_level=2)
+    # Level 2 takes a tenth longer than 1: texts have no loads or branches to do away with.
+    options = binding.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.loop_interleaving = options.loop_unrolling = True
     options.slp_vectorization = False
     if _IN_VECTORS in text:
@@ -86,7 +111,6 @@ def _optimise_tile(module: Any, machine: Any, options: Any) -> None:
 
     What counts is that addresses are hoisted out of loops, and that short loops are unrolled.
     """
-    options.speed_level = 1
     options.loop_vectorization = options.loop_interleaving = False
     builder = binding.create_pass_builder(machine, options)
     simplify = builder.getFunctionPassManager()

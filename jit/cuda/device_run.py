@@ -242,9 +242,9 @@ class DeviceRun(Run):
         if storage.cell is None and storage not in self.hosted:
             if isinstance(storage.node, Read) and cell_of(storage) is not None:
                 array = residency.peek(storage.node.cell)
-                return array if value is storage else array.reshape(self._shape(value))
+                return array if value is storage else array.reshape(self.shape_of(value))
             if storage in self.plan.schedule.slot_of:
-                view = self._view(value)
+                view = self.view(value)
                 self.device.download(view, self._address(value))
                 return view
         return super()._read(value)
@@ -263,7 +263,7 @@ class DeviceRun(Run):
         for value in step.node.outputs:
             storage = home(value)
             if storage in self.plan.schedule.slot_of and storage not in self.hosted:
-                self.device.upload(self._address(value), self._view(value))
+                self.device.upload(self._address(value), self.view(value))
         if step.node.cells:
             self._place_variables()
 

@@ -8,7 +8,7 @@ runs the same texts in tests.  Imports llvmlite alone.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import llvmlite.binding as binding
@@ -22,6 +22,8 @@ from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
 from .own_functions import own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
+# How many texts stay: those of some plans.
+_KEPT = 256
 # Capabilities that LLVM is told of, and the version of PTX that each needs, which asks for a driver
 # of CUDA 11.8, or of 12.7 and 12.8.  PTX for one of them runs on all later cards.
 _VERSIONS = {
@@ -89,6 +91,8 @@ def ptx(kernel: KernelText, capability: Capability = OLDEST) -> str:
     return assembled(written(kernel), capability)
 
 
+# A kernel is written when it is looked whether it fits, and again when it is assembled.
+@lru_cache(_KEPT)
 def written(kernel: KernelText) -> str:
     """The LLVM text of a kernel for a GPU; Unfit if it needs what a GPU has not."""
     if kernel.form == LIBRARY:

@@ -34,15 +34,23 @@ class Scope:
         self.fixed: dict[str, int] = {}
         # Texts of minima and maxima that are one or more, whatever the symbols are.
         self.at_least_one: set[str] = set()
-        # Texts of minima and maxima of measured sizes that are zero or more.
+        # Texts of quotients, and of minima and maxima of measured sizes, that are zero or more.
         self.at_least_zero: set[str] = set()
+        # Texts of minima, and the number that none is above.
+        self.at_most: dict[str, int] = {}
         # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
         # for them: when they are known it is too late for another plan.
         self.measured: list[str] = []
+        # Of those that hold for one turn of a loop: the program that is run in each.
+        self.turns: dict[str, object] = {}
         # Differences of measured sizes that a run must find to be zero, by their text, and what
         # symbols follow from that.  (Their example values need not agree.)
         self.taken_for_zero: dict[str, Size] = {}
         self.solved: dict[str, AnySize] = {}
+        # Texts of measured sizes that a run must find to be more than zero.
+        self.taken_for_some: set[str] = set()
+        # Texts of differences that a run must find to be no more than zero.
+        self.taken_for_within: set[str] = set()
         self._is_strict = self._may_assume = False
 
     @contextmanager
@@ -50,7 +58,8 @@ class Scope:
         """Within it, measured sizes that are compared may be taken for equal.
 
         Whoever compares two sizes needs them equal; the run sees to it as soon as it knows both.
-        (Whether there is one element, or none, are cases of their own.)
+        (Whether there is one element is a case of its own.)  And whoever asks whether there is
+        anything at all asks for a case that is rare.
         """
         self._may_assume = may_assume
         try:
@@ -71,6 +80,30 @@ class Scope:
         self.taken_for_zero[difference.text] = difference
         self._solve(difference)
         return True
+
+    def takes_for_within(self, known: AnySize, found: AnySize) -> bool:
+        """Whether a measured size counts as no more than a known one, now noting that.
+
+        Whoever cuts a piece out of something, or adds what is missing, seldom asks for more than
+        there is.
+        """
+        excess = found - known
+        if not self._may_assume or self._is_strict or not isinstance(excess, Size):
+            return False
+        measured = {atoms: self.is_measured("*".join(atoms)) for atoms in excess.terms if atoms}
+        learnt = [(atoms, n) for atoms, n in excess.terms.items() if measured.get(atoms)]
+        bounds = [n for atoms, n in excess.terms.items() if atoms and not measured[atoms]]
+        if not learnt or any(n < 0 or len(a) > 1 or "(" in a[0] for a, n in learnt):
+            return False
+        # (That there is at most one is no such case.)
+        if any(n > 0 for n in bounds) or not (bounds or excess.terms.get((), 0) < -1):
+            return False
+        self.taken_for_within.add(excess.text)
+        return True
+
+    def must_not_be_negative(self, size: Size) -> None:
+        """Has a run that measures something find it to be zero or more."""
+        self.taken_for_within.add((-size).text)
 
     def _solve(self, difference: Size) -> None:
         """Notes which symbol is what others make it, if a difference of sizes is zero."""
@@ -142,6 +175,9 @@ class Scope:
     def ask(self, text: str, answer: bool) -> bool:
         """Notes that the trace relied on `text` being `answer`."""
         if self.is_measured(text):
+            is_some = self._taken_for_some(text)
+            if is_some is not None:
+                return is_some
             raise NeedsNumber(text) if self._is_strict else Unanswered(text)
         self.guards[text] = bool(answer)
         # Of other equations, such as s0*s1 == 6, no single symbol follows.
@@ -150,16 +186,32 @@ class Scope:
             self.fixed[symbol] = int(number)
         return bool(answer)
 
+    def _taken_for_some(self, text: str) -> bool | None:
+        """The answer to whether a measured size is zero, if one may be assumed, now noting that."""
+        if not self._may_assume or self._is_strict:
+            return None
+        for sign, answer in ((" == 0", False), (" < 1", False)):
+            if text.endswith(sign):
+                self.taken_for_some.add(text.removesuffix(sign))
+                return answer
+        if text.startswith("0 < "):
+            self.taken_for_some.add(text.removeprefix("0 < "))
+            return True
+        return None
+
     def tests(self, known: set[str], new: str) -> Callable[..., bool] | None:
         """What was taken for granted of sizes as soon as a run knows `new` besides other symbols.
 
         A function of the symbols' values, in order, or None where there is nothing to test.
         """
         found = []
-        for text in self.taken_for_zero:
+        zero = ((text, "== 0") for text in self.taken_for_zero)
+        some = ((text, "> 0") for text in sorted(self.taken_for_some))
+        within = ((text, "<= 0") for text in sorted(self.taken_for_within))
+        for text, relation in (*zero, *some, *within):
             names = set(symbols_of(text)).intersection(self.measured)
             if new in names and names <= {*known, new}:
-                found.append(f"{text} == 0")
+                found.append(f"{text} {relation}")
         return compile_function(self.examples, " and ".join(found)) if found else None
 
     def checker(self) -> Callable[..., bool]:

@@ -242,6 +242,19 @@ def _solved(size: AnySize) -> AnySize:
     return by_examples(total)
 
 
+def substituted(size: AnySize, names: Mapping[str, Size]) -> AnySize:
+    """A size with others in the place of some of its symbols."""
+    text = _text(size)
+    found = [name for name in dict.fromkeys(symbols_of(text)) if name in names]
+    if not isinstance(size, Size) or not found:
+        return size
+    rest = [name for name in dict.fromkeys(symbols_of(text)) if name not in names]
+    code = f"lambda {', '.join((*found, *rest))}: {text}"
+    compute = eval(code, {"min": minimum, "max": maximum, "__builtins__": {}})  # noqa: S307 - ours
+    known = [*(names[name] for name in found), *(size.scope.named(name) for name in rest)]
+    return compute(*known)  # type: ignore[no-any-return]
+
+
 def by_examples(size: AnySize) -> AnySize:
     """A size with its example value, from those of the symbols."""
     if not isinstance(size, Size):
@@ -328,6 +341,8 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
         scope.at_least_one.add(f"({text})")
     elif scope.is_measured(text) and all(map(_is_not_negative, (a, b))):
         scope.at_least_zero.add(f"({text})")
+    bounds = [n for n in (a, b) if name == "min" and not isinstance(n, Size)]
+    scope.at_most.update((f"({text})", n) for n in bounds)
     return _opaque(scope, text, pick(hint(a), hint(b)))
 
 
@@ -377,7 +392,7 @@ def _divide(a: AnySize, b: AnySize) -> AnySize:
     if exact is not None:
         return exact
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _opaque(scope, f"{_text(a)}//{_divisor(b)}", hint(a) // hint(b))
+    return _quotient(scope, f"{_text(a)}//{_divisor(b)}", hint(a) // hint(b), a, b)
 
 
 def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
@@ -429,7 +444,14 @@ def _remainder(a: AnySize, b: AnySize) -> AnySize:
     if _exact_quotient(a, b) is not None:
         return 0
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return _opaque(scope, f"{_text(a)}%{_divisor(b)}", hint(a) % hint(b))
+    return _quotient(scope, f"{_text(a)}%{_divisor(b)}", hint(a) % hint(b), a, b)
+
+
+def _quotient(scope: Scope, text: str, example: int, a: AnySize, b: AnySize) -> Size:
+    """What comes of a division, or is left of it; of two numbers above zero no less than zero."""
+    if _is_not_negative(a) and _is_at_least_one(b):
+        scope.at_least_zero.add(f"({text})")
+    return _opaque(scope, text, example)
 
 
 def is_positive(size: AnySize) -> bool:
@@ -460,7 +482,12 @@ def _least(value: Size, sign: int) -> int | None:
     rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
     # Symbols are at least SMALLEST_SYMBOL, so terms of one sign have a least sum; atoms in brackets
     # (quotients, minima) may be anything, unless they are known not to be negative.
-    from_zero = {*value.scope.measured, *value.scope.at_least_zero}
+    scope = value.scope
+    from_zero = {*scope.measured, *scope.at_least_zero, *scope.at_least_one}
+    above = scope.at_most
+    bounded = [(a[0], c) for a, c in rest if c * sign < 0 and len(a) == 1 and a[0] in above]
+    constant += sum(c * above[atom] for atom, c in bounded)
+    rest = [(atoms, c) for atoms, c in rest if (atoms[0], c) not in bounded]
     atoms_of_all = {a for atoms, _ in rest for a in atoms}
     if any(c * sign < 0 for _, c in rest) or any("(" in a for a in atoms_of_all - from_zero):
         return None
@@ -483,4 +510,6 @@ def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
     scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
     if relation == "==" and scope.takes_for_equal(a, b):
         return True
+    if relation == "<" and scope.takes_for_within(a, b):
+        return False
     return scope.ask(f"{_text(a)} {relation} {_text(b)}", answer)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of tensors, which loops write and read by index, and stacks, which they keep values on.
+"""Arrays of tensors, which loops write and read by index.
 
 An array is one block of the plan's memory, a row for each element, with a mark for each: 0 new,
-1 written, 2 read and gone.  A stack grows as a run needs it; `GrowableStack` stands for it, and
-what is known while tracing comes back from it as it was.  Imports the rest of jit's IR.
+1 written, 2 read and gone.  Those that grow are in jit/library/growing.py.  Imports the rest of
+jit's IR.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -17,10 +18,21 @@ import numpy as np
 from ..kernel import ir, scalar, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize, Size
-from ..program.tensor_ir import GrowableStack, Handle, Iota, Map, Read, Register, Value, Write
+from ..program.tensor_ir import (
+    Iota,
+    Map,
+    Read,
+    Register,
+    Value,
+    View,
+    Write,
+)
 from . import arrays_kernels
+from .growing import Growing
 from .library_kernel import LibraryKernel
+from .stacks import handle_of
 from .template import specialise
+from .turns import of_turn
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
 _ADDED = ("float32", "float64", "int32", "int64")
@@ -28,15 +40,7 @@ Problem = Callable[..., BaseException]
 
 
 _READ = partial(specialise, "array_read", arrays_kernels.read)
-_CLEAR = partial(specialise, "stack_clear", arrays_kernels.clear)
-_PUSH = partial(specialise, "stack_push", arrays_kernels.push)
-_POP = partial(specialise, "stack_pop", arrays_kernels.pop)
-_ITEMS = partial(specialise, "stack_items", arrays_kernels.items)
-_FORGET = partial(specialise, "array_forget", arrays_kernels.forget)
-_REACH = partial(specialise, "array_reach", arrays_kernels.reach)
-_APPEND = partial(specialise, "array_append", arrays_kernels.append)
-_COUNT = partial(specialise, "array_count", arrays_kernels.count)
-_SETTLE = partial(specialise, "array_settle", arrays_kernels.settle)
+_PUT_WHOLE = partial(specialise, "put_whole", arrays_kernels.put_whole)
 _PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
 
 
@@ -46,18 +50,12 @@ def _put_kernel(how: str, adds: bool) -> LibraryKernel:
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Every kernel of this module: of these dtypes, and of counters and conditions."""
-    yield from (_CLEAR().over(()), _FORGET().over(()), _COUNT().over(["int32"]))
-    yield _REACH().over(["int32"])
     for dtype in (*dtypes, "int32", "bool"):
         yield _READ().over(["int32", dtype, "uint8", dtype, "bool"])
+        yield _PUT_WHOLE().over([dtype, dtype])
         for how in _PUT:
             for adds in (False, True) if dtype in _ADDED else (False,):
                 yield _put_kernel(how, adds).over(["int32", dtype, dtype, "uint8", "bool"])
-        yield _PUSH().over([dtype])
-        yield _POP().over([dtype])
-        yield _ITEMS().over([dtype])
-        yield _APPEND().over(["int32", dtype, "bool"])
-        yield _SETTLE().over([dtype, "uint8"])
 
 
 class Array:
@@ -88,7 +86,7 @@ class Array:
         self.marks: Register | None = None
         self.gradients: dict[str, Array] = {}
         # Of an array that grows: where its elements are until it is asked for as a whole.
-        self.growing: GrowableStack | None = None
+        self.growing: Growing | None = None
         self.has_grown = False
 
     def settle(self, b: Any, shape: tuple[AnySize, ...] | None = None) -> None:
@@ -97,12 +95,13 @@ class Array:
         if self.shape is None:
             if shape is None:
                 raise b.host("the shape of an array's elements is not known yet")
+            if of_turn(b, shape, self.b.program):
+                raise b.host("an array's elements are of another size in each turn")
             if self.stated is not None and not _equal(b, self.stated, shape):
                 raise b.host("an array's element has another shape than stated")
             self.shape = shape
             if self.growing is not None:
-                # A mark of 8 bytes, and the next begins on a multiple of 8 again.
-                self.growing.bytes = 8 + (self.bytes + 7) // 8 * 8
+                self.growing.size_elements(self.bytes)
                 return
             self.memory = self._zeros(self.dtype, (self.size, *shape))
             self.marks = self._zeros("uint8", (self.size,))
@@ -113,40 +112,42 @@ class Array:
         """New memory, made where the array was: perhaps outside of the loop that is traced now."""
         program = self.b.program
         register = Register(self.name, dtype, shape, program)
-        before, program.guard = program.guard, self.guard
-        node = Write((self.b.full(shape, 0, dtype),), register)
-        program.add(node, (dtype, shape))[0].cell = register
-        program.guard = before
+        with self._where_it_was_made():
+            node = Write((self.b.full(shape, 0, dtype),), register)
+            program.add(node, (dtype, shape))[0].cell = register
         return register
 
     def stop_growing(self, b: Any) -> None:
-        """Gives an array that grew memory of the size that it has by now."""
-        stack = self.growing
-        if stack is None:
+        """Gives an array that grew memory of the size that it has by now.
+
+        Within a loop that does not write it that is the size from before.
+        """
+        growing = self.growing
+        if growing is None:
             return
-        if b.program is not self.b.program or b.program.guard != self.guard:
-            raise b.host("an array that grows is looked at within a branch or loop")
+        if growing.is_written_within(b, self.b.program):
+            raise b.host("an array that grows is looked at as a whole in the loop that writes it")
         if self.shape is None:
             self.settle(b)
-        (number,) = b.call(
-            _COUNT(),
-            [],
-            [((), "int32")],
-            writes=(stack,),
-            stack=stack,
-        )
-        self.size, self.growing, self.has_grown = b.measure(number), None, True
-        assert self.shape is not None
-        self.memory = self._zeros(self.dtype, (self.size, *self.shape))
-        self.marks = self._zeros("uint8", (self.size,))
-        b.call(
-            _SETTLE(),
-            [_now(b, self.memory), _now(b, self.marks)],
-            [],
-            [self.bytes],
-            writes=(stack, self.memory, self.marks),
-            stack=stack,
-        )
+        with self._where_it_was_made():
+            self.size, self.growing, self.has_grown = (
+                self.b.measure(growing.count(self.b)),
+                None,
+                True,
+            )
+            assert self.shape is not None
+            self.memory = self._zeros(self.dtype, (self.size, *self.shape))
+            self.marks = self._zeros("uint8", (self.size,))
+            given = [_now(self.b, self.memory), _now(self.b, self.marks)]
+            growing.settle(self.b, given, self.bytes, (self.memory, self.marks))
+
+    @contextmanager
+    def _where_it_was_made(self) -> Iterator[None]:
+        """What is added is added there: perhaps outside of the loop or branch traced now."""
+        program = self.b.program
+        before, program.guard = program.guard, self.guard
+        yield
+        program.guard = before
 
     @property
     def bytes(self) -> AnySize:
@@ -177,12 +178,6 @@ def _now(b: Any, register: Register | None) -> Value:
     return b.program.add(Read(register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
 
 
-def _handle(b: Any, thing: Any) -> Value:
-    (value,) = b.program.add(Handle(thing), ("object", ()))
-    value.cell = thing
-    return value  # type: ignore[no-any-return]
-
-
 def _flow(b: Any) -> Value:
     return b.constant(np.array(0, np.float32))  # type: ignore[no-any-return]
 
@@ -206,11 +201,10 @@ def make(
         raise b.host("an array of negative size")
     array = Array(b, name, dtype, count, None if shape is None else tuple(shape), clears, is_alike)
     if grows:
-        if not b.can_measure or count != 0:
-            raise b.host("an array that grows within a branch or loop, or is not empty at first")
-        stack = array.growing = GrowableStack(name, b.program)
-        b.call(_FORGET(), [], [], writes=(stack,), stack=stack)
-    return _handle(b, array), _flow(b)
+        if not b.can_measure:
+            raise b.host("an array is made within a branch or loop, and grows")
+        array.growing = Growing(b, name, count)
+    return handle_of(b, array), _flow(b)
 
 
 def _array(b: Any, handle: Value) -> Array:
@@ -223,13 +217,16 @@ def _array(b: Any, handle: Value) -> Array:
 def gradient(b: Any, handle: Value, source: str) -> tuple[Value, Value]:
     """The array of an array's gradients."""
     _array(b, handle).stop_growing(b)
-    return _handle(b, _array(b, handle).gradient(source)), _flow(b)
+    return handle_of(b, _array(b, handle).gradient(source)), _flow(b)
 
 
 def size(b: Any, handle: Value) -> Value:
     """How many elements there are."""
-    _array(b, handle).stop_growing(b)
-    return b.known_as(np.array(_array(b, handle).size, object), "int32")  # type: ignore[no-any-return]
+    array = _array(b, handle)
+    if array.growing is not None and (b.is_inner or b.program.guard):
+        return array.growing.count(b)
+    array.stop_growing(b)
+    return b.known_as(np.array(array.size, object), "int32")  # type: ignore[no-any-return]
 
 
 def _tiles(array: Array) -> dict[str, Any]:
@@ -242,19 +239,23 @@ def _tiles(array: Array) -> dict[str, Any]:
 def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> Value:
     """One element."""
     array = _of_type(b, handle, dtype)
-    array.stop_growing(b)
     array.settle(b)
     if index.ndim:
         raise b.host("an index that is no scalar")
-    value, bad = b.call(
-        _READ(),
-        [index, _now(b, array.memory), _now(b, array.marks)],
-        [(array.shape, array.dtype), ((), "bool")],
-        [array.bytes, array.size, int(array.clears)],
-        columns=sizes.maximum(array.bytes, 1),
-        col_tile=_TILE,
-        writes=(array.marks,),
-    )
+    like = array.shape, array.dtype
+    if array.growing is not None:
+        about = array.bytes, array.clears, array.is_alike
+        value, bad = array.growing.look(b, index, like, *about)
+    else:
+        value, bad = b.call(
+            _READ(),
+            [index, _now(b, array.memory), _now(b, array.marks)],
+            [like, ((), "bool")],
+            [array.bytes, array.size, int(array.clears)],
+            columns=sizes.maximum(array.bytes, 1),
+            col_tile=_TILE,
+            writes=(array.marks,),
+        )
     b.require_not(bad, problem, index)
     return value  # type: ignore[no-any-return]
 
@@ -266,7 +267,7 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     if index.ndim:
         raise b.host("an index that is no scalar")
     if array.growing is not None:
-        _append(b, array, index, value, problem)
+        _append(b, array, b.reshape(index, [1]), value, 1, problem)
     elif array.has_grown:
         raise b.host("an array grows again that was looked at")
     else:
@@ -274,22 +275,14 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     return _flow(b)
 
 
-def _append(b: Any, array: Array, index: Value, value: Value, problem: Problem) -> None:
-    """Writes one element of an array that grows."""
-    stack = array.growing
-    if value.dtype != array.dtype:
-        raise b.host(f"an array of {array.dtype} is given {value.dtype}")
-    b.call(_REACH(), [index], [], writes=(stack,), stack=stack)
-    (bad,) = b.call(
-        _APPEND(),
-        [index, value],
-        [((), "bool")],
-        [array.bytes],
-        writes=(stack,),
-        stack=stack,
-        grows=True,
-    )
-    b.require_not(bad, problem, index)
+def _append(
+    b: Any, array: Array, indices: Value, rows: Value, count: AnySize, problem: Problem
+) -> None:
+    """Writes elements of an array that grows."""
+    if rows.dtype != array.dtype:
+        raise b.host(f"an array of {array.dtype} is given {rows.dtype}")
+    assert array.growing is not None
+    b.require_not(array.growing.append(b, indices, rows, array.bytes, count), problem, indices)
 
 
 def _put(
@@ -314,6 +307,20 @@ def _put(
         **_tiles(array),
     )
     b.require_not(bad, problem, index)
+
+
+def put_whole(b: Any, register: Register, value: Value) -> None:
+    """Writes a value to memory of another symbolic shape, which is as large where this runs."""
+    count = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+    b.call(
+        _PUT_WHOLE(),
+        [value, _now(b, register)],
+        [],
+        [count],
+        columns=sizes.maximum(count, 1),
+        col_tile=_TILE,
+        writes=(register,),
+    )
 
 
 def _of_type(b: Any, handle: Value, dtype: str) -> Array:
@@ -353,94 +360,55 @@ def _are_all(indices: Value, count: AnySize) -> bool:
     return isinstance(node, Iota)
 
 
+def concat(b: Any, handle: Value, dtype: str, problem: Problem) -> tuple[Value, Value]:
+    """All elements, one behind the other, and how many rows each has: all have the same number."""
+    array = _of_type(b, handle, dtype)
+    array.stop_growing(b)
+    array.settle(b)
+    if not array.shape:
+        raise b.host("elements that are scalars are put behind one another")
+    marks, alike = _now(b, array.marks), array.is_alike
+    refused = b.map(lambda mark: scalar.eq(mark, 2) if alike else scalar.ne(mark, 1), marks)
+    b.require_not(b.reduce("any", refused, None), problem, marks)
+    rows, *rest = array.shape
+    value = b.reshape(_now(b, array.memory), (array.size * rows, *rest))
+    return value, b.full((array.size,), b.known_as(np.array(rows, object), "int64"), "int64")
+
+
+def split(b: Any, handle: Value, value: Value, lengths: Value, problem: Problem) -> Value:
+    """Writes equal parts of a tensor to all elements; returns the flow."""
+    rows = _everywhere(lengths)
+    if rows is None or not value.ndim or lengths.ndim != 1:
+        raise b.host("parts of several sizes")
+    count = lengths.shape[0]
+    array = _array(b, handle)
+    b.require(b.equal(value.shape[0], count * rows))
+    b.require(array.growing is not None or b.equal(array.size, count))
+    parts = b.reshape(value, (count, rows, *value.shape[1:]))
+    return scatter(b, handle, b.iota([count], 0, "int32"), parts, problem)
+
+
+def _everywhere(lengths: Value) -> AnySize | None:
+    """The number that all elements are, if that is known."""
+    node = lengths.node
+    if lengths.known is not None:
+        numbers = list(lengths.known.flat)
+        return numbers[0] if numbers and all(sizes.same(n, numbers[0]) for n in numbers) else None
+    if isinstance(node, View) and node.inputs[0].known is not None:
+        return _everywhere(node.inputs[0])
+    return None
+
+
 def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Problem) -> Value:
     """Writes rows of a tensor to several elements; returns the flow."""
     array = _array(b, handle)
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
-    if array.growing is not None or array.has_grown:
-        raise b.host("an array that grows takes several elements at once")
     array.settle(b, value.shape[1:])
-    _put(b, array, "scatter", indices, value, [value.shape[0]], problem)
+    if array.has_grown:
+        raise b.host("an array grows again that was looked at")
+    if array.growing is not None:
+        _append(b, array, indices, value, value.shape[0], problem)
+    else:
+        _put(b, array, "scatter", indices, value, [value.shape[0]], problem)
     return _flow(b)
-
-
-# Stacks
-
-
-def make_stack(b: Any, name: str) -> Value:
-    """A new stack, empty in every run."""
-    stack = GrowableStack(name, b.program)
-    b.call(_CLEAR(), [], [], writes=(stack,), stack=stack)
-    return _handle(b, stack)
-
-
-def _stack(b: Any, handle: Value) -> GrowableStack:
-    """The stack that a handle stands for."""
-    if not isinstance(handle.cell, GrowableStack):
-        raise b.host("the stack is not one of this plan's")
-    return handle.cell
-
-
-def push(b: Any, handle: Value, value: Value) -> Value:
-    """Puts a value on a stack; also gives it."""
-    stack = _stack(b, handle)
-    if not scalar.compiles(value.dtype):
-        raise b.host(f"a stack of {value.dtype}")
-    if stack.item is not None:
-        raise b.host("a stack that several operations push to")
-    stack.item = value
-    if value.known is None:
-        stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
-        b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
-    return value
-
-
-def keep(b: Any, stack: GrowableStack, value: Value) -> None:
-    """Puts a value on a stack whose items will be looked at all together, and never popped."""
-    stack.item = value
-    stack.bytes = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
-    b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
-
-
-def kept(b: Any, handle: Value) -> Value:
-    """All items of a stack, in one tensor."""
-    stack = _stack(b, handle)
-    item = stack.item
-    assert item is not None
-    (number,) = b.call(
-        _COUNT(),
-        [],
-        [((), "int32")],
-        writes=(stack,),
-        stack=stack,
-    )
-    count = b.measure(number)
-    (value,) = b.call(
-        _ITEMS(),
-        [],
-        [((count, *item.shape), item.dtype)],
-        [stack.bytes],
-        writes=(stack,),
-        stack=stack,
-    )
-    return value  # type: ignore[no-any-return]
-
-
-def pop(b: Any, handle: Value) -> Value:
-    """Takes the last value from a stack."""
-    stack = _stack(b, handle)
-    item = stack.item
-    if item is None:
-        raise b.host("what a stack holds is not known yet")
-    if item.known is not None:
-        return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
-    (value,) = b.call(
-        _POP(),
-        [],
-        [(item.shape, item.dtype)],
-        [stack.bytes],
-        writes=(stack,),
-        stack=stack,
-    )
-    return value  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from . import boxes_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
 
-_TILE = 1 << 16  # elements that make a worthwhile tile
+_TILE = 1 << 19  # elements that make a worthwhile tile: copying fewer takes less than a wake-up
 _MOST = 4  # dimensions, of which the last may be several in one
 
 

@@ -15,6 +15,8 @@ from .library_kernel import LibraryKernel
 from .template import specialise
 
 _WORK = 1 << 14  # elements per tile
+# What is resized as it is, and the numbers of channels that have code of their own.
+_PIXELS, _DEPTHS = ("float32", "uint8"), (1, 3)
 _CUT = ("float32", "float32", "int32", "float32", "float32")
 _CUT_GRADIENT = ("float32", "float32", "int32", "float32")
 _RESIZED = ("float32", "int64", "int64", "float32", "int64", "int64", "float32", "float32")
@@ -53,19 +55,24 @@ def resized(
     b: Any, images: Any, rows: Sequence[Any], columns: Sequence[Any], tall: AnySize, wide: AnySize
 ) -> Any:
     """Images of another size; rows and columns: as those of `resized_gradient`."""
-    if images.dtype != "float32":
+    if images.dtype not in _PIXELS:
         return NotImplemented
     batch, height, width, depth = images.shape
     (out,) = b.call(
-        specialise("resized", image_kernels.resized, NEAREST=False),
+        _resized_kernel(depth if depth in _DEPTHS else 0),
         [images, *rows, *columns],
         [((batch, tall, wide, depth), "float32")],
         [height, width, tall, wide, depth],
         batch * tall,
         maximum(_WORK // maximum(wide * depth, 1), 1),
+        scratch=8 * wide * depth,
         operations=6 * batch * tall * wide * depth,
     )
     return out
+
+
+def _resized_kernel(depth: int) -> LibraryKernel:
+    return specialise("resized", image_kernels.resized, NEAREST=False, DEPTH=depth)
 
 
 def box_gradient(b: Any, grads: Any, images: Any, boxes: Any, numbers: Any) -> Any:
@@ -159,8 +166,8 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
         ):
             yield specialise(entry.__name__, entry, NEAREST=is_nearest).over(kinds)
     yield _outlined_kernel().over(("float32",) * 4)
-    for entry, kinds in (
-        (image_kernels.resized, _RESIZED),
-        (image_kernels.box_gradient, ("float32", "float32", "float32", "int32", "float32")),
-    ):
-        yield specialise(entry.__name__, entry, NEAREST=False).over(kinds)
+    for depth in (0, *_DEPTHS):
+        for pixels in _PIXELS:
+            yield _resized_kernel(depth).over((pixels, *_RESIZED[1:]))
+    kinds = ("float32", "float32", "float32", "int32", "float32")
+    yield specialise("box_gradient", image_kernels.box_gradient, NEAREST=False).over(kinds)

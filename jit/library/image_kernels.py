@@ -17,10 +17,12 @@ from .plain_vocabulary import (
     helper,
     int64,
     pointer,
+    region,
     zero,
 )
 
 NEAREST: bool = GIVEN  # the nearest pixel, not a mixture of four
+DEPTH: int = GIVEN  # the number of channels, or 0 for any
 
 
 def resized_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -196,29 +198,61 @@ def cut_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
                             give(image, grad, y, x, width, depth)
 
 
+@helper
+def stretched(target: Address, source: Address, columns: int, depth: int, args: Arguments) -> None:
+    """A line of an image interpolated along itself."""
+    left, right, across = pointer(args[4]), pointer(args[5]), pointer(args[6])
+    out, line = pointer(target), pointer(source)
+    if DEPTH == 1:
+        for j in range(columns):
+            first = float32(line[left[j]])
+            out[j] = first + (float32(line[right[j]]) - first) * across[j]
+    elif DEPTH == 3:
+        for j in range(columns):
+            x, p, q = across[j], 3 * left[j], 3 * right[j]
+            red, green, blue = float32(line[p]), float32(line[p + 1]), float32(line[p + 2])
+            out[3 * j] = red + (float32(line[q]) - red) * x
+            out[3 * j + 1] = green + (float32(line[q + 1]) - green) * x
+            out[3 * j + 2] = blue + (float32(line[q + 2]) - blue) * x
+    else:
+        for j in range(columns):
+            x, p, q = across[j], left[j] * depth, right[j] * depth
+            for c in range(depth):
+                first = float32(line[p + c])
+                out[j * depth + c] = first + (float32(line[q + c]) - first) * x
+
+
 def resized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: images, two rows and the share of the second for each row, likewise columns, result;
-    height, width, rows, columns and channels.  Rows are lines of all resized images.
+    height, width, rows, columns and channels; scratch.  Rows are lines of all resized images.
+
+    A line between two is one of even and one of odd number (or is one of them): each is
+    interpolated along itself once, for all the lines of the result that lie beside it.
     """
     top, bottom, down = pointer(args[1]), pointer(args[2]), pointer(args[3])
-    left, right, across = pointer(args[4]), pointer(args[5]), pointer(args[6])
     height, width, rows, columns, depth = args[8], args[9], args[10], args[11], args[12]
+    count = columns * depth
+    lines = region(args[13] + worker * args[14], "float32")
+    even, odd = -1, -1
     for r in range(r0, r1):
         image = r // rows
         i = r - image * rows
-        upper = args[0] + (image * height + top[i]) * width * depth
-        lower = args[0] + (image * height + bottom[i]) * width * depth
-        for j in range(columns):
-            mixed(
-                args[7] + (r * columns + j) * depth,
-                upper + left[j] * depth,
-                upper + right[j] * depth,
-                lower + left[j] * depth,
-                lower + right[j] * depth,
-                across[j],
-                down[i],
-                depth,
-            )
+        for k in range(2):
+            at = image * height + (bottom[i] if k else top[i])
+            line = args[0] + at * width * depth
+            if at % 2:
+                if at != odd:
+                    stretched(lines + count, line, columns, depth, args)
+                odd = at
+            else:
+                if at != even:
+                    stretched(lines, line, columns, depth, args)
+                even = at
+        upper = pointer(lines + (image * height + top[i]) % 2 * count)
+        lower = pointer(lines + (image * height + bottom[i]) % 2 * count)
+        y, out = down[i], pointer(args[7] + r * count)
+        for x in range(count):
+            out[x] = upper[x] + (lower[x] - upper[x]) * y
 
 
 @helper

@@ -14,9 +14,12 @@ from .template import specialise
 
 _WORK = 1 << 14  # elements per tile
 
+# Words for parts of a row that wait to be sorted: there are at most two for each bit of a length.
+_WAITING = ranking_kernels.PART * 128
+
 
 def largest(b: Any, x: Any, kept: AnySize) -> Any:
-    """(values, indices) of the `kept` largest elements, at least one and fewer than a row has.
+    """(values, indices) of the `kept` largest elements, of which a row has as many.
 
     Of equal elements the first comes first.  NotImplemented for dtypes without a kernel.
     """
@@ -32,7 +35,7 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
         [length, kept],
         product(lead),
         maximum(_WORK // maximum(length, 1), 1),
-        scratch=8 * (kept + 1),
+        scratch=8 * (kept + 1 + _WAITING),
         operations=product(x.shape),
     )
 

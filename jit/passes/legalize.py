@@ -235,6 +235,8 @@ def order_effects(program: Program, scope: Scope) -> None:
             stops.append(node)
         elif lasts(node):
             node.after.extend(stops)
+        elif isinstance(node, Loop) and _may_begin_anew(node):
+            stops.append(node)
         # A read is no kernel: who reads its memory waits for what it waits for (fuse.dependencies),
         # and is what a later write waits for (`_cells_read`).
         if isinstance(node, Read) and node.cell in last_write:
@@ -255,6 +257,12 @@ def order_effects(program: Program, scope: Scope) -> None:
             users[cell] = [node]
         if _writes(node):
             writes.append(node)
+
+
+def _may_begin_anew(loop: Loop) -> bool:
+    """May a run find in a loop that another program must run?"""
+    nodes = (node for part in (loop.test, loop.body) for p in part.all() for node in p)
+    return any(isinstance(node, Measure) for node in nodes)
 
 
 def _writes(node: Node) -> bool:

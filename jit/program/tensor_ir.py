@@ -324,15 +324,17 @@ class Register:
 class GrowableStack:
     """A stack of values of one kind, in memory that grows while a plan runs.
 
-    `item` is what is pushed, `bytes` how much of that is not known while tracing.
+    `item` is what is pushed, `bytes` how much of that is not known while tracing.  `turn` are the
+    symbols that tell how large an item is, where that is another number for each.
     """
 
-    __slots__ = ("bytes", "item", "name", "program", "value")
+    __slots__ = ("bytes", "item", "name", "program", "turn", "value")
 
     def __init__(self, name: str, program: Program) -> None:
         self.name, self.program = name, program
         self.item: Value | None = None
         self.bytes: AnySize = 0
+        self.turn: list[str] = []
         self.value = None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from ...engine.graph.kernel_context import KernelContext
 from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram, Resume
-from ...engine.session.futures import Future, FutureSet, release_all
+from ...engine.session.futures import DEAD, Future, FutureSet, release_all
 from ...engine.session.state import VariableStorage
 from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
+from .straight_run import Line, Rest, as_array
 
 if TYPE_CHECKING:
-    from ...engine.graph.tensor import Tensor
+    pass
 
 # Makes what runs operations: (operations, fetches, feeds, variables that others hand it).
 MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], dict[Any, Any]], Any]
@@ -33,6 +35,8 @@ MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], dict[Any, Any]
 _PATIENCE = 0.05
 # So many ways to try what comes later are kept.
 _MOST_TRIALS = 16
+# The number, among waits, of what is left when a tensor turns out to be dead.
+_REST = -1
 
 
 class AsyncRunner:
@@ -80,15 +84,36 @@ class AsyncRunner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own."""
-        run = _Run(self, arrays)
+        line = self.line
+        if line is None:
+            run = _Run(self, self._known(arrays))
+            run.finish()
+            return [interpreter.fetched(run.known[tensor], tensor) for tensor in self.fetches]
+        values = line.begin(arrays)
         try:
-            run.execute()
+            rest = line.run(values, _PATIENCE)
         except BaseException:
-            release_all(run.known.values())
+            release_all(values)
             raise
-        finally:
-            run.waits.close()
+        if rest is None:
+            return [line.fetched(values, slot, tensor) for slot, tensor in line.fetches]
+        known = {name: value for name, value in zip(line.names, values) if value is not None}
+        run = _Run(self, known, rest)
+        run.finish()
         return [interpreter.fetched(run.known[tensor], tensor) for tensor in self.fetches]
+
+    @cached_property
+    def line(self) -> Line | None:
+        """What runs if nothing has to wait for long; None if something may within a branch."""
+        return None if self.programs else Line(self)
+
+    def _known(self, arrays: Sequence[np.ndarray]) -> dict[Any, Any]:
+        """What a run knows before anything has run."""
+        known: dict[Any, Any] = {**self.fixed, **dict(zip(self.feeds, arrays))}
+        for op in self.handles:
+            known.update(zip(op.outputs, self.evaluate(op, [])))
+        known.update((t, known[origin]) for t, origin in self.plan.origins.items())
+        return known
 
     def explain(self, arrays: Sequence[np.ndarray]) -> Any:
         """The report of the largest part, as far as the sizes of what it takes are known."""
@@ -219,14 +244,11 @@ class _Inside:
 class _Run:
     """One run: what is known, and which parts and waits are still to come."""
 
-    def __init__(self, runner: AsyncRunner, arrays: Sequence[np.ndarray]) -> None:
-        self.runner = runner
-        self.known: dict[Any, Any] = dict(runner.fixed)
-        self.known.update(zip(runner.feeds, arrays))
-        for op in runner.handles:
-            self.known.update(zip(op.outputs, runner.evaluate(op, [])))
-        self.known.update((t, self.known[origin]) for t, origin in runner.plan.origins.items())
-        self.waits = FutureSet(runner.evaluate.session)
+    def __init__(
+        self, runner: AsyncRunner, known: dict[Any, Any], rest: Rest | None = None
+    ) -> None:
+        """known: what is known so far, by tensor.  rest: what is left where a part is done."""
+        self.runner, self.known = runner, known
         # Bit i says that wait i is over. What comes after waits has their bits in `after`, so
         # `after & ~over` is zero once nothing holds it up.
         self.over = 0
@@ -239,6 +261,29 @@ class _Run:
         self.under_way: dict[int, tuple[Resume, _Inside, list[Any]]] = {}
         self.outside: dict[Any, list[Future]] = {}
         self.done: set[Any] = set()  # operations whose results are known
+        self.dead: set[Any] = set()  # and those that turned out to have none
+        # Once there is one: what runs all that had not begun, and the fetches that it gives.
+        self.rest: tuple[FlowProgram, list[Any]] | None = None
+        if rest is None:
+            self.waits = FutureSet(runner.evaluate.session)
+            return
+        self.over, self.next_parts, self.next_waits = rest.over, rest.parts, rest.waits
+        if rest.futures is None:
+            self.waits = FutureSet(runner.evaluate.session)
+            self.waits.add((rest.number, None), rest.pending)
+        else:
+            # It has been waited for already.
+            self.waits, self.patient_until = rest.futures, 0.0
+
+    def finish(self) -> None:
+        """Runs all that is left."""
+        try:
+            self.execute()
+        except BaseException:
+            release_all(self.known.values())
+            raise
+        finally:
+            self.waits.close()
 
     def execute(self) -> None:
         """Runs everything."""
@@ -271,10 +316,13 @@ class _Run:
             part = self.runner.parts[number]
             results = self.runner.runners[number]([self.known[t] for t in part.takes])
             for tensor, value in zip(part.gives, results):
-                self.known[tensor] = _array(tensor, value)
+                self.known[tensor] = as_array(tensor, value)
             self._tell(part.operations)
         waits = [i for i in self.next_waits if not self.runner.waits[i].after & ~self.over]
         for number in waits:
+            if number not in self.next_waits:
+                # A dead tensor has come, and the rest has been taken over.
+                continue
             self.next_waits.remove(number)
             if number in self.runner.programs:
                 self._begin_group(number)
@@ -313,12 +361,15 @@ class _Run:
         """Gives the results of operations to the conditionals and loops that wait for them."""
         for op in operations:
             self.done.add(op)
+            given = DEAD if op in self.dead else [self.known.get(t) for t in op.outputs]
             for pending in self.outside.pop(op, ()):
-                pending.settle([self.known.get(tensor) for tensor in op.outputs])
+                pending.settle(given)
 
     def _begin_group(self, number: int) -> None:
-        program, wait = self.runner.programs[number], self.runner.waits[number]
-        values = program.start([self.known[tensor] for tensor in wait.takes])
+        self._start(number, self.runner.programs[number], self.runner.waits[number].takes)
+
+    def _start(self, number: int, program: FlowProgram, takes: Sequence[Any]) -> None:
+        values = program.start([self.known[tensor] for tensor in takes])
         for op, step in program.outside.items():
             pending = values[step.slot] = Future()
             self.outside.setdefault(op, []).append(pending)
@@ -335,10 +386,15 @@ class _Run:
         if inside.count:
             return
         del self.under_way[number]
-        results = self.runner.programs[number].results(values)
-        for tensor, value in zip(self.runner.waits[number].gives, results):
-            self.known[tensor] = _array(tensor, value)
-        self._note_end(number)
+        if number == _REST:
+            assert self.rest is not None, "what is under way has begun"
+            program, gives = self.rest
+        else:
+            program, gives = self.runner.programs[number], self.runner.waits[number].gives
+        for tensor, value in zip(gives, program.results(values)):
+            self.known[tensor] = as_array(tensor, value)
+        if number != _REST:
+            self._note_end(number)
 
     def _end(self, number: int, key: Any, pending: Future) -> None:
         if number in self.under_way:
@@ -352,24 +408,49 @@ class _Run:
             result = pending.outcome()
         except Exception as error:
             raise interpreter.located(error, op) from error
-        self._keep(number, result)
+        if result is DEAD:
+            if self.rest is None:
+                self._take_over()
+            self.dead.add(op)
+            self._note_end(number)
+        else:
+            self._keep(number, result)
+
+    def _take_over(self) -> None:
+        """Has all that has not begun run operation by operation, as some of it never will.
+
+        Another task turned out not to make a tensor: it is of a branch that was not taken.
+        """
+        runner = self.runner
+        begun = [
+            wait
+            for i, wait in enumerate(runner.waits)
+            if not self.over >> i & 1 and i not in self.next_waits
+        ]
+        outside = dict.fromkeys(op for wait in begun for op in wait.operations)
+        left = {op for i in self.next_parts for op in runner.parts[i].operations}
+        left.update(op for i in self.next_waits for op in runner.waits[i].operations)
+        left.difference_update(outside)
+        operations = [op for op in runner.operations if op in left or op in outside]
+        made = {t for op in operations for t in op.outputs if t not in runner.feeds}
+        used = dict.fromkeys(t for op in operations if op in left for t in op._inputs_val)
+        takes = [tensor for tensor in used if tensor not in made]
+        gives = [tensor for tensor in runner.fetches if tensor.op in left]
+        session = runner.evaluate.session
+        program = (session.flow_class or FlowProgram)(session, operations, gives, takes, outside)
+        self.rest = program, gives
+        self.next_parts, self.next_waits = [], []
+        self._start(_REST, program, takes)
 
     def _keep(self, number: int, result: Any) -> None:
         op = self.runner.waits[number].operations[-1]
         for tensor, value in zip(op.outputs, self.runner.evaluate.spread(op, result)):
-            self.known[tensor] = _array(tensor, value)
+            # What is fed stays what was fed.
+            if tensor not in self.runner.feeds:
+                self.known[tensor] = as_array(tensor, value)
         self._note_end(number)
 
     def _note_end(self, number: int) -> None:
         self.over |= 1 << number
         self.patient_until = time.monotonic() + _PATIENCE
         self._tell(self.runner.waits[number].operations)
-
-
-def _array(tensor: Tensor, value: np.ndarray | np.generic) -> Any:
-    """A value as an array; results of no dimension come as scalars."""
-    if isinstance(value, np.ndarray):
-        return value
-    result = np.empty((), tensor.dtype.base_dtype.np_dtype)
-    result[()] = value
-    return result

@@ -6,20 +6,32 @@ Imports the engine, and jit's trace for the views that lowerings have of operati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine import errors, stopping
 from ...engine.graph import trust
 from ...engine.graph.kernel_context import KernelContext
-from ...engine.graph.operation import group
+from ...engine.graph.operation import arg_length, group
 from ...engine.session import interpreter
 from ..trace.tracer import OpView
 from .host_time import Meter
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from ...engine.graph.registry import Arg, OpDef
     from ...engine.session.session import BaseSession
+
+
+class _Prepared(NamedTuple):
+    """What running an operation needs besides its inputs: looked up once, as loops run it often."""
+
+    definition: OpDef
+    kernel: Callable[..., Any]
+    context: KernelContext
+    handles: list[tuple[int, bool]]
+    # None where each argument is one tensor.
+    args: Sequence[Arg] | None
 
 
 class Evaluator:
@@ -31,6 +43,7 @@ class Evaluator:
         self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
         self.meter = Meter(session)
         self._contexts: dict[Any, KernelContext] = {}
+        self._prepared: dict[Any, _Prepared] = {}
 
     def context(self, op: Any) -> KernelContext:
         """The kernel context of an operation, or of a lowering's view of one."""
@@ -53,21 +66,49 @@ class Evaluator:
 
     def begin(self, op: Operation, inputs: Sequence[Any]) -> Any:
         """What the kernel returns: results, or what they have to be waited for with."""
-        definition = op.definition
-        kernel = trust.kernel_of(op)
+        prepared = self._prepared.get(op)
+        if prepared is None or prepared.definition is not op.definition:
+            prepared = self._prepare(op)
+        if prepared.handles:
+            inputs = interpreter.with_handles(prepared.handles, inputs)
+        if prepared.args is not None:
+            inputs = group(prepared.args, op._attrs, inputs)
+        try:
+            with stopping.within(self.session):
+                return prepared.kernel(prepared.context, *inputs)
+        except Exception as error:
+            raise interpreter.located(error, op) from error
+
+    def bound(self, op: Operation) -> Callable[[Sequence[Any]], Any]:
+        """What `begin` does for one operation, for callers that have named their session."""
+        prepared = self._prepare(op)
+
+        def begin(inputs: Sequence[Any]) -> Any:
+            if prepared.definition is not op.definition:
+                return self.begin(op, inputs)
+            if prepared.handles:
+                inputs = interpreter.with_handles(prepared.handles, inputs)
+            if prepared.args is not None:
+                inputs = group(prepared.args, op._attrs, inputs)
+            try:
+                return prepared.kernel(prepared.context, *inputs)
+            except Exception as error:
+                raise interpreter.located(error, op) from error
+
+        return begin
+
+    def _prepare(self, op: Operation) -> _Prepared:
+        kernel, args = trust.kernel_of(op), op.definition.inputs
         if kernel is None:
             raise errors.UnimplementedError(
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
             )
+        is_plain = all(arg_length(arg, op._attrs) is None for arg in args)
         handles = interpreter.handle_inputs(op)
-        if handles:
-            inputs = interpreter.with_handles(handles, inputs)
-        arguments = group(definition.inputs, op._attrs, inputs)
-        try:
-            with stopping.within(self.session):
-                return kernel(self.context(op), *arguments)
-        except Exception as error:
-            raise interpreter.located(error, op) from error
+        about = handles, None if is_plain else args
+        found = _Prepared(op.definition, kernel, self.context(op), *about)
+        self._prepared[op] = found
+        return found
 
 
 def _spread(result: object, count: int) -> Sequence[Any]:

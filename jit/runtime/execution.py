@@ -6,28 +6,30 @@ Imports the rest of jit's back end; jit/runtime/segment_plans.py makes runs and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine import errors
 from ...engine.memory import recycled_empty
 from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
 from ..kernel.reference import numpy_dtype
-from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD, ROW
+from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
 from ..program.editing import Check
-from ..program.tensor_ir import Constant, Feed, GrowableStack, Read, Sizes, Value, home
+from ..program.tensor_ir import GrowableStack, Host, Value, home
 from ..schedule.aligned import aligned_copy
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena, Frame, grow
-from ..schedule.steps import Draw, Grow, HostStep, Learn, is_native
+from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
-from . import driver
+from . import driver, relayout
 from .driver import Flow, Program
+from .host_call import HostCall
+from .reading import reader_of
+from .relayout import Change
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -40,6 +42,9 @@ _STAGED_BYTES = 2048
 _OWN_BYTES = 1 << 16
 # What of a stack's record a run takes over that goes on for another.
 _MOVED = [MEMORY, HELD, FIT, NEEDED]
+
+
+View = tuple[int, tuple[int, ...], np.ndarray]  # a slot, and how a value in it looks
 
 
 class Moved(Exception):
@@ -82,6 +87,9 @@ class Run:
         # They give a binding for sizes that were learnt, and a run of it in the same arena.
         self.learn, self.other = learn, other
         self.arena = arena
+        # What it changes before it sees that its program is the right one, and what that was.
+        self.hasty = plan.traced.hasty or ()
+        self.kept: list[tuple[Any, np.ndarray, np.ndarray]] = []
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
         self.has_sizes = bool(template.size_arrays)
@@ -101,12 +109,14 @@ class Run:
         self.hosted: dict[Value, Any] = {}
         # Where the random numbers begin that this run took, with what gave them, by its `id`.
         self.taken: dict[int, tuple[Any, Sequence[int]]] = {}
-        self._views: dict[Value, tuple[int, tuple[int, ...], np.ndarray]] = {}
+        self._views: dict[Value, View] = {}
+        # Of values whose shapes hold sizes.
+        self._sized: dict[Value, View] = {}
+        self._reads: dict[Value, Callable[[Run], Any]] = {}
         if like is not None and self.shares_memory(like):
-            known = like._views.items()
-            self._views = {v: found for v, found in known if self._shape(v) == found[1]}
+            self._views = dict(like._views)
         self.feeds: Sequence[np.ndarray] = ()
-        self.checks = [(self._view(check.flag), check) for check in plan.schedule.checks]
+        self.checks = [(self.view(check.flag), check) for check in plan.schedule.checks]
         self._give_away(plan.traced.program.fetches)
         self.results = [self._reader(value) for value in plan.traced.program.fetches]
         # Compiled steps between host steps, each a program of the driver.
@@ -119,8 +129,12 @@ class Run:
             elif isinstance(segment, HostStep):
                 self.segments.append(segment)
             else:
-                self.segments.append((self._view(segment.check.flag), segment.check))
+                self.segments.append((self.view(segment.check.flag), segment.check))
         self.calls = self._plain_calls()
+        # What was changed when sizes were learnt, by the addresses of both bindings.
+        self._changes: dict[tuple[int, int], Change] = {}
+        self._room_for_changes = relayout.MOST_BYTES
+        self._owners: dict[int, Flow | Program] = {}
 
     def _place_feeds(self, feed_types: Sequence[np.ndarray]) -> None:
         """Small feeds are copied to memory of the run's own; of large ones the address is set."""
@@ -155,42 +169,56 @@ class Run:
     def _lay_out(self, binding: Binding) -> bool:
         """Goes on at other sizes, if everything stays in its place; False, and nothing is changed,
         if not."""
-        before, template = self.binding, self.plan.template
+        before = self.binding
         needed = binding.arena_bytes + binding.scratch_bytes * self.arena.workers
         if binding.offsets is not before.offsets or needed > self.frame.memory.nbytes:
             return False
-        if self.places or verify_kernel.guards:
+        if verify_kernel.guards:
             return False
-        for positions in (template.numbers.positions, template.scratch.positions + 1):
-            self.args[positions] = binding.args[positions]
-        self._change_rows(np.flatnonzero((binding.table != before.table).any(axis=1)), binding)
-        self.binding = binding
-        if self.has_sizes:
-            self.frame.fill_sizes(binding)
-        self._views.clear()
-        self.results = [self._reader(value) for value in self.plan.traced.program.fetches]
-        runs = self.arena.runs
-        runs.pop(id(before), None)
-        runs[id(binding)] = self
+        key = id(before), id(binding)
+        change = self._changes.get(key)
+        if change is None or not change.is_for(before, binding):
+            if any(relayout.is_resized(v, before, binding) for v, *_ in self.places.values()):
+                return False
+            change = self._change_to(binding)
+            self._room_for_changes -= change.nbytes
+            if self._room_for_changes < 0:
+                self._changes.clear()
+                self._room_for_changes = relayout.MOST_BYTES - change.nbytes
+            self._changes[key] = change
+        self._apply(change)
         return True
 
-    def _change_rows(self, changed: np.ndarray, binding: Binding) -> None:
-        """Puts what tells a binding's steps from those of the present one into the tables."""
-        programs = iter(self.programs)
+    def _change_to(self, binding: Binding) -> Change:
+        """What becomes other at other sizes."""
+        tables, programs = {}, iter(self.programs)
         for place, steps in enumerate(self.plan.template.segments):
-            if not isinstance(steps, tuple):
-                continue
-            walked = self.segments[place]
-            owner = walked if isinstance(walked, Flow) else next(programs)
-            rows = changed[np.searchsorted(changed, steps[0]) : np.searchsorted(changed, steps[1])]
-            if not len(rows):
-                continue
-            # (Where the arguments of a step stand does not change.)
-            for column in (0, *range(2, ROW)):
-                owner.table[rows - steps[0], column] = binding.table[rows, column]
+            if isinstance(steps, tuple):
+                walked = self.segments[place]
+                owner = walked if isinstance(walked, Flow) else next(programs)
+                tables[place], self._owners[place] = owner.table, owner
+        fetches = self.plan.traced.program.fetches
+        return relayout.change(self.binding, binding, self.args, self.frame.memory, tables, fetches)
+
+    def _apply(self, change: Change) -> None:
+        self.binding = change.after
+        for array, places, content in change.written:
+            array[places] = content
+        for place, rows, content in change.rows:
+            owner = self._owners[place]
+            owner.table[rows] = content
             if isinstance(owner, Program):
                 owner.refresh()
                 self.segments[place] = owner.call
+        # What has no size in its shape looks as before, and is where it was.
+        self._sized.clear()
+        if change.resized:
+            fetches = self.plan.traced.program.fetches
+            for number in change.resized:
+                self.results[number] = self._reader(fetches[number])
+        runs = self.arena.runs
+        runs.pop(id(change.before), None)
+        runs[id(change.after)] = self
 
     def _plain_calls(self) -> list[Callable[[], int]] | None:
         """The steps of a run that is nothing but compiled steps, as most are; else None."""
@@ -209,6 +237,9 @@ class Run:
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
         self._begin(feeds)
+        if self.hasty:
+            arrays = [(cell, cell.read()) for cell in self.hasty]
+            self.kept = [(cell, array, array.copy()) for cell, array in arrays]
         if self.calls is not None:
             # A small plan's kernels take less time than a few calls of Python's: there are none
             # that it can do without.
@@ -225,6 +256,12 @@ class Run:
         for reserved in self.plan.template.reserves:
             self._take(reserved)
         return self._finish(0, 0)
+
+    def put_back(self) -> None:
+        """Variables that a run changed which has to begin anew are what they were before."""
+        for cell, array, content in self.kept:
+            if cell.value is array:
+                array[...] = content
 
     def give_back(self) -> None:
         """Random numbers that a run took which has to begin anew are taken again."""
@@ -390,17 +427,19 @@ class Run:
         If this run is not laid out for them, another one has to go on.
         """
         stops, examples = self.plan.template.stops, self.plan.traced.scope.examples
-        names, symbols = list(examples), list(self.binding.symbols)
+        symbols, tests = list(self.binding.symbols), self.plan.tests
         step: object = stops[flow.first + row]
         while isinstance(step, Learn):
             name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
             # (What was met last is what the next run is laid out for.)
-            examples[name] = symbols[names.index(name)] = number
-            test = self.plan.tests.get(name)
+            examples[name] = symbols[self.plan.symbol_numbers[name]] = number
+            test = tests.get(name)
             if test is not None and not test(*symbols):
                 raise Misjudged
             last, row = step, row + 1
             step = stops.get(flow.first + row) if row < flow.rows else None
+        for place, number in self.plan.idle[name]:
+            symbols[place] = number
         if tuple(symbols) == self.binding.symbols:
             return row - 1
         assert self.learn is not None and self.other is not None
@@ -412,43 +451,26 @@ class Run:
         raise Moved(self.other(self, binding), self.segments.index(flow), row, done)
 
     def _host(self, step: HostStep) -> None:
-        check_session(self.evaluate.session)
-        node = step.node
-        began = perf_counter()
-        inputs = [self._read(value) for value in node.inputs]
-        if not all(map(is_native, node.outputs)):
-            # What it gives, as a list of tensors, may hold what it took: not this run's memory.
-            inputs = [
-                array.copy() if type(array) is np.ndarray and not array.flags.owndata else array
-                for array in inputs
-            ]
-        results = self.evaluate(node.op, inputs)
-        # It may have given a variable other memory, which the kernels behind it must use.
-        for entry in self.cells if node.cells else ():
+        calls = self.plan.host_calls
+        call = calls.get(step.node)
+        if call is None:
+            call = calls[step.node] = HostCall(self.plan, step)
+        call.run(self)
+
+    def follow_variables(self, node: Host) -> None:
+        """An operation may have given variables other memory, which the kernels behind must use."""
+        for entry in self.cells:
             if entry[0] in node.reshaped:
                 entry[1] = None  # the next run looks; this one reads it no more
             elif entry[0].value is not entry[1] and entry[0].value is not None:
                 self._point_at_variable(entry)
-        for value, array in zip(node.outputs, results):
-            if value.cell is not None:
-                continue
-            if not is_native(value):
-                self.hosted[value] = array
-                continue
-            view = self._view(value)
-            if view.shape != np.shape(array):
-                raise errors.InternalError(
-                    *(None, node.op),
-                    f"{node.op.type} gave shape {np.shape(array)}, expected {view.shape}: what "
-                    "its function, or set_shape, said of it",
-                )
-            view[...] = array
-        self.evaluate.meter.add(node.op, node.reason, perf_counter() - began)
 
     # Reading values.
 
-    def _view(self, value: Value) -> np.ndarray:
-        slot, shape, plain = self._views.get(value) or self._find_view(value)
+    def view(self, value: Value) -> np.ndarray:
+        """The memory of a value among what lies between steps, or of the caller's result."""
+        found = self._views.get(value) or self._sized.get(value)
+        slot, shape, plain = found or self._find_view(value)
         own = self.own.get(slot)
         if own is None:
             return plain
@@ -457,14 +479,16 @@ class Run:
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         return own.reshape(-1).view(np.uint8)[:count].view(dtype).reshape(shape)
 
-    def _find_view(self, value: Value) -> tuple[int, tuple[int, ...], np.ndarray]:
+    def _find_view(self, value: Value) -> View:
         """The slot of a value, its shape, and how it looks among what lies between steps."""
-        slot, shape = self.plan.schedule.slot_of[home(value)], self._shape(value)
+        slot, shape = self.plan.schedule.slot_of[home(value)], self.shape_of(value)
         found = slot, shape, self.frame.view(self.binding, slot, value, shape)
-        self._views[value] = found
+        views = self._sized if value in self.plan.template.shapes else self._views
+        views[value] = found
         return found
 
-    def _shape(self, value: Value) -> tuple[int, ...]:
+    def shape_of(self, value: Value) -> tuple[int, ...]:
+        """The shape of a value at the sizes that are known by now."""
         places = self.plan.template.shapes.get(value)
         if places is None:
             return tuple(int(size) for size in value.shape)
@@ -472,36 +496,36 @@ class Run:
 
     def _read(self, value: Value) -> Any:
         """The contents of a value now; not a copy."""
-        storage = home(value)
-        if storage.cell is not None:
-            return storage.cell
-        if storage in self.hosted:
-            return self.hosted[storage]
-        match storage.node:
-            case Feed() as node:
-                return self.feeds[node.number].reshape(self._shape(value))
-            case Constant() as node:
-                return node.array.reshape(self._shape(value))
-            case Sizes():
-                places = self.plan.template.contents[storage]
-                found = np.array([self.binding.numbers[n] for n in places], storage.dtype)
-                return found.reshape(self._shape(value))
-            case Read() as node:
-                array = node.cell.read()
-                # Another session may have given a variable that is just fetched another shape.
-                return array if value is storage else array.reshape(self._shape(value))
-        return self._view(value)
+        read = self._reads.get(value)
+        if read is None:
+            read = self._reads[value] = reader_of(value)
+        return read(self)
+
+    def spelled(self, value: Value) -> np.ndarray:
+        """The sizes that a value is made of, as they are now."""
+        places = self.plan.template.contents[value]
+        return np.array([self.binding.numbers[n] for n in places], value.dtype)
 
     def _reader(self, value: Value) -> Callable[[], Any] | Value:
         """What gives a fetched value, or the value if that depends on the run."""
         if home(value).cell is not None or home(value) not in self.plan.schedule.slot_of:
             return value
-        view, slot = self._view(value), self.plan.schedule.slot_of[home(value)]
+        if self._bytes(value) > self._room(value):
+            return value
+        view, slot = self.view(value), self.plan.schedule.slot_of[home(value)]
         if slot not in self.places:
             return view.copy if view.ndim else (lambda: view[()])
         if self.places[slot][0] is value:
             return lambda: self.own[slot]
-        return lambda: self._view(value).copy()
+        return lambda: self.view(value).copy()
+
+    def _bytes(self, value: Value) -> int:
+        return math.prod(self.shape_of(value)) * numpy_dtype(value.dtype).itemsize
+
+    def _room(self, value: Value) -> int:
+        """The bytes of a value's slot: too few if sizes are not learnt yet, and guesses differ."""
+        slot = self.plan.schedule.slot_of[home(value)]
+        return int(self.binding.numbers[self.plan.template.slots[slot][0]])
 
     def _give_away(self, results: Sequence[Value]) -> None:
         """Finds the results that are large, and all of a slot: they get memory of their own."""
@@ -513,8 +537,8 @@ class Run:
             slot = self.plan.schedule.slot_of.get(home(value))
             if slot is None or slot in written or slot in self.places or verify_kernel.guards:
                 continue
-            view = self._view(value)
-            is_whole = self.binding.numbers[template.slots[slot][0]] == view.nbytes
-            if home(value).cell is None and view.nbytes >= _OWN_BYTES and is_whole:
+            count = self._bytes(value)
+            if home(value).cell is None and count >= _OWN_BYTES and count == self._room(value):
+                view = self.view(value)
                 positions = template.arena.positions[template.arena.sources == slot]
                 self.places[slot] = value, positions, view

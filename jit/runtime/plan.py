@@ -21,12 +21,14 @@ from ..kernel import ir, verify_kernel
 from ..library.library_kernel import LibraryKernel
 from ..passes.fuse import fuse
 from ..passes.pipeline import rewrite
-from ..program.tensor_ir import home
+from ..program.editing import Program
+from ..program.tensor_ir import Host, Loop, home
 from ..schedule import ir_printer
 from ..schedule.bind import Binding, Template, make_template
 from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has_row, schedule
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
+from .host_call import HostCall
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,11 @@ class Plan:
         return (*self.kernels, *self.parts)
 
     @cached_property
+    def host_calls(self) -> dict[Host, HostCall]:
+        """What its host operations need, by node; each is made when it first runs."""
+        return {}
+
+    @cached_property
     def tests(self) -> dict[str, Callable[..., bool]]:
         """By the symbol of a size that a run measures, what must be true once it is known."""
         found: dict[str, Callable[..., bool]] = {}
@@ -63,6 +70,28 @@ class Plan:
                     found[step.node.symbol] = test
         return found
 
+    @cached_property
+    def symbol_numbers(self) -> dict[str, int]:
+        """Where the value of a symbol stands among those of all."""
+        return {name: number for number, name in enumerate(self.traced.scope.examples)}
+
+    @cached_property
+    def idle(self) -> dict[str, list[tuple[int, int]]]:
+        """By a symbol that a run has just learnt, those that nothing is laid out by until they are
+        learnt again: sizes of turns of other loops, and what comes later in this turn.
+
+        By number, and with a value that stands for any, so that few layouts do for all turns.
+        """
+        scope, around = self.traced.scope, dict(_around(self.traced.program, ()))
+        order = [step.node.symbol for step in self.schedule.steps if isinstance(step, Learn)]
+        found = {}
+        for place, symbol in enumerate(order):
+            here = around.get(scope.turns.get(symbol), ())
+            held = {name for name in order[: place + 1] if scope.turns.get(name) in here}
+            idle = [name for name in order if name in scope.turns and name not in held]
+            found[symbol] = [(self.symbol_numbers[name], scope.examples[name]) for name in idle]
+        return found
+
     def step_seconds(self, binding: Binding, feeds: Sequence[np.ndarray]) -> Sequence[float] | None:
         """Measured times of all steps, where they run elsewhere; None for the processor's."""
         return None
@@ -71,6 +100,17 @@ class Plan:
     def traced_seconds(self) -> float:
         """What it took to trace, rewrite, fuse and schedule."""
         return sum(self.seconds.values()) - self.seconds["compile"] - self.seconds["lay out"]
+
+
+def _around(
+    program: Program, outer: tuple[object, ...]
+) -> Iterator[tuple[object, tuple[object, ...]]]:
+    """Each program of a loop, and those that it is in, itself among them."""
+    for node in program:
+        if isinstance(node, Loop):
+            for part in (node.test, node.body):
+                yield part, (*outer, part)
+                yield from _around(part, (*outer, part))
 
 
 def compile_segment(traced: Traced) -> Plan:

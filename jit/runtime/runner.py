@@ -8,7 +8,6 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +22,6 @@ from ...engine import errors, settings, stopping
 from ...engine.graph import trust
 from ...engine.session import interpreter, run_order
 from ...engine.session.dataflow import FlowProgram
-from ..schedule.aligned import ALIGN
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_exact, is_made_of_constants
 from ..trace.control_regions import arranged
@@ -34,6 +32,7 @@ from ..trace.tracer import is_handle
 from .async_runner import AsyncRunner
 from .evaluator import Evaluator
 from .late_sizes import LateSizes
+from .ownership import is_alone
 from .piecewise import Piecewise
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
@@ -333,9 +332,10 @@ class Runner:
                 return [self._result(t, known, traced) for t in self.fetches]
             self.handles.update(traced.passed)
             stopping.check_session(self.evaluate.session)
-            start = traced.stop
-            is_late = False
-            if start in self.regions and (traced.is_barrier or start == plans.segment.start):
+            start, is_late = traced.stop, False
+            # What ended its own segment at once would end it again.
+            is_stuck = not traced.is_barrier and start == plans.segment.start
+            if is_stuck or (traced.is_barrier and start in self.regions):
                 start = self._interpret(start, known, traced.hosted[-1:])
             elif traced.is_barrier:
                 is_late = self._is_late(start, plans, known)
@@ -361,7 +361,7 @@ class Runner:
             is_new = array.base is None and not op._is_stateful
             if is_new and not any(array is known.get(t) for t in op._inputs_val):
                 return array
-            if _references(known, tensor) == _ALONE + 1 and _fills_its_memory(array):
+            if is_alone(known, tensor, 1):
                 return array
         return np.array(array)[()]
 
@@ -558,27 +558,6 @@ class Runner:
                 self.handles[output] = result
             else:
                 known[output] = np.asarray(result)
-
-
-def _references(known: Mapping[Any, Any], tensor: object) -> int:
-    """How often a value is referred to, counting references of this call."""
-    value = known[tensor]
-    return sys.getrefcount(value)
-
-
-# So many are there where nothing but the dictionary refers to it.  A value that nobody else can see
-# is the caller's, whoever made it; so it is with batches that iterators give.
-_ALONE = _references({None: np.empty(0)}, None)
-
-
-def _fills_its_memory(array: np.ndarray) -> bool:
-    """Whether nothing else lies in an array's memory, nor refers to it."""
-    memory = array.base
-    if memory is None:
-        return True
-    is_filled = isinstance(memory, np.ndarray) and memory.nbytes - array.nbytes <= ALIGN
-    del memory
-    return is_filled and _references({None: array.base}, None) == _ALONE + 1
 
 
 def _refers(tensor: Tensor) -> bool:

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, gc_pause, stopping
+from ...engine.graph.inference import leads_to_shape
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
 from ..schedule.bind import Binding, bind
 from ..schedule.frame import Arena
 from ..trace.builder import Misjudged
-from ..trace.segment import MOST_SIZES, FeedType, Segment, Traced, may_be_sizes
+from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import recompile_warning
 from .backend import backend_of
@@ -40,6 +41,19 @@ _MOST_RUNS = 256
 def _name_of(dtype: np.dtype[Any]) -> str:
     """A dtype's name, which NumPy puts together anew each time."""
     return dtype.name
+
+
+def _may_be_sizes(tensor: Any, segment: Segment) -> bool:
+    """Are the contents of an input perhaps sizes, as far as the segment's operations go?
+
+    What comes out of the middle of a run as one number, such as a label of a record, is another one
+    each time: it counts only where something is made of it.
+    """
+    if not may_be_sizes(tensor):
+        return False
+    if not segment.start or isinstance(tensor, ResultSizes) or tensor.shape.rank != 0:
+        return True
+    return leads_to_shape(tensor, segment.rest)
 
 
 class CompileFailure(Exception):
@@ -63,7 +77,7 @@ class SegmentPlans:
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
-        self.may_be_sizes = [i for i, tensor in enumerate(inputs) if may_be_sizes(tensor)]
+        self.may_be_sizes = [i for i, t in enumerate(inputs) if _may_be_sizes(t, segment)]
         # What goes round a loop is another number in every turn: it counts where it has to.
         self._is_undecided = is_turn
         if is_turn:
@@ -101,6 +115,7 @@ class SegmentPlans:
                 self.forget(plan.traced)
             except Misjudged:
                 run.give_back()
+                run.put_back()
                 self._assume_nothing()
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted
@@ -160,7 +175,11 @@ class SegmentPlans:
             return bind(plan.template, symbols)
         # What was learnt once is another number each time, and many are not far from it.
         most = [size + size // 4 for size in symbols] if plan in self._last else None
-        binding = self._last[plan] = bind(plan.template, symbols, self._last.get(plan), most)
+        last = self._last.get(plan)
+        binding = self._last[plan] = bind(plan.template, symbols, last, most)
+        if last is not None and binding.offsets is not last.offsets:
+            # With those that lie elsewhere, runs would go to and fro between both.
+            self._learnt = {key: b for key, b in self._learnt.items() if key[0] is not plan}
         return binding
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
@@ -264,7 +283,7 @@ class SegmentPlans:
                 return found
         with self._compiling():
             traced = trace_segment(self.segment, feeds, scope)
-        if traced.is_rash:
+        if traced.hasty is None:
             self.segment = replace(self.segment, may_assume=False)
             return self._find(arrays)
         known.append(traced)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +100,7 @@ class Template:
     stacks: list[tuple[int, GrowableStack, int]]  # position of a record, stack, number of its bytes
     steps: list[StepNumbers | ControlNumbers]
     slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
+    slot_bytes: np.ndarray  # the numbers in `compute` alone
     size_arrays: list[SizeArrays]
     # Ranges of table rows, and between them what Python does.
     segments: list[tuple[int, int] | HostStep | Fail]
@@ -389,6 +389,7 @@ class _Layout:
             stacks=self.stacks,
             steps=self.steps,
             slots=slots,
+            slot_bytes=np.array([number for number, _ in slots], np.int64),
             size_arrays=size_arrays,
             segments=self.segments,
             stops=self.stops,
@@ -444,7 +445,7 @@ class Binding:
     scratch_bytes: int  # the most that a step needs, per worker
     symbols: tuple[int, ...]
     values: np.ndarray  # the numbers, as a vector
-    room: list[int]  # the bytes that each slot has, which are as many as it needs or more
+    room: np.ndarray  # the bytes that each slot has, which are as many as it needs or more
     starts: np.ndarray  # the offsets, as a vector
 
 
@@ -458,19 +459,22 @@ def bind(
 
     like: another binding; where its slots have room enough they stay where they are, so that a run
     can go on in the memory of another.  most: values of the symbols for which slots are given room
-    if they have to be placed.
+    if they have to be placed; none gets less than it has there.
     """
     numbers = template.compute(*symbols)
     values = np.array(numbers, np.int64)
     args = template.args.copy()
     args[template.numbers.positions] = values[template.numbers.sources]
-    counts = [numbers[size] for size, _ in template.slots]
-    if like is not None and all(map(le, counts, like.room)):
+    counts = values[template.slot_bytes]
+    if like is not None and (counts <= like.room).all():
         offsets, total, room, starts = like.offsets, like.arena_bytes, like.room, like.starts
     else:
         room = counts if most is None else _roomy(template, counts, most)
+        if like is not None:
+            # Sizes that vary each on its own would else outgrow their slots in turns, for ever.
+            room = np.maximum(room, like.room)
         live = (steps for _, steps in template.slots)
-        offsets, total = place(list(zip(room, live, strict=True)))
+        offsets, total = place(list(zip(room.tolist(), live, strict=True)))
         starts = np.array(offsets, np.int64)
     args[template.arena.positions] = starts[template.arena.sources]
     scratch = -(-values[template.scratch.sources] // ALIGN) * ALIGN
@@ -490,10 +494,10 @@ def bind(
     )
 
 
-def _roomy(template: Template, counts: Sequence[int], symbols: Sequence[int]) -> list[int]:
+def _roomy(template: Template, counts: np.ndarray, symbols: Sequence[int]) -> np.ndarray:
     """The bytes that slots need for some symbols, and no fewer than `counts`."""
-    numbers = template.compute(*symbols)
-    return [max(count, numbers[size]) for count, (size, _) in zip(counts, template.slots)]
+    numbers = np.array(template.compute(*symbols), np.int64)
+    return np.maximum(counts, numbers[template.slot_bytes])
 
 
 def _table(

@@ -7,6 +7,7 @@ ones.  Imports jit/schedule/bind.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,6 @@ class Frame:
     def view(self, binding: Binding, slot: int, value: Value, shape: Sequence[int]) -> np.ndarray:
         """An arena value as an array, at concrete sizes."""
         dtype = numpy_dtype(value.dtype)
-        count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        count = math.prod(shape) * dtype.itemsize
         offset = binding.offsets[slot]
         return self.memory[offset : offset + count].view(dtype).reshape(shape)

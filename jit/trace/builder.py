@@ -53,6 +53,7 @@ from .forms import (
     shape_key,
     shape_shown,
     unit_moves,
+    without,
 )
 
 # Terms that one map combines; more would make kernels that take ever longer to compile.
@@ -87,8 +88,9 @@ class Builder:
         self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
         # What was joined, and along which axis.
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
-        # Is it for a loop's test or body?  And may sizes be known in the middle of a run?
-        self.is_inner = False
+        # Of a loop's test or body, what builds around it.
+        self.outer: Builder | None = None
+        # May sizes be known in the middle of a run?
         self.may_measure = True
         # May it take something for granted that a run looks at?
         self.may_assume = True
@@ -98,6 +100,10 @@ class Builder:
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
         self._reads: dict[Any, Value] = {}
+        # Numbers in memory that are measured, by their places.
+        self.measured: dict[tuple[Value, tuple[int, ...]], Size] = {}
+        # What a turn of another loop was laid out by, in this turn's sizes (jit/library/turns.py).
+        self.turn_sizes: dict[str, Size] = {}
 
     # What the trace knows.
 
@@ -152,6 +158,9 @@ class Builder:
             return
         self._constants = {k: v for k, v in self._constants.items() if v.node not in gone}
         self._reads = {k: v for k, v in self._reads.items() if v.node not in gone}
+        names = {node.symbol for node in gone if isinstance(node, Measure)}
+        self.measured = without(self.measured, names)
+        self.turn_sizes = without(self.turn_sizes, names)
         self._equal = {k: v for k, v in self._equal.items() if v[0].node not in gone}
 
     # Elementwise and reductions.
@@ -504,16 +513,23 @@ class Builder:
         return after
 
     @property
+    def is_inner(self) -> bool:
+        """Is it for a loop's test or body?"""
+        return self.outer is not None
+
+    @property
     def can_measure(self) -> bool:
-        """May a size be measured here?  Within loops and branches none is known for the rest."""
-        return not self.is_inner and not self.program.guard and self.may_measure
+        """May a size be measured here?  Within branches none is known for the rest."""
+        return not self.program.guard and self.may_measure
 
     def measure(self, number: Value) -> Size:
         """A size that is what a 0-d integer will be when a run comes here; zero or more."""
         if not self.can_measure:
-            raise NotLowered("a size that is known within a branch or loop only")
+            raise NotLowered("a size that is known within a branch only")
         size = self.scope.measure(_MEASURED_HINT)
         ((name,),) = size.terms
+        if self.is_inner:
+            self.scope.turns[name] = self.program
         self.program.add(Measure((number,), name))
         return size
 
@@ -534,12 +550,8 @@ class Builder:
         self.program.check(flag, raised, evidence)
 
     def assume(self, wrong: Value) -> None:
-        """Takes for granted that a 0-d bool is false; where it is not, another program runs.
-
-        Raises:
-            NotLowered: there must not be another program, as this one has effects.
-        """
-        if not self.may_assume:
+        """Takes for granted that a 0-d bool is false; where it is not, another program runs."""
+        if not self.may_assume:  # there must not be another, as this one has effects
             raise NotLowered("its sizes depend on the data")
         if wrong not in self._assumed:
             self._assumed.add(wrong)

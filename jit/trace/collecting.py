@@ -7,25 +7,33 @@ and what comes out of it is put together behind it.  Imports the rest of jit's f
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..library import arrays
+from ..library import stacks
+from ..library.turns import of_turn
 from ..program.tensor_ir import Value
+from .forks import Side
 from .loop_recovery import Variable
 
 
 @dataclass
 class Collector:
-    """The axis along which a loop collects, and the stack that has the pieces."""
+    """The axis along which a loop collects, and the stack that has the pieces.
+
+    Or, where they are of several sizes and the axis is the first, the rows of the pieces.
+    """
 
     axis: int
     stack: Value
+    are_rows: bool = False
 
     def result(self, b: Any, start: Value) -> Value:
         """All there is behind the loop, given what there was before."""
-        rows = arrays.kept(b, self.stack)
+        rows = stacks.kept(b, self.stack)
+        if self.are_rows:
+            return b.concat([start, rows], 0)  # type: ignore[no-any-return]
         turns, *piece = rows.shape
         # The turns beside the axis that they are laid along, and both as one.
         order = [*range(1, self.axis + 1), 0, *range(self.axis + 1, rows.ndim)]
@@ -64,10 +72,40 @@ def _users(tensor: Any, members: Collection[Any]) -> list[Any]:
 
 def collector(outer: Any, inner: Any, name: str, before: Value, after: Value) -> Collector | None:
     """Has a loop keep what it collects, in one turn traced by `inner`; None if it is not that."""
-    axis, parts = inner.joined.get(after, (0, ()))
+    found = _added(inner, before, after)
+    if found is None:
+        return None
+    axis, piece = found
+    stack = stacks.make_stack(outer, name)
+    if axis == 0 and of_turn(inner, piece.shape, outer.program):
+        stacks.keep_rows(inner, stack.cell, piece)
+        return Collector(axis, stack, are_rows=True)
+    stacks.keep(inner, stack.cell, piece)
+    return Collector(axis, stack)
+
+
+def _added(b: Any, before: Value, after: Value) -> tuple[int, Value] | None:
+    """What is behind what was there before, and the axis; None if it is not that."""
+    axis, parts = b.joined.get(after, (0, ()))
     if len(parts) < 2 or parts[0] is not before:
         return None
-    piece = inner.concat(parts[1:], axis)
-    stack = arrays.make_stack(outer, name)
-    arrays.keep(inner, stack.cell, piece)
-    return Collector(axis, stack)
+    return axis, b.concat(parts[1:], axis)
+
+
+def row_collector(
+    outer: Any, inner: Any, name: str, before: Value, sides: Sequence[Side]
+) -> Collector | None:
+    """The same where two branches give pieces of several sizes."""
+    program, pieces = inner.program, []
+    for side in sides:
+        program.guard = side.guard
+        found = _added(inner, before, side.value)
+        if found is None or found[0] != 0:
+            return None
+        pieces.append(Side(side.guard, found[1]))
+    stack = stacks.make_stack(outer, name)
+    for side in pieces:
+        program.guard = side.guard
+        stacks.keep_rows(inner, stack.cell, side.value)
+    program.guard = ()
+    return Collector(0, stack, are_rows=True)

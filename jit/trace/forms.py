@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,13 @@ from ...engine import errors
 from ..kernel import sizes
 from ..kernel.sizes import AnySize, Size, same
 from ..program.tensor_ir import Axis, Shape
+
+_Key = TypeVar("_Key")
+
+
+def without(known: dict[_Key, Size], names: Collection[str]) -> dict[_Key, Size]:
+    """What is not one of the symbols of these names."""
+    return {key: size for key, size in known.items() if size.text not in names} if names else known
 
 
 def unit_moves(old: Shape, new: Shape) -> tuple[Axis, ...] | None:

@@ -23,6 +23,7 @@ from ..program.editing import Program
 from ..program.tensor_ir import (
     GrowableStack,
     Host,
+    Loop,
     Measure,
     Node,
     Read,
@@ -52,6 +53,12 @@ class Evaluate(Protocol):
     meter: Any
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
+
+    def bound(self, op: Operation) -> Callable[[Sequence[Any]], Any]:
+        """What runs one operation, and gives what its kernel returned."""
+
+    def spread(self, op: Operation, result: object) -> Sequence[Any]:
+        """What a kernel returned as one flat list."""
 
     def context(self, op: Operation) -> Any:
         """The kernel context of an operation (or of the OpView of one)."""
@@ -97,6 +104,11 @@ class Segment:
     def present(self) -> frozenset[Any]:
         """The operations, to look one up."""
         return frozenset(self.operations)
+
+    @cached_property
+    def rest(self) -> frozenset[Any]:
+        """Those from `start` on."""
+        return frozenset(self.operations[self.start :])
 
 
 @dataclass(frozen=True)
@@ -171,29 +183,50 @@ class Traced:
         """Whether nothing outlives a run but its results."""
         return not any(lasts(node) for program in self.program.all() for node in program)
 
-    @property
-    def is_rash(self) -> bool:
-        """Are there effects before a run sees whether what was taken for granted is so?"""
-        for program in self.program.all():
-            guesses = [check for check in program.checks if check.error is Misjudged]
-            places = [-1.0 if c.behind is None else c.behind.position for c in guesses]
-            if program is self.program:
-                places += self._places_of_tests()
-            elif guesses and not self.is_pure:
-                # A turn of a loop comes behind all that other turns did.
-                return True
-            last = max(places, default=-2.0)
-            if any(lasts(node) and node.position <= last for node in program):
-                return True
-        return False
+    @cached_property
+    def hasty(self) -> tuple[VariableStorage, ...] | None:
+        """The variables that a run changes before it sees whether what was taken for granted is so.
 
-    def _places_of_tests(self) -> Iterator[float]:
-        """Where sizes are measured that were taken for equal to others."""
-        texts = list(self.scope.taken_for_zero)
+        It puts them back if not (moving averages, say); None where that cannot be, or is too much.
+        """
+        last = max(self._guesses(self.program), default=-2.0)
+        before = (node for node in self.program if node.position <= last)
+        effects = [each for node in before for each in _within(node) if lasts(each)]
+        if not effects:
+            return ()
+        if self.segment.is_plain or any(isinstance(node, Host) for node in effects):
+            return None
+        cells = dict.fromkeys(cell for node in effects for cell in written_cells(node))
+        found = [c for c in cells if not isinstance(c, (Register, GrowableStack))]
+        arrays = [cell.value if isinstance(cell, VariableStorage) else None for cell in found]
+        total = sum(_MOST_HASTY + 1 if array is None else array.nbytes for array in arrays)
+        return None if total > _MOST_HASTY else tuple(found)
+
+    def _guesses(self, program: Program) -> Iterator[float]:
+        """Where a program looks at what was taken for granted; loops do so all along."""
+        checks = (check for check in program.checks if check.error is Misjudged)
+        yield from (-1.0 if check.behind is None else check.behind.position for check in checks)
+        scope = self.scope
+        texts = [*scope.taken_for_zero, *scope.taken_for_some, *scope.taken_for_within]
         names = {name for text in texts for name in symbols_of(text)}
-        for node in self.program:
+        for node in program:
             if isinstance(node, Measure) and node.symbol in names:
                 yield node.position
+            elif isinstance(node, Loop):
+                parts = (node.test, node.body)
+                if any(True for part in parts for _ in self._guesses(part)):
+                    yield node.position
+
+
+# Bytes of variables that each run copies for the case that it has to begin anew.
+_MOST_HASTY = 1 << 20
+
+
+def _within(node: Node) -> Iterator[Node]:
+    """A node, and those of the programs in it."""
+    yield node
+    if isinstance(node, Loop):
+        yield from (each for part in (node.test, node.body) for p in part.all() for each in p)
 
 
 def may_be_sizes(tensor: Any) -> bool:

@@ -35,7 +35,7 @@ from ..program.tensor_ir import (
 )
 from .builder import Builder, NotLowered, Unsettled
 from .control_flow import trace_region
-from .measuring import measured
+from .measuring import as_stated, measured
 from .segment import FeedType, ResultSizes, Segment, Traced, cells_of, may_be_sizes
 from .shape_inference import output_shapes, refusal
 
@@ -132,7 +132,8 @@ class Tracer:
         )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
-        tracer.builder.is_inner = True
+        tracer.builder.outer = self.builder
+        tracer.builder.may_measure = self.builder.may_measure
         # One set for all: what the loop does to a variable holds behind it as well.
         tracer.builder.unsettled = self.builder.unsettled
         return tracer
@@ -315,6 +316,8 @@ class Tracer:
         results = result if isinstance(result, (tuple, list)) else (result,)
         if len(results) != len(op.outputs) and op.outputs:
             raise AssertionError(f"the lowering of {op.type} gave {len(results)} values")
+        if self.scope.measured:
+            results = [as_stated(self.builder, t, v) for t, v in zip(op.outputs, results)]
         self.values.update(zip(op.outputs, results))
         return None
 

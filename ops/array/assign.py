@@ -29,22 +29,25 @@ if TYPE_CHECKING:
 _UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
 
 
-def _assign(
+def _put(
     c: KernelContext,
-    cell: VariableStorage,
+    array: np.ndarray,
     begin: np.ndarray,
     end: np.ndarray,
     strides: np.ndarray,
     value: np.ndarray,
-) -> VariableStorage:
+) -> None:
+    ranges, out = resolved(array.shape, begin, end, strides, c.attr)
+    if 0 in out:
+        return  # Nothing is assigned: TensorFlow takes values of any shape.
+    if list(value.shape) != out:
+        raise _not_as_sliced(out, value.shape)
+    array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
+
+
+def _assign(c: KernelContext, cell: VariableStorage, *rest: np.ndarray) -> VariableStorage:
     with cell.lock:
-        array = cell.looked_up()
-        ranges, out = resolved(array.shape, begin, end, strides, c.attr)
-        if 0 in out:
-            return cell  # Nothing is assigned: TensorFlow takes values of any shape.
-        if list(value.shape) != out:
-            raise _not_as_sliced(out, value.shape)
-        array[tuple(taken(r) for r in ranges)] = value.reshape([r.size for r in ranges])
+        _put(c, cell.looked_up(), *rest)
     return cell
 
 
@@ -79,6 +82,12 @@ def _lowered(b: Builder, op: OpView, cell: Value, *given: Value) -> Any:
     return after if after is NotImplemented else after[0]
 
 
+def _update(c: KernelContext, x: np.ndarray, *rest: np.ndarray) -> np.ndarray:
+    result = np.array(x)
+    _put(c, result, *rest)
+    return result
+
+
 def _lowered_resource(b: Builder, op: OpView, cell: Value, *given: Value) -> Any:
     after = _lowered(b, op, cell, *given)
     return after if after is NotImplemented else ()
@@ -107,4 +116,19 @@ define(
     gradient=_UPDATE,
     stateful=True,
     doc="Writes to what a strided slice takes of a resource variable.",
+)
+define(
+    "TensorStridedSliceUpdate",
+    "input: T, begin: Index, end: Index, strides: Index, value: T -> output: T",
+    "T: type; Index: index; " + MASKS,
+    shape=lambda c: TensorShape(c.inputs[0]),
+    kernel=_update,
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    doc="A tensor of which what a strided slice takes is replaced.",
+    test={
+        "values": [
+            [np.arange(12.0).reshape(3, 4), np.array([0, 1]), np.array([2, 4]), np.array([1, 2])]
+            + [np.array([[0.5, 1.5], [2.5, 3.5]])]
+        ]
+    },
 )

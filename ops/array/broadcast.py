@@ -136,12 +136,19 @@ def _is_same(p: AnySize, q: AnySize) -> bool:
     return p is q or bool(p == q)
 
 
+def _axes_shapes(c: ShapeContext) -> list[TensorShape]:
+    for given in c.inputs:
+        shape_inference.ranked(given, 1)
+    return [shape_inference.vector(None), shape_inference.vector(None)]
+
+
+_VECTORS = [vector(i, f"In[{i}] must be a vector.{{shape}}") for i in (0, 1)]
 broadcast_gradient_args = define(
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
     "T: index = int32",
-    shape=lambda c: [shape_inference.vector(None), shape_inference.vector(None)],
-    kernel=_gradient_axes,
+    shape=_axes_shapes,
+    kernel=ranked(_gradient_axes, *_VECTORS),
     gradient=NoGradient("axes are integers"),
     sizes=True,
     dynamic_shape=True,
@@ -161,8 +168,9 @@ _broadcast_args = define(
     "s0: T, s1: T -> r0: T",
     "T: index = int32",
     shape=_broadcast_args_shape,
-    kernel=lambda c, s0, s1: shape_inference.size_array(
-        c, broadcast_dims(s0.tolist(), s1.tolist())
+    kernel=ranked(
+        lambda c, s0, s1: shape_inference.size_array(c, broadcast_dims(s0.tolist(), s1.tolist())),
+        *_VECTORS,
     ),
     gradient=NoGradient("shapes are integers", silent=False),
     sizes=True,

@@ -66,6 +66,15 @@ define(
     passes_ref=True,
     doc="The variable itself.",
 )
+define(
+    "DebugGradientRefIdentity",
+    "input: Ref(T) -> output: Ref(T)",
+    shape=_same,
+    kernel=_pass,
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    passes_ref=True,
+    doc="The variable itself; marks a gradient for debuggers.",
+)
 _identity_n = define(
     "IdentityN",
     "input: T -> output: T",

@@ -75,8 +75,9 @@ def _common_rank(values: list[TensorShape]) -> int:
 
 def _concat(c: KernelContext, values: list[np.ndarray], axis: np.ndarray) -> np.ndarray:
     if axis.ndim:
+        name = "axis" if c.type == "ConcatV2" else "concat_dim"
         raise errors.invalid(
-            f"Concat dim tensor should be a scalar, but got shape {shape_text(axis.shape)}"
+            f"{name} tensor should be a scalar integer, but got shape {shape_text(axis.shape)}"
         )
     rank, where = values[0].ndim, int(axis)
     if rank == 0:

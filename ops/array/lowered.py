@@ -142,7 +142,7 @@ def mirrored_gradient(
             edge = _part(b, dy, axis, dy.shape[axis] - 1, after, -1)
             far = _part(b, centre, axis, end, after)
             pieces += [b.map(k.add, far, edge), _part(b, centre, axis, size - offset, offset)]
-        dy = b.concat([piece for piece in pieces if not same(piece.shape[axis], 0)], axis)
+        dy = b.concat(pieces, axis)
     return b.identity(dy)
 
 
@@ -237,6 +237,7 @@ def with_main_diagonal(b: Builder, x: Value, diagonal: Value) -> Any:
 
 def tensor_diagonal(b: Builder, x: Value) -> Any:
     """A tensor on the diagonal of one with twice its dimensions."""
+    b.require(x.ndim > 0)
     flat = b.reshape(x, [product(x.shape)])
     return b.reshape(matrices(b, flat), (*x.shape, *x.shape))
 

@@ -39,6 +39,8 @@ def _diag_shape(c: ShapeContext) -> TensorShape:
 
 
 def _diag(c: KernelContext, x: np.ndarray) -> np.ndarray:
+    if not x.ndim:
+        raise errors.invalid("Input must be at least rank 1, got 0")
     return np.diag(x.reshape(-1)).reshape(x.shape * 2)
 
 

@@ -231,6 +231,8 @@ def _known_range(c: ShapeContext, i: int) -> tuple[int, int] | None:
 
 def _diag_shape(c: ShapeContext) -> TensorShape:
     given = shape_inference.ranked_at_least(c.inputs[0], 1)
+    for one in c.inputs[2:]:
+        shape_inference.ranked(one, 0)
     found, rows, columns = _known_range(c, 1), c.value(2), c.value(3)
     if given is None or found is None:
         return shape_inference.unknown()
@@ -249,6 +251,7 @@ def _diag_shape(c: ShapeContext) -> TensorShape:
 
 def _diag_part_shape(c: ShapeContext) -> TensorShape:
     given, found = shape_inference.ranked_at_least(c.inputs[0], 2), _known_range(c, 1)
+    shape_inference.ranked(c.inputs[2], 0)
     if given is None or found is None:
         return shape_inference.unknown()
     low, high = found

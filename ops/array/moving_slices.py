@@ -117,6 +117,8 @@ class _Mover:
             None if skip else bound(self.b, vector, (i,))
             for skip, vector in zip(ignored, self.given[:2])
         ]
+        if not shrinks and stride == 1:
+            bounds = self._measured(bounds, i)
         first, last = bounds
         if not any(map(is_moving, bounds)):
             return range_of(size, i, first, last, stride, self.masks, dim)
@@ -137,6 +139,18 @@ class _Mover:
             return sized(self.b, taken, *forms)
         self.b.require(place < len(self.fill.shape))
         return fitted(self.b, taken, self.fill.shape[place], self.fill.unlike(place))
+
+    def _measured(self, bounds: list[Any], i: int) -> list[Any]:
+        """The same, with sizes that a run measures in the place of what goes, if one goes alone."""
+        from ...jit.trace import linear, measuring
+
+        moving = [n for n, entry in enumerate(bounds) if is_moving(entry)]
+        if len(moving) != 1 or self.fill is not None:
+            return bounds
+        (n,) = moving
+        vector = self.given[0] if n == 0 else self.given[1]
+        size = measuring.by_form(self.b, linear.element(vector, (i,)))
+        return [size if k == n and size is not None else entry for k, entry in enumerate(bounds)]
 
 
 def bound(b: Builder, given: Value, place: tuple[int, ...]) -> Bound:
@@ -260,7 +274,7 @@ def padded(
 
     check(rank, paddings) raises what is wrong with them.
     """
-    from ...jit.trace import linear
+    from ...jit.trace import linear, measuring
 
     ranges: list[Any] = []
     whole: list[AnySize] = []
@@ -268,6 +282,8 @@ def padded(
         before, after = (linear.element(paddings, (axis, i)) for i in range(2))
         around = (before + after).number
         begin, end = (_as_value(b, bound(b, paddings, (axis, i))) for i in range(2))
+        if around is None:
+            around = measuring.by_form(b, before + after)
         if around is None:
             around = b.measure(b.map(lambda m, n: k.maximum(k.add(m, n), 0), begin, end))
         whole.append(size + around)

@@ -19,6 +19,7 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw
+from ..sparse_checks import require_sparse
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import SparseLike, TensorLike
@@ -129,6 +130,7 @@ def _check(indices: np.ndarray, shape: np.ndarray) -> None:
 def _of_sparse(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> _Sets:
+    require_sparse(indices, values, shape)
     if c.attr("validate_indices"):
         _check(indices, shape)
     return _Sets(indices[:, :-1], values, tuple(int(size) for size in shape[:-1]))

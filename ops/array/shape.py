@@ -248,7 +248,7 @@ def _reshape_shape(c: ShapeContext) -> TensorShape:
     known = shape_inference.product([d for d in out if d is not None])
     if given is None or None in given or total is None or known is None:
         return wanted
-    if None not in out:
+    if None not in out or known == 0:
         if known != total:
             raise ValueError(
                 f"Cannot reshape a tensor with {total} elements to shape {shape_text(out)} "
@@ -274,22 +274,23 @@ def _reshape_target(shape: tuple[Any, ...], target: list[Any]) -> tuple[Any, ...
     for i, wanted in enumerate(target):
         if isinstance(wanted, int) and wanted < -1:
             raise errors.invalid(f"Size {i} must be non-negative, not {wanted}")
-    total = math.prod(shape)
     if not unknown:
         return tuple(target)
-    rest = math.prod(size for i, size in enumerate(target) if i != unknown[0])
-    if isinstance(rest, int) and rest == 0:
-        raise errors.invalid(
-            "reshape cannot infer the missing input size for an empty tensor unless all "
-            "specified input sizes are non-zero"
-        )
+    # Sizes of zero stand for one another: the others tell what is left.
+    empty = any(_is_zero(size) for size in target)
+    total = math.prod(size for size in shape if not (empty and _is_zero(size)))
+    others = target[: unknown[0]] + target[unknown[0] + 1 :]
+    rest = math.prod(size for size in others if not _is_zero(size))
     missing = total // rest
     if isinstance(missing, int) and isinstance(rest, int) and missing * rest != total:
-        raise errors.invalid(
-            f"Input to reshape is a tensor with {total} values, but the requested shape "
-            f"requires a multiple of {rest}"
-        )
+        if not empty or total == math.prod(shape):
+            what = f"Input to reshape is a tensor with {total} values, but the requested shape"
+            raise errors.invalid(f"{what} requires a multiple of {rest}")
     return tuple(missing if i == unknown[0] else size for i, size in enumerate(target))
+
+
+def _is_zero(size: Any) -> bool:
+    return isinstance(size, int) and size == 0
 
 
 def _reshape_kernel(c: KernelContext, x: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -129,7 +129,8 @@ def _not_above(at: Any, high: AnySize) -> Any:
 
 def _not_below(length: Any, low: AnySize) -> Any:
     try:
-        return length if length > low else low
+        # (Asked this way round: that there is nothing is as good as any other length.)
+        return low if length < low else length
     except Unanswered:
         return maximum(length, low)
 

@@ -18,8 +18,10 @@ from ..shape_inference import known_sizes
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...io.variants import VariantData
 
 Element = np.ndarray | None
+_WORD = (1 << 64) - 1
 
 
 def merged(shape: TensorShape, other: TensorLike) -> TensorShape:
@@ -61,6 +63,17 @@ class TensorList:
     def with_items(self, items: Sequence[Element]) -> TensorList:
         """A list like this one."""
         return TensorList(items, self.dtype, self.shape, self.limit)
+
+    def packed(self) -> VariantData:
+        """As TensorFlow writes it: which elements are absent, dtype, limit, shape; the elements."""
+        from ...io import varint
+        from ...io.variants import LIST, VariantData
+
+        absent = [number for number, item in enumerate(self.items) if item is None]
+        numbers = (len(absent), *absent, self.dtype.as_datatype_enum, self.limit & _WORD)
+        shape = self.shape.as_proto().SerializeToString()
+        text = b"".join(map(varint.put, numbers)) + shape
+        return VariantData(LIST, text, tuple(item for item in self.items if item is not None))
 
     def boxed(self) -> np.ndarray:
         """As the value of a scalar tensor."""
@@ -151,3 +164,29 @@ def list_in(value: object) -> TensorList:
     if not isinstance(found, TensorList):
         raise errors.invalid(f"Input handle is not a list. Saw: '{found!r}'")
     return found
+
+
+def unpacked(data: VariantData) -> TensorList:
+    """The list that was written; DataLossError for what is none."""
+    from google.protobuf.message import DecodeError
+
+    from ...io import protos, varint
+
+    numbers: list[int] = []
+    at = 0
+    try:
+        count, at = varint.get(data.metadata, at)
+        for _ in range(count + 2):
+            number, at = varint.get(data.metadata, at)
+            numbers.append(number)
+        shape = protos.TensorShapeProto.FromString(data.metadata[at:])
+        dtype = dtypes.as_dtype(numbers[-2])
+    except (IndexError, TypeError, DecodeError):
+        raise errors.data_loss("A list of tensors cannot be read: it ends too early.") from None
+    items: list[Element] = list(data.tensors)
+    for number in numbers[:-2]:
+        if number > len(items):
+            raise errors.data_loss("A list of tensors cannot be read: elements are missing.")
+        items.insert(number, None)
+    limit = numbers[-1] if numbers[-1] <= _WORD >> 1 else -1
+    return TensorList(items, dtype, TensorShape(shape), limit)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors as sets and lists: unique, set difference, partition and stitch, sorted search."""
+"""Vectors as sets and lists: unique, set difference, partition and stitch."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product, same
 from .. import shape_inference
 from ..public import raw, tf
 from .broadcast import broadcast_to
@@ -26,12 +29,11 @@ from .constant import ones
 from .join import concat
 from .pad import tile
 from .scatter import all_dimensions, boolean_mask, sequence_mask
-from .shape import expand_dims, rank, reshape, shape, shape_internal
+from .shape import expand_dims, rank, reshape, shape
 from .stack import stack
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
-    from ...engine.graph.build import OpFunction
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
@@ -87,6 +89,8 @@ def _first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _unique(
     c: KernelContext, x: np.ndarray, axis: np.ndarray | None = None
 ) -> tuple[np.ndarray, ...]:
+    if axis is not None and axis.ndim != 1:
+        raise errors.invalid("axis expects a 1D vector.")
     if axis is None or axis.size == 0:
         if x.ndim != 1:
             raise errors.invalid("unique expects a 1D vector.")
@@ -99,7 +103,10 @@ def _unique(
         if not -x.ndim <= where < x.ndim:
             raise errors.invalid(f"axis has to be between [0, {x.ndim})")
         moved = np.moveaxis(x, where, 0)
-        first, number, counts = _first_seen(moved.reshape(len(moved), -1) if x.ndim > 1 else moved)
+        # (Rows without elements are all alike, and there may be none.)
+        width = math.prod(moved.shape[1:])
+        rows = moved.reshape(len(moved), width) if width else np.zeros(len(moved), np.int64)
+        first, number, counts = _first_seen(rows if x.ndim > 1 else moved)
         values = np.moveaxis(moved[first], 0, where)
     kind = c.out_dtype(1)
     return values, number.astype(kind), counts.astype(kind)
@@ -234,11 +241,17 @@ def _difference(c: KernelContext, x: np.ndarray, y: np.ndarray) -> tuple[np.ndar
     return x[at], at
 
 
+def _difference_shape(c: ShapeContext) -> list[TensorShape]:
+    for given in c.inputs:
+        shape_inference.ranked(given, 1)
+    return [shape_inference.vector(None)] * 2
+
+
 _list_diff = define(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",
     "T: type; out_idx: index = int32",
-    shape=lambda c: [shape_inference.vector(None)] * 2,
+    shape=_difference_shape,
     kernel=_difference,
     gradient=_NO_ORDER,
     sizes=True,
@@ -275,12 +288,67 @@ def _partition(c: KernelContext, data: np.ndarray, marks: np.ndarray) -> tuple[n
             "data.shape must start with partitions.shape, got data.shape = "
             f"{shape_text(data.shape)}, partitions.shape = {shape_text(marks.shape)}"
         )
-    wrong = (marks < 0) | (marks >= count)
-    if wrong.any():
-        at = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), marks.shape)))
-        place = shape_text(at) if at else ""
-        raise errors.invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
+    if _are_outside(marks, count).any():
+        raise _not_a_partition(marks, count)
     return tuple(data[marks == i] for i in range(count))
+
+
+def _are_outside(marks: np.ndarray, count: int) -> np.ndarray:
+    return (marks < 0) | (marks >= count)
+
+
+def _not_a_partition(marks: np.ndarray, count: int) -> BaseException:
+    first = int(np.argmax(_are_outside(marks, count)))
+    at = tuple(map(int, np.unravel_index(first, marks.shape)))
+    place = shape_text(at) if at else ""
+    return errors.invalid(f"partitions{place} = {marks[at]} is not in [0, {count})")
+
+
+# With more partitions than so many, each of which is a few kernels, the host is quicker.
+_MOST_COMPILED = 8
+
+
+def _partition_sizes(c: KernelContext, data: np.ndarray, marks: np.ndarray) -> Any:
+    count = c.attr("num_partitions")
+    if _are_outside(marks, count).any():
+        return None
+    return np.bincount(marks.reshape(-1), minlength=count)
+
+
+def _measured_partitions(b: Builder, op: OpView, data: Value, marks: Value) -> Any:
+    count = op.attr("num_partitions")
+    if count > _MOST_COMPILED:
+        return NotImplemented
+    return [b.reduce("sum", b.cast(_is_marked(b, marks, i), "int64"), None) for i in range(count)]
+
+
+def _is_marked(b: Builder, marks: Value, number: int) -> Value:
+    return b.map(lambda mark: k.eq(mark, number), marks)  # type: ignore[no-any-return]
+
+
+def _lower_partition(b: Builder, op: OpView, data: Value, marks: Value, sizes: Value) -> Any:
+    from ...jit import library
+
+    count, known = op.attr("num_partitions"), b.known(sizes)
+    if known is None or count > _MOST_COMPILED:
+        return NotImplemented
+    b.require_shape(marks, data.shape[: marks.ndim])
+    outside = b.map(lambda mark: k.logical_or(k.lt(mark, 0), k.ge(mark, count)), marks)
+    problem = partial(_not_a_partition, count=count)
+    b.require_not(b.reduce("any", outside, None), problem, marks)
+    rest = data.shape[marks.ndim :]
+    rows = b.reshape(data, (product(marks.shape), *rest))
+    flat = b.reshape(marks, (product(marks.shape),))
+    found = []
+    for i, size in enumerate(known.tolist()):
+        if same(size, 0):
+            found.append(b.full((0, *rest), 0, data.dtype))
+            continue
+        at = library.coordinates(b, _is_marked(b, flat, i), size)
+        if at is NotImplemented:
+            return at
+        found.append(b.pick(rows, b.reshape(at, (size,))))
+    return found
 
 
 def _partition_gradient(op: Operation, *grads: Tensor) -> list[Any]:
@@ -299,9 +367,11 @@ _partition_op = define(
     "num_partitions: int >= 1; T: type",
     shape=_partition_shape,
     kernel=_partition,
+    lower=_lower_partition,
     gradient=_partition_gradient,
     sizes=True,
-    dynamic_shape=True,
+    dynamic_shape=_partition_sizes,
+    measured_sizes=_measured_partitions,
     doc="The entries of a tensor, sorted into several by number.",
     test={
         "values": [[np.array([1, 2, 3], np.float32), np.array([0, 1, 0], np.int32)]],
@@ -343,6 +413,13 @@ def _stitch(c: KernelContext, indices: list[np.ndarray], data: list[np.ndarray])
                 f"data[{i}].shape = {shape_text(rows.shape)} does not start with "
                 f"indices[{i}].shape = {shape_text(at.shape)}"
             )
+        if rows.shape[at.ndim :] != data[0].shape[indices[0].ndim :]:
+            raise errors.invalid(
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{i}].shape[{at.ndim}:], got "
+                f"data[0].shape = {shape_text(data[0].shape)}, data[{i}].shape = "
+                f"{shape_text(rows.shape)}, indices[0].shape = {shape_text(indices[0].shape)}, "
+                f"indices[{i}].shape = {shape_text(at.shape)}"
+            )
     tail = data[0].shape[indices[0].ndim :]
     length = max((int(at.max()) + 1 for at in indices if at.size), default=0)
     out = np.zeros((length, *tail), dtype=data[0].dtype)
@@ -351,7 +428,7 @@ def _stitch(c: KernelContext, indices: list[np.ndarray], data: list[np.ndarray])
     for at, rows in zip(indices, data):
         if at.size and at.min() < 0:
             raise errors.invalid(f"indices[{int(at.min())}] is out of range")
-        out[at.reshape(-1)] = rows.reshape((-1, *tail))
+        out[at.reshape(-1)] = rows.reshape((at.size, *tail))
     return out
 
 
@@ -403,114 +480,6 @@ define(
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
     """One tensor with the entries of `data` where `indices` says; later ones win."""
     return _stitch_op(indices, data, name=name)
-
-
-# Sorted search
-
-
-def _search(side: Literal["left", "right"]) -> Any:
-    def kernel(c: KernelContext, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        if rows.shape[0] != values.shape[0]:
-            raise errors.invalid("Leading dim_size of both tensors must match.")
-        out = np.zeros(values.shape, dtype=c.out_dtype())
-        for i, (row, wanted) in enumerate(zip(rows, values)):
-            out[i] = np.searchsorted(row, wanted, side=side)
-        return out
-
-    return kernel
-
-
-def _lower_search(side: Literal["left", "right"]) -> Any:
-    def lower(b: Builder, op: OpView, rows: Value, values: Value) -> Any:
-        from ...jit import library
-
-        b.require(rows.ndim == 2 and values.ndim == 2)
-        b.require(b.equal(rows.shape[0], values.shape[0]))
-        return library.search_sorted(b, rows, values, side == "right", op.dtype(0))
-
-    return lower
-
-
-def _search_shape(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked(c.inputs[0], 2)
-    shape_inference.ranked(c.inputs[1], 2)
-    return c.inputs[1]
-
-
-_SIDES: dict[Literal["left", "right"], str] = {"left": "LowerBound", "right": "UpperBound"}
-_bounds: dict[str, OpFunction] = {
-    side: define(
-        name,
-        "sorted_inputs: T, values: T -> output: out_type",
-        "T: type; out_type: index = int32",
-        shape=_search_shape,
-        kernel=_search(side),
-        lower=_lower_search(side),
-        gradient=_NO_ORDER,
-        doc=f"Where values belong in sorted rows, {side} of equal ones.",
-        test={
-            "values": [[np.array([[1, 2, 2, 3]], np.float32), np.array([[2, 0, 5]], np.float32)]]
-        },
-    )
-    for side, name in _SIDES.items()
-}
-
-
-@export("searchsorted")
-def searchsorted(
-    sorted_sequence: TensorLike,
-    values: TensorLike,
-    side: str = "left",
-    out_type: DTypeLike = dtypes.int32,
-    name: str | None = None,
-) -> Tensor:
-    """Where each value belongs in the sorted innermost dimension of `sorted_sequence`."""
-    length = shape_internal(sorted_sequence)[-1]
-    count = shape_internal(values)[-1]
-    rows = reshape(sorted_sequence, [-1, length])
-    wanted = reshape(values, [-1, count])
-    if side not in _bounds:
-        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
-    found = _bounds[side](rows, wanted, out_type=out_type, name=name)
-    return reshape(found, shape_internal(values))
-
-
-def _unravel(c: KernelContext, indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    total = math.prod(sizes.tolist())
-    if total > np.iinfo(sizes.dtype).max:
-        raise errors.invalid("Input dims product is causing integer overflow")
-    if (indices < 0).any():
-        raise errors.invalid("index is out of bound: negative indices are not supported")
-    if indices.size and indices.max() >= total:
-        raise errors.invalid(f"index is out of bound as with dims: {shape_text(sizes.tolist())}")
-    parts = np.unravel_index(indices, tuple(sizes.tolist()))
-    return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
-
-
-def _unravel_shape(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked_at_most(c.inputs[0], 1)
-    count = shape_inference.ranked(c.inputs[1], 1)[0]
-    if c.inputs[0].ndims is None:
-        return shape_inference.unknown()
-    return TensorShape([count, *c.inputs[0].as_list()])
-
-
-_unravel_index = define(
-    "UnravelIndex",
-    "indices: Tidx, dims: Tidx -> output: Tidx",
-    "Tidx: index = int32",
-    shape=_unravel_shape,
-    kernel=_unravel,
-    gradient=NoGradient("indices are integers", silent=False),
-    doc="Flat indices as coordinates, one row per dimension.",
-    test={"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
-)
-
-
-@export("unravel_index")
-def unravel_index(indices: Sequence[int], dims: Sequence[int], name: str | None = None) -> Tensor:
-    """Flat indices into a tensor of shape `dims` as coordinates."""
-    return _unravel_index(indices, dims, name=name)
 
 
 # Repeat

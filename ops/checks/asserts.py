@@ -20,6 +20,7 @@ from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...jit.kernel import scalar as k
 from ..public import tf
+from ..ranks import ranked, scalar
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -128,7 +129,7 @@ raw_assert = define(
     "condition: bool, data: T ->",
     "T: list(type) >= 1; summarize: int = 3",
     shape=_assert_shape,
-    kernel=_assert_kernel,
+    kernel=ranked(_assert_kernel, scalar(0, "In[0] should be a scalar: {shape}")),
     lower=_lower_assert,
     gradient=NoGradient("an assertion has no outputs"),
     stateful=True,

@@ -26,6 +26,7 @@ from .asserts import _summary
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
+    from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
 _LOCK = threading.Lock()
@@ -214,15 +215,23 @@ def _emit(c: KernelContext, value: np.ndarray) -> None:
         _LOGGER.log(getattr(logging, level), "%s", text)
 
 
+def _text_shape(c: ShapeContext) -> list[Any]:
+    if c.inputs[0].ndims not in (0, None):
+        raise ValueError(f"input must be a scalar, but has rank: {c.inputs[0].ndims}")
+    return []
+
+
 define(
     "PrintV2",
     "input: string ->",
     "output_stream: string = 'stderr'; end: string = '\\n'",
+    shape=_text_shape,
     kernel=_emit,
     gradient=NoGradient("prints a text"),
     stateful=True,
     touches=(Touch("output"), *writes("output_stream", scheme="file://")),
     doc="Prints a text.",
+    test={"values": [[np.array(b"a", object)]]},
 )
 
 define(

@@ -30,6 +30,24 @@ def sparse_tensor_structure(dtype: Any, shape: Any) -> SparseTensorSpec:
     return SparseTensorSpec(shape, dtype)
 
 
+@export("data.experimental.TensorArrayStructure")
+def tensor_array_structure(
+    dtype: Any, element_shape: Any, dynamic_size: bool, infer_shape: bool
+) -> TypeSpec:
+    """The old name of `tf.TensorArraySpec`, arguments in another order."""
+    from ..flow.tensor_list_array import TensorArraySpec
+
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
+
+
+@export("data.experimental.RaggedTensorStructure")
+def ragged_tensor_structure(dtype: Any, shape: Any, ragged_rank: int) -> TypeSpec:
+    """The old name of `tf.RaggedTensorSpec`, arguments the other way round."""
+    from ..ragged.spec import RaggedTensorSpec
+
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
 def spec_of(value: Any) -> TypeSpec | None:
     """The type of a value that is a tensor or made of tensors; None for anything else."""
     if isinstance(value, TypeSpec):
@@ -110,6 +128,9 @@ def convert_legacy_structure(output_types: Any, output_shapes: Any, output_class
 def _spec(dtype: Any, shape: Any, kind: Any) -> TypeSpec:
     if isinstance(kind, TypeSpec):
         return kind
+    if kind.__name__ == "TensorArray":
+        facts, rest = shape[:2].as_list(), shape[2:]
+        return tensor_array_structure(dtype, rest, bool(facts[0]), bool(facts[1]))
     if issubclass(kind, SparseTensor):
         return SparseTensorSpec(shape, dtype)
     if issubclass(kind, Tensor):

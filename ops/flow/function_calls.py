@@ -7,6 +7,7 @@ the functions' bodies within (engine/session/function_inlining.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +17,17 @@ from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.function_inlining import Inliner
+from ...engine.session.function_inlining import Inliner, attributes
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, unknown_shape
+from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
+    from ...engine.graph.kernel_context import KernelContext
 
+# What finds something of the variables of a loop: results and what must run.
+_Stage = Callable[[list[Tensor]], Any]
 _NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
 _TEST = {"needs": "a function"}
 
@@ -53,7 +57,10 @@ def _symbolic_gradient(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps
     if function.grad_func_name:
         name, body = function.grad_func_name, x.function(function.grad_func_name).body({})
     else:
-        name, body = f"gradient of {called.name}", function.gradient_body(called.attr)
+        name, body = (
+            f"gradient of {called.name}",
+            function.gradient_body(attributes(called)),
+        )
     found = yield x.place(name, body, inputs)
     wanted = len(op.attr("Tout"))
     if len(found.outputs) != wanted:
@@ -134,10 +141,30 @@ def _case(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
 
 
 def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
-    frame = {
-        "frame_name": x.unique("frame").encode(),
-        "parallel_iterations": op.attr("parallel_iterations"),
-    }
+    def test(values: list[Tensor]) -> Steps:
+        found = yield x.call(op, op.attr("cond"), values, "cond/")
+        if len(found.outputs) != 1:
+            raise errors.invalid(
+                "Expected a single scalar return value from WhileOp cond, got "
+                f"{len(found.outputs)} tensors."
+            )
+        return found.outputs[0], found.effects
+
+    def body(values: list[Tensor]) -> Steps:
+        found = yield x.call(op, op.attr("body"), values, "body/")
+        if len(found.outputs) != len(values):
+            raise errors.invalid(
+                f"While loop body returned {len(found.outputs)} arguments. Expected: {len(values)}"
+            )
+        return found.outputs, found.effects
+
+    parallel = op.attr("parallel_iterations") if op.type != "_While" else 10
+    return _loop(x, inputs, parallel, test, body)
+
+
+def _loop(x: Inliner, inputs: list[Tensor], parallel: int, test: _Stage, body: _Stage) -> Steps:
+    """The frame of a loop: `test` tells from the variables whether `body` makes the next ones."""
+    frame = {"frame_name": x.unique("frame").encode(), "parallel_iterations": parallel}
     enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
     # The second input is the next iteration's, which is made last; until then the first one stands
     # in.
@@ -146,17 +173,62 @@ def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         # The shapes of later iterations are not known before the body is.
         merge._shape_val = unknown_shape()
     with x.after([merges[0].op]):
-        test = yield x.call(op, op.attr("cond"), merges, "cond/")
-        with x.after(test.effects):
-            condition = x.node("LoopCond", [_condition(x, test.outputs[0])], "condition")
+        made = test(merges)
+        goes_on, effects = (yield made) if isinstance(made, Generator) else made
+        with x.after(effects):
+            condition = x.node("LoopCond", [_condition(x, goes_on)], "condition")
     switches = [x.node("Switch", [merge, condition], "switch") for merge in merges]
     stays = [x.node("Identity", [switch[1]], "again") for switch in switches]
     with x.after([stays[0].op]):
-        body = yield x.call(op, op.attr("body"), stays, "body/")
-    for merge, output in zip(merges, x.settled(body.outputs, body.effects)):
+        outputs, effects = yield body(stays)
+    for merge, output in zip(merges, x.settled(outputs, effects)):
         again = x.node("NextIteration", [output], "next")
         merge.op._update_input(1, again)
     return [x.node("Exit", [switch[0]], "exit") for switch in switches], []
+
+
+def _for(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
+    """A loop over start, start + delta ...; the body is given the number and the variables."""
+    start, limit, delta = inputs[:3]
+    for label, given in (("start", start), ("limit", limit), ("delta", delta)):
+        if given.shape.rank not in (None, 0):
+            raise errors.invalid(f"{label} must be a scalar, but {shape_text(given.shape)}")
+    zero = x.node("ZerosLike", [delta], "zero")
+    rises = x.node("Greater", [delta, zero], "rises")
+    falls = x.node("Less", [delta, zero], "falls")
+    # What does not rise must not start below the limit, what does not fall not above it.
+    above = x.node("GreaterEqual", [start, limit], "above")
+    below = x.node("LessEqual", [start, limit], "below")
+    sides = ([rises, above], [falls, below])
+    fits = x.node("LogicalAnd", [x.node("LogicalOr", side, "fits") for side in sides], "all_fits")
+    text = np.array(b"Invalid start/limit/delta: ", object)
+    words = x.node("Const", [], "text", dtype=dtypes.string, value=text)
+    data, kinds = [words, start, limit, delta], [dtypes.string, *[dtypes.int32] * 3]
+    check = x.node("Assert", [fits, *data], "check", T=kinds, summarize=3)
+    with x.after([check]):
+        start = x.node("Identity", [start], "start")
+
+    def test(values: list[Tensor]) -> Any:
+        number, end, by = values[:3]
+        none = x.node("ZerosLike", [by], "none")
+        on = x.node("Less", [number, end], "before"), x.node("Greater", [by, none], "up")
+        back = x.node("Greater", [number, end], "behind"), x.node("Less", [by, none], "down")
+        ways = [x.node("LogicalAnd", list(way), "way") for way in (on, back)]
+        return x.node("LogicalOr", ways, "goes_on"), []
+
+    def body(values: list[Tensor]) -> Steps:
+        number, end, by = values[:3]
+        found = yield x.call(op, op.attr("body"), [number, *values[3:]], "body/")
+        if len(found.outputs) != len(values) - 3:
+            raise errors.invalid(
+                f"For loop body returned {len(found.outputs)} arguments. "
+                f"Expected: {len(values) - 3}"
+            )
+        following = x.node("Add", [number, by], "following")
+        return [following, end, by, *found.outputs], found.effects
+
+    outputs, effects = yield _loop(x, [start, limit, delta, *inputs[3:]], 1, test, body)
+    return outputs[3:], effects
 
 
 _CALL = "f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''"
@@ -220,3 +292,54 @@ for _stateful in (False, True):
         test=_TEST,
         doc="The values of the variables of a loop that is stated by two functions.",
     )
+define(
+    "_If",
+    "cond: Tcond, input: Tin -> output: Tout",
+    "Tcond: type; Tin: list(type) >= 1; Tout: list(type) >= 1; then_branch: func; "
+    "else_branch: func",
+    shape=_unknown,
+    expand=_if,
+    gradient=_NO_GRADIENT,
+    stateful=True,
+    test=_TEST,
+    doc="The results of one of two functions, as it was first called.",
+)
+define(
+    "_While",
+    "input: T -> output: T",
+    "T: list(type) >= 0; cond: func; body: func",
+    shape=lambda c: [unknown_shape() for _ in c.attr("T")],
+    expand=_while,
+    gradient=_NO_GRADIENT,
+    stateful=True,
+    test=_TEST,
+    doc="The values of the variables of a loop of two functions, as it was first called.",
+)
+define(
+    "For",
+    "start: int32, limit: int32, delta: int32, input: T -> output: T",
+    "T: list(type) >= 0; body: func",
+    shape=lambda c: [unknown_shape() for _ in c.attr("T")],
+    expand=_for,
+    gradient=_NO_GRADIENT,
+    test=_TEST,
+    doc="The values of variables after a function has been called for each of some numbers.",
+)
+
+
+def _stand_in(c: KernelContext) -> np.ndarray:
+    sizes = as_shape(c.op._attrs["shape"]).sizes or ()
+    kind = c.out_dtype()
+    return np.full([size or 0 for size in sizes], b"" if kind.kind == "O" else 0, kind)
+
+
+define(
+    "FakeParam",
+    "-> output: dtype",
+    "dtype: type; shape: shape",
+    shape=lambda c: as_shape(c.op._attrs["shape"]),
+    kernel=_stand_in,
+    gradient=NoGradient("it depends on nothing"),
+    test={"attrs": [{"dtype": np.float32, "shape": [2, 3]}]},
+    doc="Any value of a shape, for results of a branch that nobody reads; unknown sizes are 0.",
+)

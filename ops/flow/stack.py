@@ -43,21 +43,21 @@ def _close(c: KernelContext, stack: Stack) -> None:
 
 
 def _lower_make(b: Builder, op: OpView, max_size: Value) -> Any:
-    from ...jit.library import arrays
+    from ...jit.library import stacks
 
-    return arrays.make_stack(b, op.name)
+    return stacks.make_stack(b, op.name)
 
 
 def _lower_push(b: Builder, op: OpView, stack: Value, value: Value) -> Any:
-    from ...jit.library import arrays
+    from ...jit.library import stacks
 
-    return arrays.push(b, stack, value)
+    return stacks.push(b, stack, value)
 
 
 def _lower_pop(b: Builder, op: OpView, stack: Value) -> Any:
-    from ...jit.library import arrays
+    from ...jit.library import stacks
 
-    return arrays.pop(b, stack)
+    return stacks.pop(b, stack)
 
 
 for _is_resource, _handle, _size in (

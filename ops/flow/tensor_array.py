@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
+    from ...engine.interface.specs import TypeSpec
 
 
 _log = logging.getLogger("tensorflow")
@@ -130,6 +131,12 @@ class TensorArray:
     @property
     def _implementation(self) -> TensorArray:
         return self
+
+    @property
+    def _type_spec(self) -> TypeSpec:
+        from .tensor_list_array import TensorArraySpec
+
+        return TensorArraySpec.from_value(self)
 
     def _learn_shape(self, shape: TensorShape) -> None:
         if not shape.is_compatible_with(self.element_shape):
@@ -312,6 +319,8 @@ def _check_arguments(
 
 def build_ta_with_new_flow(old_ta: TensorArray, flow: Tensor) -> TensorArray:
     """The same array after what `flow` stands for."""
+    if old_ta.handle is None:  # it is a list of tensors
+        return old_ta._after(flow)  # type: ignore[no-any-return, attr-defined]
     result = TensorArray(
         dtype=old_ta.dtype,
         handle=old_ta.handle,

@@ -40,19 +40,24 @@ def _handle_and_flow(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([2]), TensorShape([])]
 
 
-def _make(c: KernelContext, size: np.ndarray) -> tuple[Store, np.ndarray]:
+def scalar_size(size: np.ndarray) -> int:
+    """The size that an array is made with."""
     if size.ndim:
         raise errors.invalid(
             f"TensorArray size must be scalar, but had shape: {shape_text(size.shape)}"
         )
+    return int(size)
+
+
+def _make(c: KernelContext, size: np.ndarray) -> tuple[Store, np.ndarray]:
     store = Store(
         c.op._attrs["dtype"],
-        int(size),
+        scalar_size(size),
         as_shape(c.op._attrs["element_shape"]),
         c.attr("identical_element_shapes"),
         c.attr("dynamic_size"),
         c.attr("clear_after_read"),
-        c.attr("tensor_array_name"),
+        c.attr("tensor_array_name") or c.name,
     )
     return store, _FLOW
 
@@ -87,22 +92,25 @@ def _written_type(c: KernelContext, store: Store, value: np.ndarray) -> None:
         )
 
 
-def _write(
+def write(
     c: KernelContext, store: Store, index: np.ndarray, value: np.ndarray, flow: np.ndarray
 ) -> np.ndarray:
+    """Writes an element."""
     number = _index(index)
     _written_type(c, store, value)
     store.write(number, _owned(value))
     return _FLOW
 
 
-def _read(c: KernelContext, store: Store, index: np.ndarray, flow: np.ndarray) -> np.ndarray:
+def read(c: KernelContext, store: Store, index: np.ndarray, flow: np.ndarray) -> np.ndarray:
+    """Reads an element."""
     number = _index(index)
     _check_type(c, store)
     return store.read(number)
 
 
-def _gather(c: KernelContext, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
+def gather(c: KernelContext, store: Store, indices: np.ndarray, flow: Any) -> np.ndarray:
+    """Reads several elements into one tensor."""
     _check_type(c, store)
     _require_vector(indices)
     wanted = as_shape(c.op._attrs["element_shape"])
@@ -136,9 +144,10 @@ def _require_vector(indices: np.ndarray) -> None:
         raise errors.invalid(f"Expected indices to be a vector, but received shape: {shape}")
 
 
-def _scatter(
+def scatter(
     c: KernelContext, store: Store, indices: np.ndarray, value: np.ndarray, flow: np.ndarray
 ) -> np.ndarray:
+    """Writes the rows of a tensor."""
     _written_type(c, store, value)
     if not value.ndim:
         shape = shape_text(value.shape)
@@ -160,7 +169,8 @@ def _scatter(
     return _FLOW
 
 
-def _concat(c: KernelContext, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
+def concat(c: KernelContext, store: Store, flow: Any) -> tuple[np.ndarray, np.ndarray]:
+    """All elements behind each other, and their lengths."""
     _check_type(c, store)
     wanted = as_shape(c.op._attrs["element_shape_except0"])
     size = store.concat_size
@@ -200,9 +210,10 @@ def _check_part(i: int, value: np.ndarray, first: np.ndarray, wanted: TensorShap
         )
 
 
-def _split(
+def split(
     c: KernelContext, store: Store, value: np.ndarray, lengths: np.ndarray, flow: np.ndarray
 ) -> np.ndarray:
+    """Writes consecutive parts of a tensor."""
     if lengths.ndim != 1:
         shape = shape_text(lengths.shape)
         raise errors.invalid(f"Expected lengths to be a vector, received shape: {shape}")
@@ -240,7 +251,8 @@ def _grad(
     return store.gradient(c.attr("source"), tuple(int(n) for n in prefix)), flow
 
 
-def _close(c: KernelContext, store: Store) -> None:
+def close(c: KernelContext, store: Store) -> None:
+    """Drops the elements."""
     store.close()
 
 
@@ -286,7 +298,7 @@ def _scattered_shape(c: ShapeContext) -> TensorShape:
 # Gradients
 
 
-def _source(x: Tensor) -> str:
+def source_of(x: Tensor) -> str:
     """Which call of `gradients` a node belongs to: the part of its name up to that scope."""
     parts = x.name.split("/")
     last = max((i for i, part in enumerate(parts) if part.startswith("gradients")), default=-1)
@@ -302,7 +314,7 @@ def _source(x: Tensor) -> str:
 
 
 # TensorFlow's name for it.
-_GetGradSource = _source
+_GetGradSource = source_of
 
 
 def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> Any:
@@ -312,7 +324,7 @@ def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> A
         flow=flow,
         colocate_with_first_write_call=False,
     )
-    return array.grad(source=_source(source), flow=flow)
+    return array.grad(source=source_of(source), flow=flow)
 
 
 # Each op on an array has its opposite on the array of gradients: reads write (and several reads of
@@ -384,7 +396,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32",
         "T: type",
         _scalar,
-        _write,
+        write,
         _write_gradient,
         "Writes one element.",
     ),
@@ -393,7 +405,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, index: int32, flow_in: float32 -> value: dtype",
         "dtype: type",
         lambda c: _element_shape(c.tensor(0)),
-        _read,
+        read,
         _read_gradient,
         "Reads one element.",
     ),
@@ -402,7 +414,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, indices: int32, flow_in: float32 -> value: dtype",
         "dtype: type; element_shape: shape = None",
         _gathered_shape,
-        _gather,
+        gather,
         _gather_gradient,
         "Reads several elements into one tensor.",
     ),
@@ -411,7 +423,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32",
         "T: type",
         _scattered_shape,
-        _scatter,
+        scatter,
         _scatter_gradient,
         "Writes the rows of a tensor to several elements.",
     ),
@@ -420,7 +432,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, flow_in: float32 -> value: dtype, lengths: int64",
         "dtype: type; element_shape_except0: shape = None",
         lambda c: [unknown_shape(), TensorShape([None])],
-        _concat,
+        concat,
         _concat_gradient,
         "All elements, one behind the other.",
     ),
@@ -429,7 +441,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32",
         "T: type",
         _scalar,
-        _split,
+        split,
         _split_gradient,
         "Writes consecutive parts of a tensor to the elements.",
     ),
@@ -447,7 +459,7 @@ for _name, _signature, _attrs, _shape, _kernel, _gradient, _doc in (
         "handle: resource ->",
         "",
         None,
-        _close,
+        close,
         _STATE,
         "Drops the elements.",
     ),

@@ -15,7 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from .. import shape_inference
 from ..public import raw, tf
@@ -184,7 +184,11 @@ def _image_grad(
 def _boxes_grad(
     c: KernelContext, grads: np.ndarray, image: np.ndarray, boxes: np.ndarray, indices: np.ndarray
 ) -> np.ndarray:
+    if grads.ndim != 4:
+        raise errors.invalid(f"grads image must be 4-D{shape_text(grads.shape)}")
     _check(image.shape, boxes, indices)
+    if len(grads) != len(boxes):
+        raise errors.invalid("boxes and grads have incompatible shape")
     result = np.zeros(boxes.shape, np.float32)
     one = np.float32(1)
     for i, index in enumerate(indices):
@@ -232,9 +236,9 @@ def _grad(op: Operation, grad: Tensor) -> list[Any]:
 
 def _cut_shape(c: ShapeContext) -> TensorShape:
     depth = shape_inference.ranked(c.inputs[0], 4)[3]
-    count = shape_inference.merge_dim(
-        shape_inference.ranked(c.inputs[1], 2)[0], shape_inference.ranked(c.inputs[2], 1)[0]
-    )
+    boxes, corners = shape_inference.ranked(c.inputs[1], 2)
+    count = shape_inference.merge_dim(boxes, shape_inference.ranked(c.inputs[2], 1)[0])
+    shape_inference.require_dim(corners, 4)
     shape_inference.require_dim(shape_inference.ranked(c.inputs[3], 1)[0], 2)
     size = c.value(3)
     height, width = (None, None) if size is None else (int(size[0]), int(size[1]))

@@ -6,7 +6,6 @@ Read here, not by a codec, because what is too large is refused before anything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Markers (ITU-T T.81, table B.1).
@@ -17,11 +16,11 @@ _SCAN, _APP0, _APP14 = 0xDA, 0xE0, 0xEE
 _RGB_MARKER = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 # Frames that TensorFlow's libjpeg decodes: baseline, extended, progressive, and the last two
 # arithmetically coded.
-_FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
-_OTHER_FRAMES = (0xC3, 0xC5, 0xC6, 0xC7, 0xCB, 0xCD, 0xCE, 0xCF)
+_FRAMES = frozenset((0xC0, 0xC1, 0xC2, 0xC9, 0xCA))
+_OTHER_FRAMES = frozenset((0xC3, 0xC5, 0xC6, 0xC7, 0xCB, 0xCD, 0xCE, 0xCF))
 _PROGRESSIVE = (0xC2, 0xCA)
 # Markers without a length: TEM, and the restarts.
-_BARE = (0x01, *range(0xD0, 0xD8))
+_BARE = frozenset((0x01, *range(0xD0, 0xD8)))
 # libjpeg refuses longer sides (jmorecfg.h, JPEG_MAX_DIMENSION).
 _LONGEST = 65500
 
@@ -112,17 +111,21 @@ def _is_adobe(code: int, body: bytes) -> bool:
     return code == _APP14 and len(body) >= 12 and body.startswith(b"Adobe")
 
 
-def _segments(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
+def _segments(data: bytes) -> list[tuple[int, int, int, bytes]]:
     """Markers up to the first scan's: where each was looked for, where it ends, code, content."""
-    at = len(_START)
+    at, last, found = len(_START), len(data) - 4, []
     while True:
-        code, end = _next_marker(data, at)
+        # (Nearly always a marker stands where the one before ends.)
+        if at < last and data[at] == 0xFF and data[at + 1] not in (0, 0xFF):
+            code, end = data[at + 1], at + 2
+        else:
+            code, end = _next_marker(data, at)
         if code == END[1]:
             raise BadJpeg("no scan")
         body = b"" if code in _BARE else _segment(data, end)
-        yield at, end, code, body
+        found.append((at, end, code, body))
         if code == _SCAN:
-            return
+            return found
         at = end if code in _BARE else end + 2 + len(body)
 
 
@@ -130,22 +133,24 @@ def read_header(data: bytes) -> Header:
     """The header of a JPEG file; BadJpeg for what is none."""
     if not data.startswith(_START):
         raise BadJpeg("no JPEG file")
-    kept, is_clean, names = [_START], True, b""
-    frame, is_progressive, has_jfif_marker, adobe = None, False, False, b""
-    for at, end, code, body in _segments(data):
-        is_clean = is_clean and end == at + 2
+    segments = _segments(data)
+    frame, is_progressive, has_jfif_marker, adobe, names = None, False, False, b"", b""
+    for _, _, code, body in segments:
         if code in _OTHER_FRAMES or (code in _FRAMES and frame):
             raise BadJpeg("a frame that is not supported")
-        if code == _SCAN:
-            break
         if code in _FRAMES:
             frame, is_progressive, names = _frame(body), code in _PROGRESSIVE, body[6::3]
-        has_jfif_marker = has_jfif_marker or _is_jfif(code, body)
-        adobe = body if _is_adobe(code, body) else adobe
-        kept.append(_whole(code, body))
+        elif code == _APP0:
+            has_jfif_marker = has_jfif_marker or _is_jfif(code, body)
+        elif code == _APP14 and _is_adobe(code, body):
+            adobe = body
     if frame is None:
         raise BadJpeg("a scan before its frame")
-    cleaned = None if is_clean else b"".join(kept) + data[end - 2 :]
+    cleaned = None
+    if any(end != at + 2 for at, end, _, _ in segments):
+        kept = [_whole(code, body) for _, _, code, body in segments[:-1]]
+        cleaned = b"".join([_START, *kept, data[segments[-1][1] - 2 :]])
+    end = segments[-1][1]
     scan = end if cleaned is None else len(cleaned) - len(data) + end
     # Without a marker that says so the names of the components tell.
     says_rgb = not adobe[11] if adobe else names == b"RGB"

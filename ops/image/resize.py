@@ -16,8 +16,9 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import same_shape
 from .. import shape_inference
 from ..public import raw, tf
 from ..ranks import ranked, vector
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.kernel.sizes import AnySize
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -53,21 +55,28 @@ def check_sizes(
     image: Sequence[Any], size: Any, attr: Callable[..., Any], name: str = "shape_t"
 ) -> tuple[int, int]:
     """The wanted height and width; InvalidArgumentError for what cannot be resized."""
+    if np.ndim(size) != 1:
+        raise errors.invalid(f"{name} must be 1-dimensional{list(np.shape(size))}")
+    refuse_sizes(image, size, attr, name)
+    return int(size[0]), int(size[1])
+
+
+def refuse_sizes(
+    image: Sequence[Any], size: Sequence[Any], attr: Callable[..., Any], name: str = "shape_t"
+) -> None:
+    """InvalidArgumentError for what cannot be resized; sizes may be symbols."""
     if attr("half_pixel_centers") and attr("align_corners"):
         raise errors.invalid("If half_pixel_centers is True, align_corners must be False.")
     if len(image) != 4:
         raise errors.invalid(f"input must be 4-dimensional{list(image)}")
-    if np.ndim(size) != 1:
-        raise errors.invalid(f"{name} must be 1-dimensional{list(np.shape(size))}")
     if len(size) != 2:
         raise errors.invalid(f"{name} must have two elements[{len(size)}]")
-    if int(size[0]) <= 0 or int(size[1]) <= 0:
+    if size[0] <= 0 or size[1] <= 0:
         raise errors.invalid("output dimensions must be positive")
     if image[3] == 0:
         raise errors.invalid("image must have at least one channel")
     if 0 in (image[1], image[2]):
         raise errors.invalid("input image must be of non-zero size")
-    return int(size[0]), int(size[1])
 
 
 def positions(size: int, resized: int, attr: Callable[..., Any], center: float) -> np.ndarray:
@@ -138,19 +147,70 @@ def static_sizes(b: Builder, image: Value, size: Value) -> tuple[int, int] | Non
 def _lower_bilinear(b: Builder, op: OpView, images: Any, size: Value) -> Any:
     from ...jit import library
 
-    wanted = static_sizes(b, images, size)
-    if wanted is None:
+    wanted = _wanted(b, size)
+    if images.ndim != 4 or wanted is None:
         return NotImplemented
-    check_sizes(images.shape, wanted, op.attr)
-    images = b.cast(images, "float32")
-    top, bottom, y = between(images.shape[1], wanted[0], op.attr)
-    left, right, x = between(images.shape[2], wanted[1], op.attr)
-
-    # With static sizes the places and shares are constants of the plan.
+    refuse_sizes(images.shape, wanted, op.attr)
     rows, columns = (
-        [b.constant(part) for part in each] for each in ((top, bottom, y), (left, right, x))
+        _lines_between(b, images.shape[axis + 1], wanted[axis], op.attr) for axis in (0, 1)
     )
+    if images.dtype != "uint8":
+        images = b.cast(images, "float32")
     return library.resized(b, images, rows, columns, *wanted)
+
+
+def _wanted(b: Builder, size: Value) -> Sequence[AnySize] | None:
+    """The wanted height and width, which may be symbols; None where only a run tells."""
+    if not same_shape(size.shape, (2,)):
+        return None
+    known = b.known(size)
+    if known is not None:
+        return list(known)
+    if not b.can_measure:
+        return None
+    # (No size is below zero: what asks for one comes to the reference kernel as zero does.)
+    numbers = (b.reshape(b.slice(size, [i], [1]), []) for i in range(2))
+    return [b.measure(b.map(lambda n: k.maximum(n, 0), number)) for number in numbers]
+
+
+def _lines_between(
+    b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]
+) -> list[Value]:
+    """What `between` says, also of sizes that only a run knows."""
+    if _are_numbers(size, resized):
+        # With static sizes the places and shares are constants of the plan.
+        return [b.constant(part) for part in between(int(size), int(resized), attr)]
+    is_half = attr("half_pixel_centers")
+
+    def place(i: Any, old: Any, new: Any) -> tuple[Any, Any, Any]:
+        half = k.const(0.5, "float32")
+        scale = k.div(old, new)
+        at = k.sub(k.mul(k.add(i, half), scale), half) if is_half else k.mul(i, scale)
+        low = k.floor(at)
+        return low, k.ceil(at), k.sub(at, low)
+
+    places = b.iota([resized], 0, "float32")
+    low, high, near = b.map(place, places, *_extents(b, size, resized, attr))
+    last = b.constant(np.array(size - 1, object), "int64")
+    first, second = (
+        b.map(_within, b.cast(each, "int64"), last, dtype="int64") for each in (low, high)
+    )
+    return [first, second, near]
+
+
+def _are_numbers(*sizes: AnySize) -> bool:
+    return all(isinstance(size, (int, np.integer)) for size in sizes)
+
+
+def _extents(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> list[Value]:
+    """What is divided by what for the scale: sizes, or distances of the outermost pixels."""
+    least = 1 if attr("align_corners") and resized > 1 else 0
+    return [b.cast(b.constant([each - least]), "float32") for each in (size, resized)]
+
+
+def _within(place: Any, last: Any) -> Any:
+    zero = k.const(0, "int64")
+    return k.maximum(k.minimum(place, last), zero)
 
 
 def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np.ndarray:
@@ -172,14 +232,13 @@ def _bilinear_grad(c: KernelContext, grads: np.ndarray, image: np.ndarray) -> np
 def _lower_bilinear_grad(b: Builder, op: OpView, grads: Value, image: Value) -> Any:
     from ...jit import library
 
-    sizes = (*image.shape[1:3], *grads.shape[1:3])
-    if image.dtype != "float32" or not all(isinstance(size, int) for size in sizes):
+    if image.dtype != "float32" or image.ndim != 4 or grads.ndim != 4:
         return NotImplemented
-    height, width, tall, wide = (int(size) for size in sizes)  # (they are numbers)
+    (_, height, width, _), (_, tall, wide, _) = image.shape, grads.shape
     b.require(tall > 0 and wide > 0 and height > 0 and width > 0)
     b.require(b.equal(grads.shape[0], image.shape[0]) and b.equal(grads.shape[3], image.shape[3]))
     rows, columns = (
-        [b.constant(part) for part in between(size, resized, op.attr)]
+        _lines_between(b, size, resized, op.attr)
         for size, resized in ((height, tall), (width, wide))
     )
     return library.resized_gradient(b, grads, rows, columns, height, width, False)
@@ -236,17 +295,37 @@ def _nearest_neighbor(c: KernelContext, images: np.ndarray, size: np.ndarray) ->
 
 
 def _lower_nearest(b: Builder, op: OpView, images: Any, size: Value) -> Any:
-    wanted = static_sizes(b, images, size)
-    if wanted is None:
+    wanted = _wanted(b, size)
+    if images.ndim != 4 or wanted is None:
         return NotImplemented
-    check_sizes(images.shape, wanted, op.attr)
+    refuse_sizes(images.shape, wanted, op.attr)
     for axis, resized in ((1, wanted[0]), (2, wanted[1])):
-        places = _nearest(images.shape[axis], resized, op.attr)
-        images = b.gather(images, b.constant(places, "int64"), axis)
+        images = b.gather(images, _nearest_lines(b, images.shape[axis], resized, op.attr), axis)
     return images
 
 
+def _nearest_lines(b: Builder, size: AnySize, resized: AnySize, attr: Callable[..., Any]) -> Value:
+    """What `_nearest` says, also of sizes that only a run knows."""
+    if _are_numbers(size, resized):
+        return b.constant(_nearest(int(size), int(resized), attr), "int64")
+    half, last = k.const(0.5, "float32"), b.constant(np.array(size - 1, object), "int64")
+
+    def place(i: Any, old: Any, new: Any) -> Any:
+        scale = k.div(old, new)
+        at = k.mul(k.add(i, half) if attr("half_pixel_centers") else i, scale)
+        return k.floor(k.add(at, half) if attr("align_corners") else at)
+
+    places = b.map(place, b.iota([resized], 0, "float32"), *_extents(b, size, resized, attr))
+    return b.map(k.minimum, b.cast(places, "int64"), last)
+
+
 def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.ndarray:
+    if grads.ndim != 4:
+        raise errors.invalid(f"input must be 4-dimensional{shape_text(grads.shape)}")
+    if size.ndim != 1:
+        raise errors.invalid(f"shape_t must be 1-dimensional{shape_text(size.shape)}")
+    if size.size != 2:
+        raise errors.invalid(f"shape_t must have two elements{shape_text(size.shape)}")
     height, width = int(size[0]), int(size[1])
     if height <= 0 or width <= 0:
         raise errors.invalid("shape_t's elements must be positive")
@@ -263,15 +342,18 @@ def _nearest_grad(c: KernelContext, grads: np.ndarray, size: np.ndarray) -> np.n
 def _lower_nearest_grad(b: Builder, op: OpView, grads: Value, size: Value) -> Any:
     from ...jit import library
 
-    wanted = static_sizes(b, grads, size)
-    if wanted is None or not all(wanted):
+    wanted = _wanted(b, size)
+    if grads.ndim != 4 or wanted is None:
         return NotImplemented
+    height, width = wanted
+    b.require(height > 0 and width > 0)
     places = []
     for axis in (0, 1):
-        resized = int(grads.shape[axis + 1])
-        where = b.constant(_nearest(wanted[axis], resized, op.attr), "int64")
-        places.append([where, where, b.constant(np.zeros(resized, np.float32))])
-    return library.resized_gradient(b, grads, places[0], places[1], *wanted, True)
+        resized = grads.shape[axis + 1]
+        where = _nearest_lines(b, wanted[axis], resized, op.attr)
+        # (Of the share, which is for pixels between two others, nothing is read.)
+        places.append([where, where, b.iota([resized], 0, "float32")])
+    return library.resized_gradient(b, grads, places[0], places[1], height, width, True)
 
 
 def _grad_of_nearest(op: Operation, grad: Tensor) -> list[Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,8 @@ def _lu_shape(c: ShapeContext) -> list[TensorShape]:
 
 
 def _each(function: Callable[..., Any], x: np.ndarray) -> list[Any]:
-    return [function(matrix) for matrix in wide(x).reshape(-1, *x.shape[-2:])]
+    count = math.prod(x.shape[:-2])
+    return [function(matrix) for matrix in wide(x).reshape(count, *x.shape[-2:])]
 
 
 def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -40,9 +42,10 @@ def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
     check_square(x)
     factors, orders = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], c.out_dtype(1))
-    rows = orders.reshape(-1, x.shape[-1])
-    target = factors.reshape(-1, *x.shape[-2:])
-    for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True), x)):
+    count = math.prod(x.shape[:-2])
+    rows = orders.reshape(count, x.shape[-1])
+    target = factors.reshape(count, *x.shape[-2:])
+    for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True, check_finite=False), x)):
         if not np.all(np.diagonal(up)):
             raise errors.invalid("Input is not invertible.")
         # SciPy's p puts the factors' rows where the input has them; TensorFlow's is the inverse of

@@ -19,9 +19,9 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ..public import tf
-from ..shape_inference import merge, merge_dim, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked, ranked_at_least
 from . import solve_lower
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ def check_square(x: np.ndarray, what: str = "Input") -> None:
         raise errors.invalid(text)
     if x.shape[-1] != x.shape[-2]:
         raise errors.invalid(f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}")
+
+
+def check_stacks(matrix: np.ndarray, rhs: np.ndarray) -> None:
+    """Raises TensorFlow's error unless there is a right-hand side for each matrix."""
+    if matrix.ndim != rhs.ndim:
+        raise errors.invalid("All input tensors must have the same rank.")
+    if matrix.shape[:-2] != rhs.shape[:-2]:
+        raise errors.invalid("All input tensors must have the same outer dimensions.")
 
 
 def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -246,6 +254,9 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 def _system_shape(c: ShapeContext) -> TensorShape:
     matrix = c.inputs[0]
+    # Least squares have a regularizer, too.
+    for number in c.inputs[2:]:
+        ranked(number, 0)
     if c.op_type != "MatrixSolveLs":
         matrix = square(matrix)
     lhs, rhs = ranked_at_least(matrix, 2), ranked_at_least(c.inputs[1], 2)
@@ -258,12 +269,14 @@ def _system_shape(c: ShapeContext) -> TensorShape:
 
 def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
+    check_stacks(matrix, rhs)
     a = _adjoint(matrix) if c.attr("adjoint") else matrix
     return lapack(_NO_SOLUTION, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
 
 
 def _triangular_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
+    check_stacks(matrix, rhs)
     flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
     return lapack(_NO_SOLUTION, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
 
@@ -332,6 +345,9 @@ export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_s
 def _least_squares_kernel(
     c: KernelContext, matrix: np.ndarray, rhs: np.ndarray, l2: np.ndarray
 ) -> np.ndarray:
+    if l2.ndim:
+        raise errors.invalid(f"l2_regularizer must be scalar, got shape {shape_text(l2.shape)}")
+    check_stacks(matrix, rhs)
     a, b = wide(matrix), wide(rhs)
     if not l2:
         return np.matmul(np.linalg.pinv(a), b).astype(rhs.dtype)

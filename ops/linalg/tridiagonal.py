@@ -130,6 +130,9 @@ def _solve_shape(c: ShapeContext) -> TensorShape:
 
 
 def _solve(c: KernelContext, diagonals: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    for i, given in enumerate((diagonals, rhs)):
+        if given.ndim < 2:
+            raise errors.invalid(f"Input tensor {i} must have rank >= 2, got {given.ndim}")
     if diagonals.shape[-2] != 3:
         raise errors.invalid(
             "Expected diagonals to be provided as a matrix with 3 rows, got "

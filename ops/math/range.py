@@ -16,7 +16,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import ceil_div, is_positive
 from ..elementwise import first_shape, is_integer
@@ -103,7 +103,7 @@ def _range_lower(b: Builder, op: OpView, start: Value, limit: Value, delta: Valu
     apart, by = _plain(last[()] - first[()]), _plain(step[()])
     if isinstance(by, int) and by < 0:
         apart, by = -apart, -by
-    if not is_positive(by):
+    if not is_positive(by) and not by > 0:
         return NotImplemented
     index = b.iota((ceil_div(apart, by),), 0, op.dtype(0))
     if not isinstance(by, int) or step[()] != 1:
@@ -194,6 +194,9 @@ def _linspace_shape(c: ShapeContext) -> TensorShape:
 def _linspace_kernel(
     c: KernelContext, start: np.ndarray, stop: np.ndarray, num: np.ndarray
 ) -> np.ndarray:
+    for name, given in (("start", start), ("stop", stop), ("num", num)):
+        if given.ndim:
+            raise errors.invalid(f"{name} must be a scalar, not shape {shape_text(given.shape)}")
     count, dtype = int(num), c.out_dtype()
     if count <= 0:
         raise errors.invalid(f"Requires num > 0: {count}")
@@ -257,6 +260,8 @@ export("lin_space", "linspace")(linspace)
 
 def _bucketize_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     boundaries = np.asarray(c.attr("boundaries"), np.float32)
+    if (np.diff(boundaries) < 0).any():
+        raise errors.invalid("Expected sorted boundaries")
     # C++ converts an integer to float for the comparison; NumPy would convert both to float64.
     x = x.astype(np.float32) if is_integer(x) else x
     return np.searchsorted(boundaries, x, side="right").astype(np.int32)
@@ -264,7 +269,7 @@ def _bucketize_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _lower_bucketize(b: Builder, op: OpView, x: Value) -> Any:
     boundaries = np.asarray(op.attr("boundaries"), np.float32).tolist()
-    if not 0 < len(boundaries) <= _MOST_BOUNDARIES:
+    if not 0 < len(boundaries) <= _MOST_BOUNDARIES or boundaries != sorted(boundaries):
         return NotImplemented
     wide = x.dtype if x.dtype.startswith("float") else "float64"
 

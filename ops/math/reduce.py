@@ -16,6 +16,8 @@ from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import is_measured
+from .. import shape_inference
 from ..elementwise import is_complex, is_integer, is_lowerable
 from ..ranks import ranked, scalar
 from . import limits
@@ -24,6 +26,7 @@ from . import reduce_gradient as gradients
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.kernel.sizes import AnySize
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -31,26 +34,6 @@ if TYPE_CHECKING:
 _HALF = ("float16", "bfloat16")
 # Of a single element they are, in TensorFlow, the element itself, be it NaN or negative.
 _AS_IT_IS = ("max", "min", "euclidean")
-
-
-def _reduction_shape(c: ShapeContext) -> TensorShape:
-    data, keep = c.inputs[0], c.attr("keep_dims")
-    if c.inputs[1].ndims is not None and c.inputs[1].ndims > 1:
-        raise ValueError(f"Shape must be at most rank 1 but is rank {c.inputs[1].ndims}")
-    axes = c.value(1)
-    if axes is None or data.ndims is None:
-        return TensorShape([None] * data.ndims if keep and data.ndims is not None else None)
-    reduced = set()
-    for axis in axes.ravel().tolist():
-        if not -data.ndims <= axis < data.ndims:
-            raise ValueError(
-                f"Invalid reduction dimension {axis} for input with {data.ndims} dimensions."
-            )
-        reduced.add(axis % data.ndims)
-    sizes = enumerate(data.as_list())
-    if keep:
-        return TensorShape([1 if i in reduced else size for i, size in sizes])
-    return TensorShape([size for i, size in sizes if i not in reduced])
 
 
 def _axes(x: Any, axes: np.ndarray) -> tuple[int, ...]:
@@ -115,10 +98,15 @@ def _lower_by(fn: str) -> Callable[..., Any]:
     return lower
 
 
+def _is_one(b: Builder, size: AnySize) -> bool:
+    """Is there one element?  Of what a run learns on its way that is not asked: it need not be."""
+    return b.equal(size, 1) if not is_measured(size) else False
+
+
 def _reduce(b: Builder, fn: str, x: Value, axes: tuple[int, ...], keep: bool) -> Any:
     if not axes:
         return x
-    if fn in _AS_IT_IS and not is_integer(x) and all(b.equal(x.shape[i], 1) for i in axes):
+    if fn in _AS_IT_IS and not is_integer(x) and all(_is_one(b, x.shape[i]) for i in axes):
         return x if keep else b.reshape(x, [n for i, n in enumerate(x.shape) if i not in axes])
     if fn == "euclidean":
         if is_integer(x):
@@ -162,7 +150,7 @@ def _reduction(
         name,
         f"input: {dtype}, reduction_indices: Tidx -> output: {dtype}",
         attrs,
-        shape=_reduction_shape,
+        shape=shape_inference.reduction,
         kernel=kernel,
         lower=_lower_by(fn),
         gradient=gradient,

@@ -16,7 +16,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.indices import first_outside
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
-from ..shape_inference import merge
+from ..shape_inference import merge, ranked
 from .reduce_segment import check_sorted, combine, rows_shape
 from .segment_lowering import (
     last_plus_one,
@@ -167,6 +167,7 @@ raw_sqrt_n, raw_sqrt_n_counted = _family(
 
 def _grad_shape(c: ShapeContext) -> TensorShape:
     _vectors(c)
+    ranked(c.inputs[3], 0)
     rows = c.value(3)
     if rows is not None and rows < 0:
         raise ValueError("Cannot specify a negative value for output_dim0")
@@ -183,6 +184,11 @@ def _grad_kernel(power: float) -> Callable[..., np.ndarray]:
     def kernel(
         c: KernelContext, grad: np.ndarray, indices: np.ndarray, ids: np.ndarray, dim0: np.ndarray
     ) -> np.ndarray:
+        for name, given in (("indices", indices), ("segment_ids", ids)):
+            if given.ndim != 1:
+                raise errors.invalid(f"{name} should be a vector.")
+        if len(indices) != len(ids):
+            raise errors.invalid("segment_ids and indices should have same size.")
         rows = int(dim0)
         segments = grad.shape[0]
         if rows and ids.size:

@@ -259,10 +259,16 @@ def _bincount_kernel(
     if (values < 0).any():
         raise errors.invalid("Input arr must be non-negative!")
     if not weights.size:
-        counts = np.bincount(values, minlength=int(size))[: int(size)]
+        counts = np.bincount(values, minlength=size.item())[: size.item()]
         return counts.astype(c.out_dtype())
-    kept = values < size
-    bins = np.zeros(int(size), c.out_dtype())
+    if weights.size != values.size:
+        # (TensorFlow 1.15 reads beyond the weights.)
+        raise errors.invalid(
+            f"There are {weights.size} weights for {values.size} values: as many, or none, are "
+            "needed"
+        )
+    kept = values < size.item()
+    bins = np.zeros(size.item(), c.out_dtype())
     np.add.at(bins, values[kept], weights.ravel()[kept])
     return bins
 

@@ -16,8 +16,8 @@ from ..random import philox
 
 _MASK32, _MASK64 = (1 << 32) - 1, (1 << 64) - 1
 _INT32_MAX = (1 << 31) - 1
-# Blocks of the stream computed at a time.
-_CHUNK = 256
+# Blocks of the stream computed at a time: at first, and at most before more are asked for.
+_FIRST_BLOCKS, _MOST_BLOCKS = 32, 256
 
 
 class Bits:
@@ -26,11 +26,13 @@ class Bits:
     def __init__(self, at: philox.Philox) -> None:
         self._at = at
         self._buffer = np.empty(0, np.uint64)
+        self._ahead = _FIRST_BLOCKS
 
     def next32(self, count: int) -> np.ndarray:
         """The next numbers, each in a uint64."""
         if len(self._buffer) < count:
-            blocks = max(-(-(count - len(self._buffer)) // 4), _CHUNK)
+            blocks = max(-(-(count - len(self._buffer)) // 4), self._ahead)
+            self._ahead = min(2 * blocks, _MOST_BLOCKS)
             more = self._at.blocks(blocks).reshape(-1).astype(np.uint64)
             self._buffer = np.concatenate([self._buffer, more])
             self._at = self._at.skip(blocks)
@@ -187,7 +189,8 @@ def draw(sampler: Uniform, bits: Bits, count: int, unique: bool) -> tuple[list[i
     picked: dict[int, None] = {}
     tries = 0
     while True:
-        for value in sampler.sample(bits, max(count - len(picked), 1)):
+        # Those that are not needed are drawn for nothing: the stream is this run's own.
+        for value in sampler.sample(bits, min(count, 2 * (count - len(picked)) + 8)):
             tries += 1
             picked.setdefault(value)
             if len(picked) == count:

@@ -38,6 +38,9 @@ def _formats(c: KernelContext) -> tuple[str, str]:
 
 def _map(c: KernelContext, x: np.ndarray) -> np.ndarray:
     source, target = _formats(c)
+    if ((x < -len(source)) | (x >= len(source))).any():
+        # (TensorFlow 1.15 reads beyond its table.)
+        raise errors.invalid(f"axes must be in [-{len(source)}, {len(source)})")
     places = np.array([target.index(letter) for letter in source], x.dtype)
     return places[np.where(x < 0, x + len(source), x)]
 

@@ -13,8 +13,9 @@ from ...engine.graph.build import define
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape
+from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
+from .. import ranks, shape_inference
 from ..elementwise import is_integer
 from ..public import raw, tf
 from . import unordered
@@ -35,6 +36,8 @@ def _top_k_shape(c: ShapeContext) -> list[TensorShape]:
     if c.op_type == "TopK":
         count = c.attr("k")
     else:
+        if c.inputs[1].ndims not in (None, 0):
+            raise ValueError(f"Input must be scalar but has rank {c.inputs[1].ndims}")
         value = c.value(1)
         count = None if value is None else int(value)
     if shape.ndims is None:
@@ -70,16 +73,24 @@ def _top_k(
 
 def _lower_top_k(b: Builder, op: OpView, x: Value, count: Value | None = None) -> Any:
     from ...jit import library
+    from ...jit.kernel import scalar
+    from ...jit.kernel.sizes import is_measured
 
     known = np.array(op.attr("k")) if count is None else b.known(count)
     if known is None or known.ndim or not x.ndim:
         return NotImplemented
-    kept = known.item()
-    # To sort whole rows, or to take nothing of them, is left to the host.
-    if b.equal(kept, 0) or b.equal(kept, x.shape[-1]):
-        return NotImplemented
-    b.require(kept > 0 and kept < x.shape[-1])
+    kept, length = known.item(), x.shape[-1]
+    b.require(kept >= 0)
+    if is_measured(kept) or is_measured(length):
+        sizes = [b.known_as(np.array(size, object), "int64") for size in (kept, length)]
+        b.require_not(b.map(scalar.gt, *sizes), _too_many)
+    else:
+        b.require(kept <= length)
     return library.largest(b, x, kept)
+
+
+def _too_many() -> BaseException:
+    return errors.invalid("input must have at least k columns")
 
 
 def _place_unordered(x: np.ndarray, indices: np.ndarray) -> None:
@@ -219,12 +230,17 @@ def _in_top_k_shape(c: ShapeContext) -> TensorShape:
 
 
 _DISCRETE = NoGradient("a comparison")
+_IN_TOP_K = ranks.ranked(
+    _in_top_k,
+    ranks.Rank(0, (2,), "predictions must be 2-dimensional"),
+    ranks.vector(1, "targets must be 1-dimensional"),
+)
 define(
     "InTopK",
     "predictions: float32, targets: T -> precision: bool",
     "k: int; T: index = int32",
     shape=_in_top_k_shape,
-    kernel=_in_top_k,
+    kernel=_IN_TOP_K,
     lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
@@ -238,7 +254,7 @@ define(
     "predictions: float32, targets: T, k: T -> precision: bool",
     "T: index = int32",
     shape=_in_top_k_shape,
-    kernel=_in_top_k,
+    kernel=_IN_TOP_K,
     lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
@@ -273,11 +289,33 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int, name: str | N
 
 
 def _nth(c: KernelContext, x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    if n.ndim:
+        raise errors.invalid(f"N must be scalar, got shape {shape_text(n.shape)}")
     at = int(n)
-    if not 0 <= at < x.shape[-1]:
+    if at < 0:
+        raise errors.invalid(f"Need n >= 0, got {at}")
+    if not x.ndim:
+        raise errors.invalid(f"Input must be >= 1-D, got shape {shape_text(x.shape)}")
+    if at >= x.shape[-1]:
         raise errors.invalid("Input must have at least n+1 columns")
     at = x.shape[-1] - 1 - at if c.attr("reverse") else at
     return np.partition(x, at, axis=-1)[..., at]
+
+
+def _nth_shape(c: ShapeContext) -> TensorShape:
+    sizes = shape_inference.ranked_at_least(c.inputs[0], 1)
+    if c.inputs[1].ndims not in (None, 0):
+        raise ValueError(f"Input must be scalar but has rank {c.inputs[1].ndims}")
+    at = c.value(1)
+    if at is not None and int(at) < 0:
+        raise ValueError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {at}"
+        )
+    if sizes is None:
+        return shape_inference.unknown()
+    if at is not None and sizes[-1] is not None and sizes[-1] <= int(at):
+        raise ValueError(f"Input must have last dimension > n = {at} but is {sizes[-1]}")
+    return TensorShape(sizes[:-1])
 
 
 def _nth_gradient(op: Operation, grad: Tensor) -> list[Any]:
@@ -292,7 +330,7 @@ define(
     "NthElement",
     "input: T, n: int32 -> values: T",
     "reverse: bool = false; T: realnumbertype",
-    shape=lambda c: c.inputs[0][:-1] if c.inputs[0].ndims else c.inputs[0],
+    shape=_nth_shape,
     kernel=_nth,
     gradient=_nth_gradient,
     doc="The n-th smallest element of every row.",

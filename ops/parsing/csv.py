@@ -20,7 +20,7 @@ from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import raw
 from ..strings.files import text_array
-from ..strings.numbers import parse_number, parse_numbers
+from ..strings.numbers import few_plain_numbers, parse_number, parse_numbers
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -42,6 +42,36 @@ class _Format:
         self.delimiter = delimiter.encode()
         self.has_quotes: bool = c.attr("use_quote_delim")
         self.selected: list[int] = c.attr("select_cols")
+        self.missing: bytes = c.attr("na_value").encode()
+        # What a record of plain numbers is made of.  (Whole numbers have no `+`.)
+        kinds = list(c.op._attrs["OUT_TYPE"])
+        has_whole = any(kind.is_integer for kind in kinds)
+        self._digits = (b"0123456789-.eE" if has_whole else b"0123456789-+.eE") + self.delimiter
+        # Which columns have which type, unless there are texts among them.
+        places = {kind: [i for i, k in enumerate(kinds) if k == kind] for kind in kinds}
+        self._places = [] if dtypes.string in kinds or self.selected else list(places.items())
+
+    def single(
+        self, record: bytes, kinds: Sequence[DType], shape: tuple[int, ...]
+    ) -> list[np.ndarray] | None:
+        """The columns of one record that is nothing but plain numbers; None if it is not."""
+        if not self._places or record.translate(None, self._digits):
+            return None
+        fields = record.split(self.delimiter)
+        if len(fields) != len(kinds) or b"" in fields or self.missing in fields:
+            return None
+        results: list[Any] = [None] * len(fields)
+        try:
+            for kind, places in self._places:
+                values = few_plain_numbers([fields[i] for i in places], kind)
+                if values is None:
+                    return None
+                for row, i in enumerate(places):
+                    value = values[row : row + 1]
+                    results[i] = value if shape == (1,) else value.reshape(shape)
+        except ValueError:
+            return None
+        return results
 
     def fields(self, record: bytes) -> list[bytes]:
         """The wanted fields of a record, without the quotes around them."""
@@ -127,8 +157,13 @@ def _kernel(
             raise errors.invalid(
                 f"There should only be 1 default per field but field {i} has {default.size}"
             )
-    form, missing = _Format(c), c.attr("na_value").encode()
     kinds = c.op._attrs["OUT_TYPE"]
+    form: _Format = c.kernel_state(lambda: _Format(c))
+    missing = form.missing
+    if records.size == 1:
+        single = form.single(records.item(), kinds, records.shape)
+        if single is not None:
+            return single
     columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
     # All records in one go where none needs a default or has an error; else one by one, in the
     # order in which errors come.

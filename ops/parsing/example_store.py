@@ -31,6 +31,8 @@ _WORDS = {dtypes.string: "bytes", dtypes.float32: "float", dtypes.int64: "int64"
 UNNAMED = "<unknown>"
 # From so many examples on they are read all at once.
 _MANY = 16
+# From so many numbers on a list is read from its bytes.
+_MANY_FLOATS = 64
 
 
 class Sparse(NamedTuple):
@@ -80,8 +82,19 @@ def values_of(feature: Any, dtype: DType) -> np.ndarray:
     """A feature's values of a type; none if they are of another."""
     if dtype == dtypes.string:
         return text_array(feature.bytes_list.value)
-    values = feature.float_list if dtype == dtypes.float32 else feature.int64_list
-    return np.array(values.value, dtype.np_dtype)
+    if dtype == dtypes.float32:
+        return _floats(feature.float_list)
+    # (As a list: NumPy asks a message's own lists for each item one by one.)
+    return np.array(feature.int64_list.value[:], np.int64)
+
+
+def _floats(message: Any) -> np.ndarray:
+    values = message.value
+    count = len(values)
+    if count < _MANY_FLOATS:
+        return np.array(values[:], np.float32)
+    # The end of a serialized list is the numbers as they lie in memory.
+    return np.frombuffer(message.SerializeToString()[-4 * count :], "<f4").copy()
 
 
 def nothing(dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
@@ -295,9 +308,9 @@ def parse_single(
 
 
 def _single(features: Any, asked: Sparse | Dense) -> np.ndarray | None:
-    if asked.key not in features:
+    feature = features.get(asked.key)
+    if feature is None:
         return None
-    feature = features[asked.key]
     dtype = type_of(feature)
     if dtype is None:
         return None
@@ -328,7 +341,8 @@ def _single_dense(features: object, asked: Dense) -> np.ndarray:
                 "could not be found."
             )
         return asked.default
-    size = math.prod(asked.row)
+    row = asked.row
+    size = math.prod(row) if row else 1
     if len(values) % (size or 1) if asked.has_rows else len(values) != size:
         raise errors.invalid(f"Key: {asked.key}.  Can't parse serialized Example.")
-    return values.reshape((-1, *asked.row) if asked.has_rows else asked.row)
+    return values.reshape((-1, *row) if asked.has_rows else row)

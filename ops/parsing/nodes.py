@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -107,10 +108,34 @@ def _parse_example(
 def _parse_single_example(
     c: KernelContext, serialized: np.ndarray, defaults: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    text, attrs = _text(serialized, "serialized"), c.op._attrs
-    dense = dense_features(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
-    check_defaults(dense)
-    return parse_single(text, sparse_features(attrs["sparse_keys"], attrs["sparse_types"]), dense)
+    text = _text(serialized, "serialized")
+    memory: _Single = c.kernel_state(_Single)
+    return parse_single(text, *memory.asked(c, defaults))
+
+
+class _Single:
+    """What is asked of Examples one by one; looked at again when other defaults are given."""
+
+    def __init__(self) -> None:
+        # The defaults that were looked at last, and what came of it.
+        self._last: tuple[Sequence[np.ndarray], list[Sparse], list[Dense]] | None = None
+
+    def asked(
+        self, c: KernelContext, defaults: Sequence[np.ndarray]
+    ) -> tuple[list[Sparse], list[Dense]]:
+        """What a node asks for."""
+        last = self._last
+        # (The same array may have other contents by now, which are read where they are needed.)
+        if last is not None and all(map(operator.is_, last[0], defaults)):
+            return last[1:]
+        attrs = c.op._attrs
+        dense = dense_features(
+            attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults
+        )
+        check_defaults(dense)
+        sparse = sparse_features(attrs["sparse_keys"], attrs["sparse_types"])
+        self._last = list(defaults), sparse, dense
+        return sparse, dense
 
 
 def _asked(

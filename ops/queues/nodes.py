@@ -78,9 +78,12 @@ def _maker(make: Callable[[Any, str], Queue]) -> Callable[[Any], Queue]:
 
 def _require(c: KernelContext, queue: Queue, gives: bool) -> None:
     """InvalidArgumentError unless a node's components have the queue's types."""
+    if c.op in queue.checked:
+        return
     ends = c.op.outputs if gives else c.op._inputs_val[1:]
     given = [tensor.dtype.base_dtype for tensor in ends]
     if given == queue.dtypes:
+        queue.checked.add(c.op)
         return
     handle = "resource" if c.type.endswith("V2") else "string_ref"
     before = [handle, "int32"][: len(c.op._inputs_val)] if gives else [handle]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -15,6 +16,10 @@ from ...engine.types import dtypes
 from .store import Queue
 
 Record = tuple[bytes, bytes]
+# So many records are read at once at most.
+_MOST_AHEAD = 128
+# What a record of a TFRecord file has around it, in bytes.
+_FRAME = 16
 
 
 class Reader:
@@ -45,9 +50,22 @@ class Reader:
 
     # What callers use.
 
-    def read(self, queue: Queue) -> Future:
-        """Key and value of the next record."""
-        return AsyncTask(self._in_turn(self._read_one(queue)))
+    def read(self, queue: Queue) -> Any:
+        """Key and value of the next record, or what gives them."""
+        if not self._turns.take_at_once():
+            return AsyncTask(self._in_turn(self._read_one(queue)))
+        # As a rule no other read is under way, and a file has records left.
+        record: Record | None = None
+        try:
+            if self.finished < self.started:
+                record, _ = self._step()
+        except BaseException:
+            self._turns.give()
+            raise
+        if record is None:
+            return AsyncTask(self._then_give(self._read_one(queue)))
+        self._turns.give()
+        return [_text(part) for part in record]
 
     def read_up_to(self, queue: Queue, count: int) -> Future:
         """Keys and values of at most `count` records, of one unit of work if there are some."""
@@ -107,6 +125,9 @@ class Reader:
 
     def _in_turn(self, steps: Any) -> Generator[Future, Any, Any]:
         yield self._turns.take()
+        return (yield from self._then_give(steps))
+
+    def _then_give(self, steps: Any) -> Generator[Future, Any, Any]:
         try:
             return (yield from steps)
         finally:
@@ -244,19 +265,36 @@ class RecordFileReader(Reader):
         super().__init__(name)
         self._compression = compression
         self._file: Any = None
+        # Records that were read together with one before them, and where each begins.
+        self._ahead: deque[tuple[int, bytes]] = deque()
+        self._most = 1
 
     def _open(self) -> None:
         from ...io.record import RecordReader
 
         self._file = RecordReader(self._path(), self._compression)
+        self._ahead.clear()
+        self._most = 1
 
     def _next(self) -> Record | None:
+        if not self._ahead:
+            self._read_ahead()
+        if not self._ahead:
+            return None
         # The offset of the record's start names it, as in TensorFlow's keys.
+        offset, record = self._ahead.popleft()
+        return b"%s:%d" % (self.work, offset), record
+
+    def _read_ahead(self) -> None:
+        """Reads twice as many records as before, up to some."""
         offset = self._file.offset
-        record = self._file.read()
-        return None if record is None else (b"%s:%d" % (self.work, offset), record)
+        for record in self._file.read_some(self._most):
+            self._ahead.append((offset, record))
+            offset += len(record) + _FRAME
+        self._most = min(2 * self._most, _MOST_AHEAD)
 
     def _close(self) -> None:
+        self._ahead.clear()
         if self._file is not None:
             self._file.close()
 

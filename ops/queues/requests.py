@@ -78,8 +78,15 @@ class RequestQueue:
         """A new request at the end of a line."""
         request = Request(self, name, wanted, advance)
         with self._lock:
-            self._lines[line].append(request)
-        self._flush()
+            # As a rule nobody waits: what is over at once concerns nobody but who asks.
+            if not any(self._lines):
+                request.is_over = advance(request) == DONE
+            if not request.is_over:
+                self._lines[line].append(request)
+        if request.is_over:
+            request.settle(request.value, request.failure)
+        else:
+            self._flush()
         return request
 
     def cancel(self, *requests: Request) -> None:

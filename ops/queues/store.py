@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.memory import recycled_empty
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
@@ -36,6 +38,12 @@ class Queue(RequestQueue):
         if not self.dtypes:
             raise errors.invalid(f"Empty component types for queue {name}")
         self._require_shapes()
+        # What an element's arrays look like where that is known to the last size.
+        self._exact = [
+            tuple(shape.as_list()) if shape.is_fully_defined() else None for shape in self.shapes
+        ]
+        # Operations whose components have been held against the queue's types.
+        self.checked: weakref.WeakSet[object] = weakref.WeakSet()
         super().__init__(lines=2)
 
     def _require_shapes(self) -> None:
@@ -67,7 +75,7 @@ class Queue(RequestQueue):
     def _joined(self, elements: list[Element], component: int) -> np.ndarray:
         """One component of some elements as a batch."""
         sizes = known_sizes(self.shapes[component])
-        result = np.empty([len(elements), *sizes], self.dtypes[component].np_dtype)
+        result = recycled_empty([len(elements), *sizes], self.dtypes[component].np_dtype)
         for row, element in enumerate(elements):
             result[row, ...] = element[component]
         return result
@@ -224,8 +232,9 @@ class Queue(RequestQueue):
             )
 
     def _require_element(self, element: Sequence[np.ndarray]) -> None:
-        for i, (value, shape) in enumerate(zip(element, self.shapes)):
-            self._require_shape(i, value, shape)
+        for i, (value, exact) in enumerate(zip(element, self._exact)):
+            if value.shape != exact:
+                self._require_shape(i, value, self.shapes[i])
 
     def _require_batch(self, batch: Sequence[np.ndarray]) -> None:
         rows = batch[0].shape[0] if batch[0].ndim else 0

@@ -38,6 +38,9 @@ def check_nested(nested: list[np.ndarray], values: np.ndarray) -> None:
     """Raises InvalidArgumentError for splits that are no rows of these values."""
     lengths = [splits.size - 1 for splits in nested[1:]] + [len(values)]
     for level, splits in enumerate(nested):
+        if splits.ndim != 1:
+            shape = shape_text(splits.shape)
+            raise errors.invalid(f"ragged splits must be vectors, but have shape {shape}")
         if not splits.size:
             raise errors.invalid("ragged splits may not be empty.")
         if splits[0]:

@@ -22,6 +22,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.seed import get_seed
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from .. import shape_inference
 from ..public import raw, tf
 from . import philox
 from .random_ops import (
@@ -211,6 +212,26 @@ def random_poisson(
         return raw.RandomPoissonV2(shape, lam, dtype=dtype, seed=seed1, seed2=seed2)
 
 
+def _require_seed(c: ShapeContext, index: int) -> None:
+    (size,) = shape_inference.ranked(c.inputs[index], 1)
+    shape_inference.require_dim(size, 2)
+
+
+def _stateless_shape(c: ShapeContext) -> TensorShape:
+    _require_seed(c, 1)
+    # The limits of integers.
+    for limit in c.inputs[2:]:
+        shape_inference.ranked(limit, 0)
+    return shape_of(c)
+
+
+def _classes_shape(c: ShapeContext) -> TensorShape:
+    _require_seed(c, 2)
+    rows = shape_inference.ranked(c.inputs[0], 2)[0]
+    shape_inference.ranked(c.inputs[1], 0)
+    return TensorShape([rows, _count(c)])
+
+
 def _generator(seed: np.ndarray) -> philox.Philox:
     if seed.shape != (2,):
         raise errors.invalid(f"seed must have shape [2], not {shape_text(seed.shape)}")
@@ -255,7 +276,7 @@ def _define_stateless(name: str, fill: Callable[..., np.ndarray], function: str,
         "shape: T, seed: Tseed -> output: dtype",
         "dtype: {half, bfloat16, float32, float64} = float32; T: index = int32; "
         "Tseed: index = int64",
-        shape=shape_of,
+        shape=_stateless_shape,
         kernel=lambda c, shape, seed: fill(_generator(seed), _dims(shape), c.out_dtype()),
         lower=_lower_stateless(function),
         gradient=RANDOM,
@@ -276,7 +297,7 @@ define(
     "StatelessRandomUniformInt",
     "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
     "dtype: index; T: index; Tseed: index = int64",
-    shape=shape_of,
+    shape=_stateless_shape,
     kernel=lambda c, shape, seed, low, high: _integers(
         c, lambda size: _generator(seed), shape, low, high
     ),
@@ -291,7 +312,7 @@ define(
     "StatelessMultinomial",
     "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     "T: realnumbertype; Tseed: index = int64; output_dtype: index = int64",
-    shape=lambda c: TensorShape([c.inputs[0].with_rank(2)[0], _count(c)]),
+    shape=_classes_shape,
     kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
     lower=_lower_classes,
     gradient=RANDOM,

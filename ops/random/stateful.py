@@ -123,7 +123,8 @@ def _from_machine(c: KernelContext, shape: np.ndarray) -> np.ndarray:
     if kind.kind not in "iu" or kind.itemsize < 4:
         raise errors.invalid(f"Unsupported dtype: {kind.name}")
     size = int(np.prod(dims, dtype=np.int64))
-    return np.frombuffer(secrets.token_bytes(size * kind.itemsize), kind).reshape(dims).copy()
+    drawn = secrets.randbits(8 * size * kind.itemsize).to_bytes(size * kind.itemsize, "little")
+    return np.frombuffer(drawn, kind).reshape(dims).copy()
 
 
 def shape_at(index: int) -> Callable[[ShapeContext], TensorShape]:

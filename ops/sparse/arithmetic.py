@@ -22,6 +22,7 @@ from ..control import with_dependencies
 from ..elementwise import is_integer
 from ..public import tf
 from ..shape_inference import ranked
+from ..sparse_checks import require_sparse, require_vectors
 from .compiled import lower_cwise
 
 if TYPE_CHECKING:
@@ -85,6 +86,13 @@ def _cwise(
         shape: np.ndarray,
         dense: np.ndarray,
     ) -> np.ndarray:
+        if indices.ndim != 2:
+            text = "Input sp_indices should be a matrix but received shape: "
+            raise errors.invalid(f"{text}{shape_text(indices.shape)}")
+        text = "Inputs sp_values and sp_shape should be vectors but received shapes:"
+        require_vectors(text, values, shape)
+        # (TensorFlow reads beyond what it was given.)
+        require_sparse(indices, values, shape)
         _require_spread(indices, shape, np.array(dense.shape, np.int64))
         wide = np.broadcast_to(dense, tuple(shape.tolist()))
         with np.errstate(all="ignore"):
@@ -180,6 +188,10 @@ def _dense_add_kernel(
             "Dimensions of the sparse and the dense tensor must be equal: "
             f"{shape_text(shape.tolist())} vs. {shape_text(dense.shape)}"
         )
+    if values.ndim != 1:
+        text = "Input a_values should be a vector but received shape "
+        raise errors.invalid(f"{text}{shape_text(values.shape)}")
+    require_sparse(indices, values, shape)
     _require_places(dense.shape, indices)
     total = np.array(dense)
     np.add.at(total, tuple(indices.T), values)

@@ -90,6 +90,7 @@ def lower_merge(fn: str, error: Callable[..., object]) -> Callable[..., Any]:
         b.require_shape(values, rows.shape[:1])
         b.require_shape(other_values, other_rows.shape[:1])
         b.require_shape(shape, rows.shape[1:])
+        b.require(all(number.ndim == 0 for number in least))
         _require_alike(b, shape, other_shape, error)
         sides = (rows, values), (other_rows, other_values)
         made = library.merged_rows(b, fn, *sides, *least)
@@ -261,6 +262,7 @@ def lower_reorder(b: Builder, op: OpView, indices: Value, values: Value, shape: 
 
     b.require(indices.ndim == 2)
     b.require_shape(values, indices.shape[:1])
+    b.require_shape(shape, indices.shape[1:])
     order = library.row_order(b, indices)
     return b.pick(indices, order), b.pick(values, order)
 
@@ -471,6 +473,7 @@ def lower_slice_gradient(error: Callable[..., object]) -> Callable[..., Any]:
 
         b.require(indices.ndim == 2 and chosen.ndim == 2)
         b.require(b.equal(indices.shape[1], chosen.shape[1]))
+        b.require(chosen.shape[0] <= indices.shape[0])
         b.require_shape(start, indices.shape[1:])
         b.require_shape(grad, chosen.shape[:1])
         made = library.spread_subsequence(b, grad, indices, chosen, start)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 DEFAULT_HASH_KEY = 0xDECAFCAFFE
+# TensorFlow's name for it.
+_DEFAULT_HASH_KEY = DEFAULT_HASH_KEY
 # MurmurHash2's multiplier, which FingerprintCat64 mixes with.
 _MIX = np.uint64(0xC6A4A7935BD1E995)
 _SHIFT = np.uint64(47)

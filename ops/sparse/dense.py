@@ -19,6 +19,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import product
+from .. import ranks
 from ..array import nd_index
 from ..public import raw, tf
 from ..run_checks import error_of
@@ -251,11 +252,13 @@ def _check_product(
     b_shape: Sequence[int],
     inner: tuple[int, int],
 ) -> None:
-    if indices.ndim != 2:
-        raise errors.invalid("Tensor 'a_indices' is not a matrix")
     if len(indices) != len(values):
         raise errors.invalid(
             "Number of rows of a_indices does not match number of entries in a_values"
+        )
+    if indices.shape[1] != len(a_shape):
+        raise errors.invalid(
+            "Number of columns of a_indices does not match number of entries in a_shape"
         )
     if inner[0] != inner[1]:
         raise errors.invalid(
@@ -310,6 +313,8 @@ def _matmul(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, a_shape: np.ndarray, b: np.ndarray
 ) -> np.ndarray:
     adjoint_a, adjoint_b = c.attr("adjoint_a"), c.attr("adjoint_b")
+    if len(a_shape) != 2:
+        raise errors.invalid("Tensor 'a_shape' must have 2 elements")
     row, column = (1, 0) if adjoint_a else (0, 1)
     rows, inner = int(a_shape[row]), int(a_shape[column])
     _check_product(indices, values, a_shape, b.shape, (inner, b.shape[1 if adjoint_b else 0]))
@@ -324,7 +329,7 @@ def _matmul(
 
 
 def _matmul_shape(c: ShapeContext) -> TensorShape:
-    ranked(c.inputs[0], 2), ranked(c.inputs[1], 1)
+    ranked(c.inputs[0], 2), ranked(c.inputs[1], 1), ranked(c.inputs[2], 1)
     a, b = ranked(c.value_as_shape(2), 2), ranked(c.inputs[3], 2)
     left = a[::-1] if c.attr("adjoint_a") else a
     right = b[::-1] if c.attr("adjoint_b") else b
@@ -353,7 +358,13 @@ define(
     "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
     "T: type; Tindices: index = int64; adjoint_a: bool = false; adjoint_b: bool = false",
     shape=_matmul_shape,
-    kernel=_matmul,
+    kernel=ranks.ranked(
+        _matmul,
+        ranks.Rank(3, (2,), "Tensor 'b' is not a matrix"),
+        ranks.vector(2, "Tensor 'a_shape' is not a vector"),
+        ranks.vector(1, "Tensor 'a_values' is not a vector"),
+        ranks.Rank(0, (2,), "Tensor 'a_indices' is not a matrix"),
+    ),
     lower=_lower_matmul,
     gradient=_matmul_gradient,
     doc="The product of a sparse matrix and a dense one.",

@@ -22,6 +22,13 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..shape_inference import known_sizes
+from ..sparse_checks import (
+    as_one,
+    require_matrices,
+    require_sparse,
+    require_vectors,
+    with_parts,
+)
 from .common import (
     OTHER,
     SAMPLE,
@@ -70,7 +77,7 @@ define(
     "input_indices: int64, input_values: T, input_shape: int64 -> "
     "output_indices: int64, output_values: T",
     shape=lambda c: sparse_result(*sparse_shapes(c))[:2],
-    kernel=_reorder,
+    kernel=with_parts(as_one(_reorder)),
     lower=lower_reorder,
     gradient=_reorder_gradient,
     doc="The entries of a sparse tensor, row by row.",
@@ -166,6 +173,7 @@ def _reshape(c: KernelContext, indices: np.ndarray, shape: np.ndarray, wanted: n
 
 
 def _reshape_shapes(c: ShapeContext) -> list[TensorShape]:
+    c.inputs[1].with_rank(1)
     c.value_as_shape(1)  # places are computed with the sizes
     rows = c.inputs[0].with_rank(2)[0]
     rank = c.inputs[2].with_rank(1)[0]
@@ -462,6 +470,14 @@ def _slice(
     start: np.ndarray,
     size: np.ndarray,
 ) -> Any:
+    for name, given in (("start", start), ("size", size)):
+        require_vectors(f"Input {name} should be a vector but received shape", given)
+    for name, given in (("start", start), ("size", size)):
+        if len(given) != len(shape):
+            raise errors.invalid(
+                f"Expected {name} to be a vector of length {len(shape)} but got length {len(given)}"
+            )
+    require_sparse(indices, values, shape)
     for i, (first, length) in enumerate(zip(start.tolist(), size.tolist(), strict=True)):
         if length < 0 or first + length >= 2**63:
             raise errors.invalid(
@@ -491,6 +507,29 @@ def _require_all_used(count: np.ndarray, found: np.ndarray) -> None:
 def _slice_gradient_kernel(
     c: KernelContext, grad: np.ndarray, indices: np.ndarray, start: np.ndarray, chosen: np.ndarray
 ) -> Any:
+    require_matrices("Input and output indices", " and ", indices, chosen)
+    require_vectors("Input backprop_val_grad should be a vector but received shape:", grad)
+    if indices.shape[1] != chosen.shape[1]:
+        raise errors.invalid(
+            "The input and output should have the same ndims: got: "
+            f"{indices.shape[1]} and {chosen.shape[1]}"
+        )
+    if len(chosen) > len(indices):
+        raise errors.invalid(
+            "# rows of output_indices should be not greater than of input_indices, got "
+            f"{len(chosen)} and {len(indices)}"
+        )
+    if len(grad) != len(chosen):
+        raise errors.invalid(
+            "# elements of backprop_val_grad and # rows of output_indices should match "
+            f"(#nnz of sum): got {len(grad)} and {len(chosen)}"
+        )
+    require_vectors("The input_start should be a vector but received shape", start)
+    if len(start) != indices.shape[1]:
+        raise errors.invalid(
+            f"Expected input_start to be a vector of length {indices.shape[1]} but got length "
+            f"{len(start)}"
+        )
     # The block's entries are some of those given, in their order.
     rows, wanted = indices.tolist(), (chosen + start).tolist()
     result, found = np.zeros(len(rows), grad.dtype), 0
@@ -507,7 +546,7 @@ define(
     "indices: int64, values: T, shape: int64, start: int64, size: int64 -> "
     "output_indices: int64, output_values: T, output_shape: int64",
     shape=lambda c: sparse_result(None, c.inputs[2].with_rank(1).as_list()[0]),
-    kernel=_slice,
+    kernel=with_parts(_slice),
     lower=lower_slice,
     gradient=_slice_gradient,
     doc="A block of a sparse tensor.",

@@ -22,6 +22,7 @@ from ..math.reduce_gradient import reduced_shape
 from ..math.reduce_public import reduction_axes
 from ..public import raw, tf
 from ..shape_inference import ranked
+from ..sparse_checks import require_matrices, require_pair, require_sparse, require_vectors
 from .common import (
     OTHER,
     SAMPLE,
@@ -54,17 +55,6 @@ if TYPE_CHECKING:
 # Two sparse tensors
 
 
-def _require_alike(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> None:
-    """Raises InvalidArgumentError unless both are of one shape; a and b: indices and shape."""
-    (a_indices, a_shape), (b_indices, b_shape) = a, b
-    if a_indices.ndim != 2 or b_indices.ndim != 2:
-        raise errors.invalid(
-            "Input indices should be matrices but received shapes: "
-            f"{shape_text(a_indices.shape)} and {shape_text(b_indices.shape)}"
-        )
-    _require_equal(a_shape, b_shape)
-
-
 def _require_equal(a_shape: np.ndarray, b_shape: np.ndarray) -> None:
     if len(a_shape) != len(b_shape):
         raise errors.invalid(
@@ -76,6 +66,18 @@ def _require_equal(a_shape: np.ndarray, b_shape: np.ndarray) -> None:
             raise errors.invalid(
                 f"Operands' shapes do not match: got {m} and {n} for dimension {i}"
             )
+
+
+_OF_SUM = (
+    "Input indices",
+    "Input values should be vectors but received shapes:",
+    "Input shapes should be a vector but received shapes",
+)
+_OF_EXTREME = (
+    "Inputs a_indices and b_indices",
+    "Inputs a_values and b_values should be vectors but received shapes:",
+    "Input shapes should be a vector but received shapes",
+)
 
 
 def _merged(
@@ -91,7 +93,14 @@ def _merged(
     is.
     """
     (a_indices, a_values, shape), (b_indices, b_values, b_shape) = a, b
-    _require_alike((a_indices, shape), (b_indices, b_shape))
+    require_pair(a, b, _OF_SUM if least is not None else _OF_EXTREME)
+    _require_equal(shape, b_shape)
+    if least is not None and least.ndim:
+        text = "The magnitude threshold must be a scalar: got shape "
+        raise errors.invalid(f"{text}{shape_text(least.shape)}")
+    for indices in (a_indices, b_indices):
+        if indices.shape[1] != len(shape):
+            raise errors.invalid("Order length must be SparseTensor rank.")
     places = merged_rows(a_indices, b_indices)
     sides = []
     for place, values in zip(places, (a_values, b_values), strict=True):
@@ -110,6 +119,12 @@ def _add(c: KernelContext, *given: Any) -> Any:
     return *_merged(given[:3], given[3:6], np.add, given[6]), given[2]
 
 
+def _extreme_shapes(c: ShapeContext) -> list[TensorShape]:
+    for i in (0, 3):
+        sparse_shapes(c, i)
+    return sparse_result(None, ranked(c.inputs[0], 2)[1])[:2]
+
+
 def _add_shape(c: ShapeContext) -> list[TensorShape]:
     c.value_as_shape(2)  # what becomes of it may ask for sizes
     return sparse_result(None, ranked(c.inputs[2], 1)[0])
@@ -125,6 +140,18 @@ def _add_gradient(op: Operation, *grads: Any) -> Any:
 def _add_gradient_kernel(
     c: KernelContext, grad: np.ndarray, a: np.ndarray, b: np.ndarray, total: np.ndarray
 ) -> Any:
+    require_matrices("Input indices", " and ", a, b, total)
+    require_vectors("Input backprop_val_grad should be a vector but received shape:", grad)
+    if not a.shape[1] == b.shape[1] == total.shape[1]:
+        raise errors.invalid(
+            "The densified operands should have the same ndims; for A, B, sum got: "
+            f"{a.shape[1]}{b.shape[1]}{total.shape[1]}"
+        )
+    if len(grad) != len(total):
+        raise errors.invalid(
+            "# elements of backprop_val_grad and # rows of sum_indices should match "
+            f"(#nnz of sum): got {len(grad)} and {len(total)}"
+        )
     # What fell below the threshold gets nothing: one more gradient of zero.
     grads = np.append(grad, np.zeros(1, grad.dtype))
     return tuple(grads[places] for places in parted_rows(a, b, total))
@@ -196,7 +223,7 @@ def _extreme(
         name,
         f"{_PAIR} -> output_indices: int64, output_values: T",
         f"T: {kinds}",
-        shape=lambda c: sparse_result(None, ranked(c.inputs[0], 2)[1])[:2],
+        shape=_extreme_shapes,
         kernel=lambda c, *given: _merged(given[:3], given[3:], combine),
         lower=lower_merge(fn, _require_equal),
         gradient=NoGradient("TensorFlow has none for it", silent=False),
@@ -236,13 +263,18 @@ def _grouped(
     indices: np.ndarray, values: np.ndarray, shape: np.ndarray, axes: np.ndarray, kind: str
 ) -> tuple[list[int], list[int], np.ndarray, np.ndarray]:
     """(kept axes, their sizes, places of the groups that have entries, their reduced values)."""
+    require_vectors("Expected input_shape to be a vector; got shape:", shape)
+    if axes.ndim > 1:
+        text = "Expected reduction_axes to be a scalar or a vector; got shape: "
+        raise errors.invalid(f"{text}{shape_text(axes.shape)}")
     rank = len(shape)
-    require_shape(shape)
     for axis in axes.ravel().tolist():
         if not -rank <= axis < rank:
             raise errors.invalid(
                 f"Invalid reduction dimension {axis}, for input with {rank} dimensions."
             )
+    require_shape(shape)
+    require_sparse(indices, values, shape)
     reduced = {axis % rank for axis in axes.ravel().tolist()}
     kept = [i for i in range(rank) if i not in reduced]
     require_places(indices[:, kept], shape[kept])
@@ -297,6 +329,7 @@ def _sparse_reduction(kind: str) -> Callable[..., Any]:
 
 
 def _reduced(c: ShapeContext) -> TensorShape:
+    ranked(c.inputs[2], 1)
     shape, axes = c.value(2), c.value(3)
     if shape is None or axes is None:
         c.value_as_shape(2)
@@ -427,11 +460,17 @@ def sparse_reduce_max_sparse(
 def _softmax(
     c: KernelContext, indices: np.ndarray, values: np.ndarray, shape: np.ndarray
 ) -> np.ndarray:
+    if indices.ndim != 2:
+        text = "Input sp_indices should be a matrix but received shape: "
+        raise errors.invalid(f"{text}{shape_text(indices.shape)}")
+    text = "Inputs sp_values and sp_shape should be vectors but received shapes:"
+    require_vectors(text, values, shape)
     if len(shape) < 2:
         raise errors.invalid(
             f"Input should have rank >= 2, but received shape: {shape_text(shape.tolist())}"
         )
     require_shape(shape)
+    require_sparse(indices, values, shape)
     # TensorFlow sorts the entries, and its results are in that order.
     order = in_order(indices)
     indices, values = indices[order], values[order]

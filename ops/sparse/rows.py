@@ -17,7 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
-from ...engine.types.shape import Dimension, TensorShape
+from ...engine.types.shape import Dimension, TensorShape, shape_text
 from ..control import with_dependencies
 from ..public import raw, tf
 from ..shape_inference import merge_dim, ranked
@@ -39,7 +39,19 @@ def _fill_rows(
     shape: np.ndarray,
     default: np.ndarray,
 ) -> Any:
+    for name, given, ndim, what in (
+        ("dense_shape", shape, 1, "vector"),
+        ("indices", indices, 2, "matrix"),
+        ("values", values, 1, "vector"),
+        ("default_value", default, 0, "scalar"),
+    ):
+        if given.ndim != ndim:
+            raise errors.invalid(f"{name} must be a {what}, saw: {shape_text(given.shape)}")
+    if not len(shape):
+        raise errors.invalid("Dense shape cannot be empty.")
     rows, rank = int(shape[0]), len(shape)
+    if indices.shape[1] != rank:
+        raise errors.invalid(f"indices have {indices.shape[1]} columns for {rank} dimensions")
     if len(values) != len(indices):
         raise errors.invalid(
             f"The length of `values` ({len(values)}) must match the first dimension of `indices` "
@@ -60,6 +72,9 @@ def _fill_rows(
 
 def _fill_shapes(c: ShapeContext) -> list[TensorShape]:
     count, rank = sparse_shapes(c)
+    number = ranked(c.inputs[1], 1)[0]
+    if None not in (count, number) and count != number:
+        raise ValueError(f"Dimensions must be equal, but are {count} and {number}")
     merge_dim(ranked(c.inputs[0], 2)[1], ranked(c.inputs[2], 1)[0])
     ranked(c.inputs[3], 0)
     if rank == 0:

@@ -16,7 +16,8 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from ..shape_inference import ranked
-from .common import SAMPLE, as_sparse, in_order, parts, sparse_shapes
+from ..sparse_checks import require_sparse, with_parts
+from .common import SAMPLE, as_sparse, in_order, parts, require_order, sparse_shapes
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -65,6 +66,8 @@ def _serialize_many(
         raise errors.invalid(
             f"Rank of input SparseTensor should be > 1, but saw rank: {len(shape)}"
         )
+    require_sparse(indices, values, shape)
+    require_order(indices, shape)
     count, kind = int(shape[0]), c.attr("out_type")
     # Entries of a row stand together, in their order, once they are sorted by it.
     order = np.argsort(indices[:, 0], kind="stable")
@@ -88,7 +91,7 @@ for _name, _kernel, _sizes in (
         "serialized_sparse: out_type",
         "T: type; out_type: {string, variant} = string",
         shape=lambda c, sizes=_sizes: sparse_shapes(c) and TensorShape(sizes),
-        kernel=_kernel,
+        kernel=with_parts(_kernel),
         gradient=_NO_GRADIENT,
         dynamic_shape=True,
         doc="A sparse tensor as three serialized tensors, for each entry of a batch.",

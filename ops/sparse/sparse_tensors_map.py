@@ -208,3 +208,9 @@ def take_many_sparse_from_tensors_map(
     indices.set_shape([None, rank])
     shape.set_shape([rank])
     return SparseTensor(indices, values, shape)
+
+
+# The names of tensorflow.python.ops.sparse_ops.
+_add_sparse_to_tensors_map = add_sparse_to_tensors_map
+_add_many_sparse_to_tensors_map = add_many_sparse_to_tensors_map
+_take_many_sparse_from_tensors_map = take_many_sparse_from_tensors_map

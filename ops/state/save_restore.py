@@ -18,6 +18,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
+from ..ranks import ranked, scalar
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -366,12 +367,16 @@ define(
     test={"needs": "files"},
     doc="Reads a slice of a tensor from a checkpoint of the first format.",
 )
+_SHARD = ("basename", "shard", "num_shards")
 define(
     "ShardedFilename",
     "basename: string, shard: int32, num_shards: int32 -> filename: string",
     shape=_scalars,
-    kernel=lambda c, base, shard, shards: _text(
-        f"{os.fsdecode(base.item())}-{shard:05d}-of-{shards:05d}"
+    kernel=ranked(
+        lambda c, base, shard, shards: _text(
+            f"{os.fsdecode(base.item())}-{int(shard):05d}-of-{int(shards):05d}"
+        ),
+        *(scalar(i, f"{_SHARD[i]} must be a scalar, got shape {{shape}}") for i in range(3)),
     ),
     gradient=_FILES,
     test={"values": [[_text("model"), np.int32(1), np.int32(2)]]},
@@ -381,7 +386,11 @@ define(
     "ShardedFilespec",
     "basename: string, num_shards: int32 -> filename: string",
     shape=_scalars,
-    kernel=lambda c, base, shards: _text(f"{os.fsdecode(base.item())}-?????-of-{shards:05d}"),
+    kernel=ranked(
+        lambda c, base, shards: _text(f"{os.fsdecode(base.item())}-?????-of-{int(shards):05d}"),
+        scalar(0, "basename must be a scalar, got shape {shape}"),
+        scalar(1, "num_shards must be a scalar, got shape {shape}"),
+    ),
     gradient=_FILES,
     test={"values": [[_text("model"), np.int32(2)]]},
     doc="The pattern that all shards of a file match.",

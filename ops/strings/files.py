@@ -13,9 +13,10 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
-from ...engine.types.shape import TensorShape, shape_text
+from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
 from ..public import raw
+from ..shape_inference import known_sizes
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -134,6 +135,33 @@ define(
 def matching_files(pattern: TensorLike, name: str | None = None) -> Any:
     """The sorted names of the files that match a pattern, or one of a vector of patterns."""
     return raw.MatchingFiles(pattern, name=name)
+
+
+def _memory(c: KernelContext) -> np.ndarray:
+    """A tensor as it lies in a file; there may be more in it."""
+    from ...io.files import read_file_to_string
+
+    kind, sizes = c.out_dtype(), known_sizes(as_shape(c.op._attrs["shape"]))
+    text = read_file_to_string(c.attr("memory_region_name"), binary_mode=True)
+    wanted = int(np.prod(sizes, dtype=np.int64)) * kind.itemsize
+    if wanted > len(text):
+        raise errors.internal(
+            f"Readonly memory region has wrong length ({len(text)}) when allocating {wanted}"
+        )
+    return np.frombuffer(text[:wanted], kind).reshape(sizes).copy()
+
+
+define(
+    "ImmutableConst",
+    "-> tensor: dtype",
+    "dtype: type; shape: shape; memory_region_name: string",
+    shape=lambda c: as_shape(c.op._attrs["shape"]),
+    kernel=_memory,
+    gradient=_FILES,
+    touches=reads("memory_region_name"),
+    test={"needs": "files"},
+    doc="A tensor whose numbers are the first bytes of a file, as this machine has them in memory.",
+)
 
 
 @export("io.read_file", "read_file")

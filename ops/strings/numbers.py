@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from struct import Struct
 
 import numpy as np
 
+from ...engine import settings
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 
@@ -20,8 +22,20 @@ _FLOAT = re.compile(
     + _SPACES,
     re.IGNORECASE,
 )
+# The digits of a float64 that a float32 has not, and those of a number halfway between two.
+_BEHIND, _HALF = (1 << 29) - 1, 1 << 28
+# The smallest float32 with all digits.
+_LEAST = float(np.finfo(np.float32).tiny)
+_LARGEST = float(np.finfo(np.float32).max)
+_INT64, _FLOAT64 = Struct("<q"), Struct("<d")
+# One more than the largest integer of a type.
+_MOST = {dtypes.int32: 1 << 31, dtypes.int64: 1 << 63}
 # Longer texts are no numbers.
 _LONGEST = 31
+# From so many texts on they are read by a kernel.
+_MANY = 256
+# The powers of ten that are float64.
+_POWERS = np.array([float(10**i) for i in range(23)])
 
 
 def parse_number(text: bytes, kind: DType) -> int | float:
@@ -40,27 +54,99 @@ def parse_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray:
 
 def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     """The numbers in texts without spaces or words, for which Python's reading is the same."""
-    characters = b"0123456789-" if kind.is_integer else b"0123456789-+.eE"
+    is_integer = kind.is_integer
+    if len(texts) >= _MANY and settings.get("jit") != "never":
+        found = _integers_at_once(texts) if is_integer else _reals_at_once(texts)
+        if found is not None:
+            return _narrowed(texts, found, kind)
+    characters = b"0123456789-" if is_integer else b"0123456789-+.eE"
     if b"".join(texts).translate(None, characters) or max(map(len, texts), default=0) > _LONGEST:
         return None
     try:
-        if kind.is_integer:
-            whole = np.fromiter(map(int, texts), np.int64, len(texts))
-            is_inside = (whole >= kind.min) & (whole <= kind.max)
-            return whole.astype(kind.np_dtype) if is_inside.all() else None
-        values = np.fromiter(map(float, texts), np.float64, len(texts))
+        if len(texts) == 1:
+            return few_plain_numbers(texts, kind)
+        if is_integer:
+            numbers = np.fromiter(map(int, texts), np.int64, len(texts))
+        else:
+            numbers = np.fromiter(map(float, texts), np.float64, len(texts))
     except (ValueError, OverflowError):
         return None
-    if kind != dtypes.float32:
-        return values
-    with np.errstate(over="ignore", invalid="ignore"):
+    return _narrowed(texts, numbers, kind)
+
+
+def _narrowed(texts: Sequence[bytes], numbers: np.ndarray, kind: DType) -> np.ndarray | None:
+    """Numbers of 64 bits in a type; None where some do not fit."""
+    if not kind.is_integer:
+        return _singles(texts, numbers) if kind == dtypes.float32 else numbers
+    if kind == dtypes.int64:
+        return numbers
+    is_inside = (numbers >= kind.min) & (numbers <= kind.max)
+    return numbers.astype(kind.np_dtype) if is_inside.all() else None
+
+
+def _reals_at_once(texts: Sequence[bytes]) -> np.ndarray | None:
+    """Many numbers in double precision, read by a kernel; None if some are not plain."""
+    from ...jit.library import decimals
+    from ...jit.runtime.calling import call
+
+    whole, count = b",".join(texts), len(texts)
+    numbers, unread = np.empty(count, np.float64), np.zeros(count, np.uint8)
+    found = np.zeros(2, np.int64)
+    arrays: list[np.ndarray] = [np.frombuffer(whole or b"\0", np.uint8), _POWERS]
+    arrays += [numbers, unread, found]
+    call(decimals.reals(), arrays, [len(whole), count], 1)
+    left, is_odd = found.tolist()
+    if is_odd:
+        return None
+    for i in np.flatnonzero(unread).tolist() if left else ():
+        numbers[i] = float(texts[i])
+    return numbers
+
+
+def _integers_at_once(texts: Sequence[bytes]) -> np.ndarray | None:
+    """Many whole numbers, read by a kernel; None if some are not plain, or have many digits."""
+    from ...jit.library import decimals
+    from ...jit.runtime.calling import call
+
+    whole, count = b",".join(texts), len(texts)
+    numbers, found = np.empty(count, np.int64), np.zeros(1, np.int64)
+    arrays: list[np.ndarray] = [np.frombuffer(whole or b"\0", np.uint8), numbers, found]
+    call(decimals.integers(), arrays, [len(whole), count], 1)
+    return None if found[0] else numbers
+
+
+def few_plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
+    """The numbers in a few texts of digits, signs, points and `e`; None for a closer look."""
+    if max(map(len, texts)) > _LONGEST:
+        return None
+    if kind.is_integer:
+        limit, wholes = _MOST.get(kind, 0), list(map(int, texts))
+        is_inside = -limit <= min(wholes) and max(wholes) < limit
+        return np.array(wholes, kind.np_dtype) if is_inside else None
+    values = list(map(float, texts))
+    if kind == dtypes.float32:
+        for value in values:
+            if value and (
+                _INT64.unpack(_FLOAT64.pack(value))[0] & _BEHIND == _HALF
+                or not _LEAST <= abs(value) < _LARGEST
+            ):
+                return None
+    return np.array(values, kind.np_dtype)
+
+
+def _singles(texts: Sequence[bytes], values: np.ndarray) -> np.ndarray:
+    """The numbers in texts in single precision, given in double precision."""
+    # Rounded twice, to float64 and then to float32: that is wrong at most where the float64 lies
+    # halfway between two float32, for which the exact text decides.  What is behind the digits of
+    # a float32 is a one and zeros there, unless it is too small to have them all.
+    with np.errstate(over="ignore"):
         singles = values.astype(np.float32)
-        error = values - singles
-        # Rounded twice, to float64 and then to float32: that is wrong at most where the float64
-        # lies halfway between two float32, for which the exact text decides.
-        others = np.nextafter(singles, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
-        for i in np.flatnonzero((error != 0) & (np.abs(others - values) == np.abs(error))).tolist():
-            singles[i] = parse_number(texts[i], kind)
+    is_halfway = (values.view(np.int64) & _BEHIND) == _HALF
+    if values.size and not np.abs(values).min() >= _LEAST:
+        is_halfway |= (np.abs(values) < _LEAST) & (values != 0)
+    if is_halfway.any():
+        for i in np.flatnonzero(is_halfway).tolist():
+            singles[i] = parse_number(texts[i], dtypes.float32)
     return singles
 
 

@@ -47,7 +47,8 @@ _CLASSES = {
 _NO_CHARACTERS = "\udc80-\udcff"
 _MULTILINE = re.compile(r"\(\?[a-zA-Z]*m")
 # What a pattern consists of: an escape, a class of characters, or one character.
-_PIECE = re.compile(r"\\.|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|.", re.DOTALL)
+_UNICODE = r"\\[pP](?:\{\^?\w+\}|\w)"
+_PIECE = re.compile(_UNICODE + r"|\\.|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|.", re.DOTALL)
 # What a backslash begins in a new text: "\1" is a group, and two of them are one.
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 _ESCAPED = frozenset("0123456789\\")
@@ -87,12 +88,26 @@ def _made(pattern: bytes, text: str, none: str) -> re.Pattern[str]:
         raise errors.invalid(f"Invalid pattern: {shown}, error: {error}") from None
 
 
+def _unicode(escape: str) -> str | None:
+    """The members of a class by its category in Unicode; few patterns have any."""
+    from .unicode_classes import members
+
+    return members(escape)
+
+
 def _as_python(piece: str, is_multiline: bool, none: str) -> str:
     """A piece of a pattern of RE2's in Python's notation; `none`: what are no characters."""
     if piece[0] == "[" and len(piece) > 1:
         for name, members in _CLASSES.items():
             piece = piece.replace(name, members)
+        piece = re.sub(_UNICODE, lambda found: _unicode(found[0]) or found[0], piece)
         return f"{piece[:-1]}{none}]" if piece[1] == "^" else piece
+    if piece[:2] in (r"\p", r"\P"):
+        inside = _unicode(piece)
+        if inside == "":
+            return "(?!)"
+        if inside is not None:
+            return f"(?:(?![{none}])[{inside}])" if none else f"[{inside}]"
     if none and piece in (".", r"\D", r"\S", r"\W"):
         return f"(?:(?![{none}]){piece})"
     # Python's `$` stands before a last line's end, too.

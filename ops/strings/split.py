@@ -163,22 +163,11 @@ def _reduce_join(c: KernelContext, inputs: np.ndarray, axes: np.ndarray) -> np.n
     return joined.reshape(shape)
 
 
-def _reduce_shape(c: ShapeContext) -> TensorShape:
-    axes, shape = c.value(1), c.inputs[0]
-    if axes is None or shape.ndims is None:
-        return unknown_shape()
-    gone = {int(axis) % max(shape.ndims, 1) for axis in np.ravel(axes)}
-    sizes = shape.as_list()
-    if c.attr("keep_dims"):
-        return TensorShape([1 if i in gone else size for i, size in enumerate(sizes)])
-    return TensorShape([size for i, size in enumerate(sizes) if i not in gone])
-
-
 define(
     "ReduceJoin",
     "inputs: string, reduction_indices: int32 -> output: string",
     "keep_dims: bool = false; separator: string = ''",
-    shape=_reduce_shape,
+    shape=shape_inference.reduction,
     kernel=_reduce_join,
     gradient=_TEXT,
     doc="Strings joined along dimensions, in the order in which these are named.",
@@ -225,7 +214,14 @@ def _segment_join(
 
 
 def _segment_shape(c: ShapeContext) -> TensorShape:
-    data, ids, count = c.inputs[0], c.inputs[1], c.value(2)
+    data, ids = c.inputs[0], c.inputs[1]
+    shape_inference.ranked(c.inputs[2], 0)
+    count = c.value(2)
+    if ids.ndims is not None:
+        shape_inference.ranked_at_least(data, ids.ndims)
+        for size, wanted in zip(data.as_list() if data.ndims is not None else (), ids.as_list()):
+            if None not in (size, wanted) and size != wanted:
+                raise ValueError(f"Dimensions must be equal, but are {size} and {wanted}")
     if data.ndims is None or ids.ndims is None:
         return unknown_shape()
     return TensorShape([None if count is None else int(count)]).concatenate(data[ids.ndims :])

@@ -179,7 +179,6 @@ define(
     },
 )
 
-_BASE64 = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 _PLAIN_BASE64 = re.compile(rb"[A-Za-z0-9_-]*")
 # What Python's words in Base64 say in TensorFlow's.
 _TO_WEB, _FROM_WEB = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
@@ -187,11 +186,14 @@ _TO_WEB, _FROM_WEB = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/"
 
 def _unpadded(text: bytes) -> bytes:
     """A string in Base64 without what fills it up."""
-    if _BASE64.fullmatch(text) is None:
+    # What fills up stands at the end of a last block of four letters only.
+    plain = text if len(text) % 4 else text.removesuffix(b"=").removesuffix(b"=")
+    if _PLAIN_BASE64.fullmatch(plain[: len(plain) // 4 * 4]) is None:
         raise errors.invalid("Invalid character found in base64.")
-    plain = text.rstrip(b"=")
     if len(plain) % 4 == 1:
         raise errors.invalid("Base64 string length cannot be 1 modulo 4.")
+    if _PLAIN_BASE64.fullmatch(plain) is None:
+        raise errors.invalid("Invalid character found in base64.")
     return plain
 
 

@@ -63,17 +63,46 @@ def _bucket_limits() -> np.ndarray:
     return np.array([*(-x for x in reversed(limits)), 0.0, *limits])
 
 
+@functools.cache
+def _buckets_by_bits() -> np.ndarray:
+    """For the upper 16 bits of a float32 the bucket of all such numbers; -1 if a limit parts them.
+
+    A float32 of these bits is within 1/128 of every other, and a bucket is a tenth wide, so that
+    most of them need no search.
+    """
+    # In order of size: the other 16 bits are zeros, or ones.
+    first = (np.arange(1 << 16, dtype=np.uint32) << 16).view(np.float32)
+    last = (np.arange(1 << 16, dtype=np.uint32) << 16 | 0xFFFF).view(np.float32)
+    ends = [
+        np.searchsorted(_bucket_limits(), np.nan_to_num(end).astype(np.float64), side="right")
+        for end in (first, last)
+    ]
+    return np.where(ends[0] == ends[1], ends[0], -1)
+
+
+def _buckets(given: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The bucket of every value; `given` are the values in the type that they came in."""
+    limits = _bucket_limits()
+    if given.dtype != np.float32 or given.size < 4096:
+        places = np.searchsorted(limits, values, side="right")
+    else:
+        places = _buckets_by_bits()[given.view(np.uint32) >> 16]
+        parted = np.flatnonzero(places < 0)
+        places[parted] = np.searchsorted(limits, values[parted], side="right")
+    return np.minimum(places, limits.size - 1)
+
+
 def fill_histogram(message: Any, values: np.ndarray, name: str) -> None:
     """Counts values; empty buckets in a row become one.  `name` is for who gave nan or infinity."""
-    values = values.reshape(-1).astype(np.float64)
+    given = np.ascontiguousarray(values).reshape(-1)
+    values = given.astype(np.float64)
     wrong = values[~np.isfinite(values)]
     if wrong.size:
         # Like TensorFlow, which goes by the first that is not finite.
         kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
         raise errors.invalid(f"{kind} in summary histogram for: {name}")
     limits = _bucket_limits()
-    places = np.minimum(np.searchsorted(limits, values, side="right"), limits.size - 1)
-    counts = np.bincount(places, minlength=limits.size)
+    counts = np.bincount(_buckets(given, values), minlength=limits.size)
     message.min = values.min(initial=sys.float_info.max)
     message.max = values.max(initial=-sys.float_info.max)
     message.num = values.size

@@ -36,6 +36,24 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
         ("from tensorflow.core.framework.graph_pb2 import GraphDef", "GraphDef()"),
         ("from tensorflow.core.framework import types_pb2", "assert types_pb2.DT_FLOAT == 1"),
         ("from tensorflow.python.client import timeline", "timeline.Timeline"),
+        (
+            "from tensorflow.python.ops import functional_ops, nn_impl, sparse_ops",
+            "functional_ops.If, functional_ops.For, functional_ops.scan, nn_impl.normalize",
+            "assert sparse_ops.sparse_cross.__module__.endswith('sparse.cross')",
+        ),
+        (
+            "from tensorflow.python.profiler import model_analyzer, option_builder",
+            "model_analyzer.profile(options=option_builder.ProfileOptionBuilder.float_operation())",
+        ),
+        (
+            "from tensorflow.python.framework import ops",
+            "assert ops.RegisterShape('NoSuchOp')(None) is None",
+        ),
+        (
+            "from tensorflow.python import tf2",
+            "assert not tf2.enabled(); tf2.enable(); assert tf2.enabled(); tf2.disable()",
+            "assert not tf2.enabled()",
+        ),
         ("from tensorflow.python.framework import graph_util", "graph_util.extract_sub_graph"),
         ("import tensorflow as tf", "import tensorflow.python.framework.ops", "tf.python"),
         ("from tensorflow.examples.tutorials.mnist import input_data", "input_data.read_data_sets"),
@@ -76,12 +94,12 @@ def test_a_missing_name_is_named() -> None:
     assert "cannot import name 'no_such' from 'tensorflow.python.framework.ops'" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["contrib.tensor_forest", "contrib.layers.no_such", "compat.no"])
+@pytest.mark.parametrize("name", ["contrib.saved_model", "contrib.layers.no_such", "compat.no"])
 def test_what_tensorflow_has_is_told_from_typos_when_imported(name: str) -> None:
     package, _, leaf = name.rpartition(".")
     done = run(f"from tensorflow.{package} import {leaf}")
     last = done.stderr.strip().splitlines()[-1]
-    if leaf == "tensor_forest":
+    if leaf == "saved_model":
         text = f"tf.{name} is in TensorFlow 1.15, not in numbaflow yet"
         assert last == f"ModuleNotFoundError: {text}"
     else:
@@ -152,5 +170,40 @@ def test_horizons_of_compatibility_end_where_they_began() -> None:
         "    assert compat.forward_compatible(2019, 12, 1)",
         "    assert not compat.forward_compatible(2020, 1, 1)",
         "assert not before and not compat.forward_compatible(2019, 12, 1)",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_contributions_come_before_functions_of_their_names() -> None:
+    done = run(
+        "from tensorflow.contrib.checkpoint.python import split_dependency",
+        "split_dependency.split_dependency",
+        "from tensorflow.contrib.data.python.ops import unique",
+        "unique.unique",
+        "from tensorflow.contrib.framework.python.ops import arg_scope",
+        "assert callable(arg_scope)",
+        "from tensorflow.contrib.framework.python.framework import experimental",
+        "assert callable(experimental)",
+        "from tensorflow.contrib.sparsemax.python.ops import sparsemax",
+        "sparsemax.sparsemax",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_packages_without_public_names() -> None:
+    done = run(
+        "from tensorflow.contrib.hooks import ProfilerHook",
+        "from tensorflow.contrib.hooks.python.training.profiler_hook import ProfilerHook as same",
+        "assert same is ProfilerHook",
+        "from tensorflow.contrib.saved_model.python.saved_model import reader",
+        "reader.read_saved_model",
+        "from tensorflow.contrib.reduce_slice_ops.python.ops import reduce_slice_ops",
+        "reduce_slice_ops.reduce_slice_sum",
+        "from tensorflow.contrib.libsvm.python.ops import libsvm_ops",
+        "from tensorflow.contrib.libsvm import decode_libsvm",
+        "assert libsvm_ops.decode_libsvm is decode_libsvm",
+        "from tensorflow.contrib.all_reduce.python import all_reduce",
+        "from tensorflow.python.distribute.all_reduce import build_ring_all_reduce",
+        "assert all_reduce.build_ring_all_reduce is build_ring_all_reduce",
     )
     assert done.returncode == 0, done.stderr

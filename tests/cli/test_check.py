@@ -14,7 +14,7 @@ from numbaflow.alias.restore import reading
 
 OLD = b"""
 import numpy as np, tensorflow as tf
-import tensorflow.contrib.tensor_forest as forest
+import tensorflow.contrib.quantization as labeled
 from collections import Mapping
 from tensorflow.python.ops import no_such_ops
 from tensorflow.python.ops import math_ops
@@ -22,7 +22,7 @@ nn = tf.nn
 def f(np_like):
     x = tf.placeholder(tf.float32)
     y = nn.relu(x) + nn.no_such(x) + tf.mul(x, x)
-    return y, np.float, x.eval().tostring(), forest.client, tf.estimator_no
+    return y, np.float, x.eval().tostring(), labeled.LabeledTensor, tf.estimator_no
 tf.train.AdamOptimizer(1.0).no_such_method()
 """
 
@@ -35,10 +35,15 @@ def test_names_are_found_with_their_lines() -> None:
     assert names["tensorflow.python.ops.math_ops"] == [6]
     missing = {reading.shown(name): why for name, why in program.missing.items()}
     assert set(missing) == {
-        *("tf.contrib.tensor_forest", "tf.contrib.tensor_forest.client", "tf.nn.no_such", "tf.mul"),
+        *(
+            "tf.contrib.quantization",
+            "tf.contrib.quantization.LabeledTensor",
+            "tf.nn.no_such",
+            "tf.mul",
+        ),
         *("tensorflow.python.ops.no_such_ops", "tf.estimator_no"),
     }
-    assert missing["tf.contrib.tensor_forest"] == "is in TensorFlow 1.15, not in numbaflow yet"
+    assert missing["tf.contrib.quantization"] == "is in TensorFlow 1.15, not in numbaflow yet"
     assert "--api 0.12" in missing["tf.mul"] and "not a name of" in missing["tf.nn.no_such"]
     assert program.restored == {"collections.Mapping": [4], "numpy.float": [11], ".tostring": [11]}
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,50 @@ def test_variants_are_listed_and_read_back() -> None:
     del message.variant_val[1]
     with pytest.raises(tf.errors.InvalidArgumentError, match="2 variants lists 1"):
         variants_of(message)
+
+
+# A list of two elements and one that was not set, as TensorFlow 1.15.5's SerializeTensor gives it.
+LIST = (
+    "CBUSACJUUwoWdGVuc29yZmxvdzo6VGVuc29yTGlzdBIRAQIB////////////ARICCAIaEggBEgQSAggCKggAAIA/AAAA"
+    "QBoSCAESBBICCAIqCAAAQEAAAIBA"
+)
+
+
+def test_lists_of_tensors_are_read_as_tensorflow_writes_them_and_written_again() -> None:
+    given = base64.b64decode(LIST)
+    with tf.Graph().as_default(), tf.Session() as session:
+        text = tf.placeholder(tf.string, [])
+        handle = tf.parse_tensor(text, tf.variant)
+        raw = tf.raw_ops
+        count = raw.TensorListLength(input_handle=handle)
+        second = raw.TensorListGetItem(
+            input_handle=handle, index=1, element_shape=[2], element_dtype=tf.float32
+        )
+        again = tf.serialize_tensor(tf.identity(handle))
+        for written in (given, session.run(again, {text: given})):
+            found = session.run([count, second], {text: written})
+            assert found[0] == 3 and found[1].tolist() == [3.0, 4.0]
+        for damaged in (given[:-4], given.replace(b"\x01\x02\x01\xff", b"\x01\x7f\x01\xff")):
+            with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.DataLossError)):
+                session.run(count, {text: damaged})
+
+
+def test_lists_of_lists_come_back() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        raw, shape = tf.raw_ops, tf.constant([], tf.int32)
+        inner = raw.TensorListFromTensor(tensor=[[1, 2], [3, 4]], element_shape=[2])
+        outer = raw.EmptyTensorList(
+            element_shape=shape, max_num_elements=5, element_dtype=tf.variant
+        )
+        outer = raw.TensorListPushBack(input_handle=outer, tensor=inner)
+        read = tf.parse_tensor(tf.serialize_tensor(outer), tf.variant)
+        found = raw.TensorListPopBack(
+            input_handle=read, element_shape=shape, element_dtype=tf.variant
+        )[1]
+        stack = raw.TensorListStack(
+            input_handle=found, element_shape=[2], element_dtype=tf.int32, num_elements=-1
+        )
+        assert session.run(stack).tolist() == [[1, 2], [3, 4]]
 
 
 def test_what_cannot_be_written_is_refused_in_place_of_its_address() -> None:

@@ -21,10 +21,10 @@ from typing import Any, ClassVar
 
 PACKAGE = "numbaflow"
 Names = ChainMap[str, Any]
-# What of `os` concerns text, time and processors alone.
+# What of `os` concerns text, time, processors and this process alone.
 _HARMLESS = frozenset(
     "fsdecode fsencode fspath path environ linesep sep strerror cpu_count sched_getaffinity getpid "
-    "PathLike".split()
+    "PathLike abort _exit".split()
 )
 _TEXT = frozenset("basename dirname join split splitext isabs normpath commonprefix sep".split())
 _BUILTINS = frozenset({"open", "exec", "eval", "compile", "__import__", "input"})

@@ -2,7 +2,8 @@
 """Runs cases of ops and their gradients, here or in TensorFlow, and moves them in files.
 
 `python tensorflow_worker.py FOLDER` runs them in TensorFlow for all ops in FOLDER/todo.json, one
-after another: OP.in.npz has the cases, OP.out.npz gets the results, as plain arrays and JSON.
+after another: OP.in.npz has the cases, OP.out.npz gets the results, as plain arrays and JSON.  In
+Python that 3.7 reads, for TensorFlow 1.15.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-Results = dict[str, Any]
+Results = Any
 
 
 # Files
@@ -109,6 +110,8 @@ def _message(error: Exception) -> Results:
     lacks = isinstance(error, NotImplementedError) or type(error).__name__ == "UnimplementedError"
     lacking = ("OpKernel", "not in list of allowed values", "do not yet support")
     lacks = lacks or any(words in text for words in lacking)
+    # (Where nodes were made is of this machine.)
+    text = text.split("Original stack trace")[0].split("\n\t [[")[0]
     lines = [line for line in text.splitlines() if "Graph execution error" not in line]
     return {"message": " ".join(lines)[-300:], "unsupported": lacks}
 
@@ -166,7 +169,7 @@ def _gradients(
     xs = [x for x in feeds if x.dtype.is_floating or x.dtype.is_complex]
     ys = [
         (y, weights(np.asarray(value)))
-        for y, value in zip(outputs, values, strict=True)
+        for y, value in zip(outputs, values)
         if y.dtype.is_floating or y.dtype.is_complex
     ]
     if not xs or not ys:
@@ -187,26 +190,26 @@ def _gradients(
 def main(folder: Path) -> None:
     """Evaluates every op of the list that has no results yet."""
     import tensorflow.compat.v1 as tf
-    from tensorflow.python.framework import op_def_registry
-    from tensorflow.python.framework.op_def_library import apply_op
 
     tf.disable_v2_behavior()
+    lookup, apply_op = _library()
     # The ops themselves, not what the graph optimizer makes of them.
     config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
 
+    is_later = not tf.__version__.startswith("1.")
     for name in json.loads((folder / "todo.json").read_text()):
         target = folder / f"{name}.out.npz"
         if target.exists():
             continue
-        definition = op_def_registry.get(name)
-        if definition is None or definition.deprecation.version:
+        definition = lookup(name)
+        if definition is None or (is_later and definition.deprecation.version):
             save(target, {"missing": True})
             continue
 
         def apply(inputs: list[Any], attrs: Results, definition: Any = definition) -> Any:
-            values = zip((arg.name for arg in definition.input_arg), inputs, strict=True)
+            values = zip((arg.name for arg in definition.input_arg), inputs)
             attrs = {key: _proto(tf, value) for key, value in attrs.items()}
             made = apply_op(definition.name, **dict(values), **{**_defaults(definition), **attrs})
             if isinstance(made, tf.Operation):
@@ -214,6 +217,26 @@ def main(folder: Path) -> None:
             return None, list(tf.nest.flatten(made))
 
         save(target, {"cases": evaluate(tf, apply, load(folder / f"{name}.in.npz"), config)})
+
+
+def _library() -> Any:
+    """(the definition of an op type or None, what makes an op by its type and inputs)."""
+    from tensorflow.python.framework import op_def_library, op_def_registry
+
+    if hasattr(op_def_library, "apply_op"):
+        return op_def_registry.get, op_def_library.apply_op
+    import tensorflow.contrib  # noqa: F401  what it has registers ops, too
+    from tensorflow.contrib.libsvm.python.ops import libsvm_ops  # noqa: F401
+    from tensorflow.contrib.reduce_slice_ops.python.ops import reduce_slice_ops  # noqa: F401
+    from tensorflow.contrib.rnn.python.ops import gru_ops, lstm_ops  # noqa: F401
+    from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python import pywrap_tensorflow
+
+    every = pywrap_tensorflow.TF_GetBuffer(pywrap_tensorflow.TF_GetAllOpList())
+    known = op_def_pb2.OpList.FromString(every)
+    library = op_def_library.OpDefLibrary()
+    library.add_op_list(known)
+    return {op.name: op for op in known.op}.get, library.apply_op
 
 
 def _defaults(definition: Any) -> Results:

@@ -107,7 +107,7 @@ def test_what_is_not_checked_has_a_reason() -> None:
         if callable(registry.lookup(name).gradient) and name not in CHECKED
     }
     assert all(others.values()), others
-    assert len(others) <= 50, sorted(others.items())
+    assert len(others) <= 60, sorted(others.items())
     assert {*WRONG_AS_IN_TENSORFLOW} <= {*CHECKED} and not {*NOT_CHECKED} & {*CHECKED}
 
 

@@ -7,15 +7,26 @@ Imports `engine` and `io`.
 
 # Imported when a target or a server asks for them, or by tools.
 ON_DEMAND = (
-    *("call_threads", "master", "parted_run", "partition", "placement", "remote_session"),
     *(
+        "call_threads",
+        "collectives",
+        "control_loops",
+        "launch",
+        "link",
+        "link_client",
+        "link_server",
+        "master",
+    ),
+    *(
+        *("packing", "part_program"),
+        "parted_run",
+        "partial_run",
+        "partition",
+        "placement",
+        "ray_engine",
+        "remote_session",
         "rendezvous",
         "rpc",
-        "service",
-        "staged_run",
-        "stages",
-        "task_session",
-        "tensor_messages",
-        "worker",
     ),
+    *("service", "staged_run", "stages", "task_session", "tensor_messages", "trace", "worker"),
 )

@@ -20,10 +20,10 @@ from ...engine.graph.devices import parse_device
 from ...engine.graph.graph import Graph
 from ...engine.interface import log
 from ...engine.session import run_order
-from ...engine.session.partial_run import PartialRun, setup
-from ...engine.session.run_metadata import traced
+from ...engine.session.partial_run import setup
 from ...io import protos
 from ...io.graph_extension import extend_graph
+from . import partial_run
 from .parted_run import Feeds, PartedRun, Registered, Step
 from .partition import Partitioner
 from .placement import Placer
@@ -31,6 +31,8 @@ from .rendezvous import task_of
 from .staged_run import StagedRun
 from .stages import staged
 from .task_session import TaskSession
+from .trace import Trace
+from .worker import Transfers
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -152,7 +154,7 @@ class MasterSession:
         self._added = itertools.count()
         self._lock = threading.RLock()
         self._runs: dict[Any, Any] = {}
-        self._partial: dict[str, PartialRun] = {}
+        self._partial: dict[str, Any] = {}
         self._callables: dict[int, Any] = {}
         self._placer = Placer(
             self._graph,
@@ -175,6 +177,7 @@ class MasterSession:
         self._engine = TaskSession(
             self._graph, self._worker.task, own.resources, own.states, self._config
         )
+        self._engine.transfers = Transfers(self._worker, self._engine, own.peers)
         extend_graph(self._graph, graph_def)
 
     def extend(self, graph_def: Any, version: int) -> int:
@@ -253,8 +256,33 @@ class MasterSession:
         devices = self._placer.devices_of(operations)
         tasks = {task_of(device) for device in devices.values()}
         if tasks <= {self._worker.task}:
-            return _LocalRun(self._engine, fed, found, ended)
+            return _LocalRun(self._engine, self._worker.task, fed, found, ended)
         wanted = [tensor for tensor in found if tensor not in set(fed)]
+        return self._spread(devices, fed, wanted, fetches)
+
+    def _part(
+        self,
+        operations: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+    ) -> Any:
+        """What runs these operations, and no others that they depend on."""
+        key = (*operations, None, *feeds, None, *fetches)
+        with self._lock:
+            if key not in self._runs:
+                devices = self._placer.devices_of(operations)
+                names = [tensor.name for tensor in fetches]
+                self._runs[key] = self._spread(devices, list(feeds), list(fetches), names)
+            return self._runs[key]
+
+    def _spread(
+        self,
+        devices: Mapping[Operation, str],
+        fed: Sequence[Tensor],
+        wanted: Sequence[Tensor],
+        fetches: Sequence[str],
+    ) -> StagedRun | PartedRun:
+        """A run on several tasks: of stages, or of parts that speak to each other."""
         peers = self._master.peers
         stages = staged(devices, fed, wanted)
         if stages is None:
@@ -285,9 +313,12 @@ class MasterSession:
             [x for x in found if hasattr(x, "op")], [x for x in found if not hasattr(x, "op")], fed
         )
         tasks = {task_of(device) for device in self._placer.devices_of(operations).values()}
-        if not tasks <= {self._worker.task}:
-            raise errors.unimplemented("Runs in parts across tasks do not run here.")
-        _, run = setup(self._engine, found, fed)
+        run: Any
+        if tasks <= {self._worker.task}:
+            _, run = setup(self._engine, found, fed)
+        else:
+            tensors = found[: len(fetches)]
+            run = partial_run.PartialRun(self._part, fed, tensors, found[len(fetches) :])
         handle = f"{','.join(fetches)};{next(_numbers)}"
         self._partial[handle] = run
         return handle
@@ -336,11 +367,12 @@ class _LocalRun:
     def __init__(
         self,
         engine: TaskSession,
+        task: str,
         feeds: Sequence[Tensor],
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
     ) -> None:
-        self._engine, self._feeds = engine, list(feeds)
+        self._engine, self._task, self._feeds = engine, task, list(feeds)
         self._fetches, self._targets = list(fetches), list(targets)
         computed = [tensor for tensor in fetches if tensor not in set(feeds)]
         self._places = [None if t in set(feeds) else computed.index(t) for t in fetches]
@@ -352,10 +384,12 @@ class _LocalRun:
         with self._engine.running(run, step.seconds):
             if step.is_traced:
                 given = dict(zip(self._feeds, feeds.values()))
-                wanted = [self._fetches, self._targets]
-                return traced(  # type: ignore[no-any-return]
-                    self._engine, wanted, given, step.options, step.metadata
-                )[0]
+                trace = Trace(step.options)
+                results = trace.of_run(
+                    self._engine, self._task, self._fetches, self._targets, given
+                )
+                step.note(trace)
+                return results
             results = self._run(list(feeds.values()))
         given_values = list(feeds.values())
         return [

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ...engine import errors
 from ...engine.types import dtypes
 from ...io import protos
+from .link_client import PART, Told
 from .rendezvous import of_task
 from .tensor_messages import decoded, encoded
+from .trace import Trace
 
 if TYPE_CHECKING:
     from .partition import Part
@@ -42,6 +44,15 @@ class Step:
         """Whether the client wants to know what ran and when."""
         return bool(self.options.trace_level or self.options.output_partition_graphs)
 
+    def trace(self) -> Trace | None:
+        """What notes the part of this task."""
+        return Trace(self.options) if self.is_traced else None
+
+    def note(self, trace: Trace | None) -> None:
+        """Tells the client of it."""
+        if trace is not None:
+            self.metadata.MergeFrom(trace.metadata)
+
 
 class Registered:
     """Parts of a graph that workers have taken: this task's own, and those of others."""
@@ -56,6 +67,8 @@ class Registered:
     ) -> None:
         self.own: tuple[Part, RegisteredGraph] | None = None
         self.others: list[tuple[Part, str]] = []
+        # The runs of the others' parts, as links are told of them.
+        self.told: list[Told] = []
         calls = []
         for part in parts:
             if part.task == worker.task:
@@ -74,6 +87,7 @@ class Registered:
         for part, call in calls:
             response = peers(part.task).outcome(call)
             self.others.append((part, response.graph_handle))
+            self.told.append(_told(handle, part, response.graph_handle))
 
     @staticmethod
     def cleanup(peer: Any, number: int) -> None:
@@ -138,10 +152,10 @@ class PartedRun:
         if self._own is not None:
             part, graph = self._own
             given = {key: feeds[name] for name, key in part.feeds.items()}
+            trace, wanted = step.trace(), list(part.fetches.values())
             try:
-                found = self._worker.run(
-                    graph, number, given, list(part.fetches.values()), step.seconds
-                )
+                found = self._worker.run(graph, number, given, wanted, step.seconds, trace)
+                step.note(trace)
                 values.update((name, found[key]) for name, key in part.fetches.items())
             except errors.OpError as error:
                 failures.append(of_task(error, part.task))
@@ -161,11 +175,8 @@ class PartedRun:
         self._worker.steps.cleanup(number)
 
 
-def run_request(
-    handle: str, part: Part, registered: str, number: int, values: Feeds, step: Step
-) -> Any:
-    """The request to run another task's part, with what it takes of `values`."""
-    request = protos.RunGraphRequest(
+def _request(handle: str, part: Part, registered: str, number: int) -> Any:
+    return protos.RunGraphRequest(
         session_handle=handle,
         create_worker_session_called=True,
         graph_handle=registered,
@@ -173,6 +184,21 @@ def run_request(
         recv_key=list(part.fetches.values()),
         store_errors_in_response_body=True,
     )
+
+
+def _told(handle: str, part: Part, registered: str) -> Told:
+    """The runs of another task's part, without values."""
+    request = _request(handle, part, registered, 0)
+    for key in part.feeds.values():
+        request.send.add(name=key)
+    return Told(PART, request, part.kinds)
+
+
+def run_request(
+    handle: str, part: Part, registered: str, number: int, values: Feeds, step: Step
+) -> Any:
+    """The request to run another task's part, with what it takes of `values`."""
+    request = _request(handle, part, registered, number)
     if step.is_traced:
         request.exec_opts.record_timeline = bool(step.options.trace_level)
         request.exec_opts.record_partition_graphs = step.options.output_partition_graphs

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...engine import errors
 from ...engine.types import dtypes
 from ...io import protos
 from ...io.graph_bytes import NodeWriter
 from ...io.graph_def import version_def
+from .control_loops import ControlLoops, Frames, settled
+from .part_program import MAY_BE_DEAD
 from .rendezvous import make_key, task_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Part:
     graph_def: Any
     feeds: dict[str, str] = field(default_factory=dict)
     fetches: dict[str, str] = field(default_factory=dict)
+    # The dtypes of the feeds, in their order.
+    kinds: list[dtypes.DType] = field(default_factory=list)
     # Whether an operation of it may have to wait for others.
     may_wait: bool = False
 
@@ -56,12 +59,15 @@ class Partitioner:
         kernels for as long as a session, by the name of the node alone.
         """
         self._numbers = numbers
-        self._graph, self._devices, self._incarnations = graph, devices, incarnations
+        self._graph, self._incarnations = graph, incarnations
+        self._inside = between(devices)
+        self._devices = settled(devices) if self._inside else dict(devices)
+        self._frames = Frames(devices if self._inside else {})
+        self._loops = ControlLoops(self._frames, self._name, self._put, self._condition)
         self._fed = set(feeds)
         self.parts: dict[str, Part] = {}
         self._writer = NodeWriter(False)
         self._crossed: dict[tuple[Any, str], str] = {}
-        self._inside = between(devices)
 
     def cut(self, fetches: Sequence[Tensor]) -> list[Part]:
         """The parts, by task."""
@@ -113,14 +119,28 @@ class Partitioner:
         source = self._devices[tensor.op]
         if task_of(source) == task_of(device):
             return _input_name(tensor)
-        self._check(tensor.op, op)
-        return self._cross(tensor, _input_name(tensor), tensor.dtype, source, device)
+        trigger = self._loops.trigger(self._frames.of_edge(tensor.op, op), device)
+        return self._cross_tensor(tensor, device, trigger)
+
+    def _cross_tensor(self, tensor: Tensor, device: str, trigger: str | None) -> str:
+        source, is_inside = self._devices[tensor.op], tensor.op in self._inside
+        name = _input_name(tensor)
+        return self._cross(tensor, name, tensor.dtype, source, device, trigger, is_inside)
+
+    def _condition(self, op: Operation, device: str, trigger: str) -> str:
+        """The condition of a loop within the part of a device."""
+        if task_of(self._devices[op]) == task_of(device):
+            return op.name
+        return self._cross_tensor(op.outputs[0], device, trigger)
+
+    def _put(self, device: str, node: Any) -> None:
+        self._part(device).graph_def.node.append(node)
 
     def _control(self, op: Operation, other: Operation, device: str) -> str:
         source = self._devices[other]
         if task_of(source) == task_of(device):
             return f"^{other.name}"
-        self._check(other, op)
+        trigger = self._loops.trigger(self._frames.of_edge(other, op), device)
         key = (other, task_of(device))
         if key not in self._crossed:
             part = self._part(source)
@@ -130,11 +150,36 @@ class Partitioner:
             token.attr["value"].tensor.dtype = protos.DT_FLOAT
             token.attr["value"].tensor.tensor_shape.dim.add(size=0)
             part.graph_def.node.append(token)
-            self._crossed[key] = self._cross(token.name, token.name, dtypes.float32, source, device)
+            is_inside = other in self._inside
+            taken = self._cross(
+                *(token.name, token.name, dtypes.float32, source, device), trigger, is_inside
+            )
+            self._crossed[key] = self._alive(taken, device) if is_inside else taken
         return "^" + self._crossed[key].partition(":")[0]
 
-    def _cross(self, what: Any, name: str, dtype: Any, source: str, device: str) -> str:
-        """The name by which another task's tensor is known in the part of a device."""
+    def _alive(self, taken: str, device: str) -> str:
+        """What lives only if the taken tensor does: TensorFlow's runtime counts a node as alive,
+        for who waits for it, if it runs, though the tensor that it takes be dead."""
+        node = protos.NodeDef(op="Identity", device=device, input=[taken])
+        node.name = self._name(f"{taken}/")
+        node.attr["T"].type = protos.DT_FLOAT
+        self._part(device).graph_def.node.append(node)
+        return node.name
+
+    def _cross(
+        self,
+        what: Any,
+        name: str,
+        dtype: Any,
+        source: str,
+        device: str,
+        trigger: str | None,
+        is_inside: bool,
+    ) -> str:
+        """The name by which another task's tensor is known in the part of a device.
+
+        trigger: what begins the taking, in a loop; is_inside: whether it may be dead.
+        """
         key = (what, task_of(device))
         if key not in self._crossed:
             label = f"edge_{next(self._numbers)}_{name}"
@@ -143,6 +188,10 @@ class Partitioner:
             sent.input.append(name)
             self._part(source).graph_def.node.append(sent)
             taken = self._transfer("_Recv", self._name(node), dtype, label, source, device, False)
+            if trigger is not None:
+                taken.input.append(f"^{trigger}")
+            if is_inside:
+                taken.attr[MAY_BE_DEAD].b = True
             self._part(device).graph_def.node.append(taken)
             self._crossed[key] = taken.name
         return self._crossed[key]
@@ -156,6 +205,7 @@ class Partitioner:
             )
             part.graph_def.node.append(node)
             part.feeds[tensor.name] = self._key_of(device, device, tensor.name)
+            part.kinds.append(tensor.dtype.base_dtype)
             self._crossed[key] = node.name
         return self._crossed[key]
 
@@ -190,15 +240,6 @@ class Partitioner:
         node.attr["send_device_incarnation"].i = incarnation - ((incarnation >> 63) << 64)
         node.attr["client_terminated"].b = ends
         return node
-
-    def _check(self, source: Operation, op: Operation) -> None:
-        """UnimplementedError for a tensor of a conditional or loop that goes to another task."""
-        if source in self._inside:
-            raise errors.unimplemented(
-                "Conditionals and loops that span tasks do not run here: "
-                f"{{{{node {source.name}}}}} on {self._devices[source]} goes to "
-                f"{{{{node {op.name}}}}} on {self._devices[op]}"
-            )
 
 
 def _input_name(tensor: Tensor) -> str:

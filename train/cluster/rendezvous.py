@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
 
 _MASK = (1 << 64) - 1
+# Frame and iteration of what is in no loop.
+OUTSIDE = "0:0"
 
 
 def key_of(attrs: Any) -> str:
-    """The key of a node that sends or takes, from its attributes."""
+    """The key of a node that sends or takes, from its attributes, in no loop."""
     return make_key(
         attrs["send_device"],
         attrs["send_device_incarnation"],
@@ -32,7 +34,7 @@ def key_of(attrs: Any) -> str:
 
 def make_key(source: str, incarnation: int, target: str, name: str) -> str:
     """The key of a tensor outside of all loops."""
-    return f"{source};{incarnation & _MASK:016x};{target};{name};0:0"
+    return f"{source};{incarnation & _MASK:016x};{target};{name};{OUTSIDE}"
 
 
 def attributes(op: Operation) -> dict[str, Any]:
@@ -74,6 +76,12 @@ class Rendezvous:
         with self._lock:
             waiting = (future for queue in self._waiting.values() for future in queue)
             return not self.has_begun and not self._sent and all(f.is_done for f in waiting)
+
+    @property
+    def has_sent(self) -> bool:
+        """Whether there is a value that nobody has taken yet."""
+        with self._lock:
+            return any(self._sent.values())
 
     def send(self, key: str, value: Any) -> None:
         """Gives a value to who waits for it, or will."""

@@ -8,16 +8,26 @@ TensorFlow leaves out the package: `/tensorflow.MasterService/RunStep`.
 from __future__ import annotations
 
 import functools
+import re
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...io import protos
+from . import link
+from .credentials import Credentials, credentials
+from .shared_memory import machine
+
+if TYPE_CHECKING:
+    from .link_client import Link
 
 PREFIX = "grpc://"
 MASTER, WORKER = "MasterService", "WorkerService"
 _ADVICE = "grpc:// targets and tf.train.Server need grpcio: pip install 'numbaflow[distributed]'"
+# By these a client says which machine it is on, and a server how it is reached there.
+_MACHINE, _LINK = "numbaflow-machine", "numbaflow-link"
 # Messages may be as large as protobuf allows; a port belongs to one server.
 _OPTIONS = (
     ("grpc.max_send_message_length", -1),
@@ -72,12 +82,17 @@ def error_of(raised: Any) -> errors.OpError:
 class Channel:
     """The calls of one service at an address, over one connection; safe for several threads."""
 
-    def __init__(self, address: str, service: str) -> None:
-        """address: "host:port"."""
+    def __init__(self, address: str, service: str, own: Credentials | None = None) -> None:
+        """address: "host:port"; own: what is shown, if not what the settings say."""
         self.address, self._grpc = address, grpc()
-        self._channel = self._grpc.insecure_channel(address, options=_OPTIONS)
+        own = credentials() if own is None else own
+        self._channel = own.channel(self._grpc, address, _OPTIONS)
+        # What every call shows, and what it asks until it is known how the server is reached.
+        self._shown = own.shown()
         self._methods = methods(service)
         self._calls: dict[str, Any] = {}
+        # Where the server is a process of this machine: what runs go by, once it has told.
+        self._link: Link | None = None
         # Calls whose answer nobody waits for; one that nothing refers to is cancelled.
         self._told: set[Any] = set()
 
@@ -100,10 +115,36 @@ class Channel:
         timeout: seconds, of which waiting for the server is part; None: no end.  waits: for a
         server that is not there yet, rather than to fail with UnavailableError.
         """
+        call = self._call_of(name, None)
         try:
-            return self._call_of(name, None)(request, timeout=timeout, wait_for_ready=waits)
+            if self._link is not None:
+                return call(request, timeout=timeout, wait_for_ready=waits, metadata=self._shown)
+            response, made = call.with_call(
+                request, timeout=timeout, wait_for_ready=waits, metadata=self._shown + _asking()
+            )
         except self._grpc.RpcError as error:
             raise error_of(error) from None
+        self._note(made)
+        return response
+
+    @property
+    def link(self) -> Link | None:
+        """What runs go by to a server of this machine; None for others, and before any call."""
+        return self._link
+
+    def unlink(self) -> None:
+        """Forgets that: the server is there no more.  Another one may tell of its own."""
+        found, self._link = self._link, None
+        if found is not None:
+            found.close()
+
+    def _note(self, made: Any) -> None:
+        """Takes the name of a link from the response of a call."""
+        told = [pair.value for pair in made.trailing_metadata() or () if pair.key == _LINK]
+        if told and self._link is None and re.fullmatch(r"numbaflow-[0-9a-f]{32}", told[0]):
+            from .link_client import Link
+
+            self._link = Link(told[0])
 
     def begin(
         self,
@@ -114,7 +155,10 @@ class Channel:
         decode: Callable[[bytes], Any] | None = None,
     ) -> Any:
         """A call under way: gRPC's future, of what `decode` makes of the response's bytes."""
-        return self._call_of(name, decode).future(request, timeout=timeout, wait_for_ready=waits)
+        shown = self._shown + _asking() if self._link is None else self._shown
+        return self._call_of(name, decode).future(
+            request, timeout=timeout, wait_for_ready=waits, metadata=shown
+        )
 
     def tell(self, name: str, request: Any) -> None:
         """Makes a call whose response does not matter, if the server is there."""
@@ -125,7 +169,10 @@ class Channel:
     def outcome(self, begun: Any) -> Any:
         """The response of a call under way."""
         try:
-            return begun.result()
+            response = begun.result()
+            if self._link is None:
+                self._note(begun)
+            return response
         except self._grpc.RpcError as error:
             raise error_of(error) from None
         except self._grpc.FutureCancelledError:
@@ -138,7 +185,57 @@ class Channel:
 
     def close(self) -> None:
         """Ends the connection, and calls that are under way."""
+        self.unlink()
         self._channel.close()
+
+
+def _asking() -> tuple[tuple[str, str], ...]:
+    """What a call says of this machine, for a server that may be there, too."""
+    return ((_MACHINE, machine().decode()),) if link.is_possible() else ()
+
+
+def tell_link(context: Any, name: str) -> None:
+    """Tells a client of this machine the name of a server's link, with the response of its call."""
+    own = machine().decode()
+    if any(pair.key == _MACHINE and pair.value == own for pair in context.invocation_metadata()):
+        context.set_trailing_metadata(((_LINK, name),))
+
+
+def listen(server: Any, address: str, own: Credentials) -> int:
+    """Has a server listen at all that "host:port" stands for; the port.
+
+    (gRPC by itself is content with one of a name's addresses: who is at another one would then
+    answer some of the clients.)
+
+    own: what others have to show.
+
+    Raises:
+        UnknownError: the port is taken.
+    """
+    host, _, wanted = address.rpartition(":")
+    port = int(wanted)
+    try:
+        for one in _addresses_of(host.strip("[]")):
+            port = own.listen(grpc(), server, f"{one}:{port}")
+            if not port:
+                raise RuntimeError(f"no port at {one}")
+    except (RuntimeError, OSError) as error:
+        raise errors.unknown(f"Could not start gRPC server: {error}") from None
+    return port
+
+
+def _addresses_of(host: str) -> list[str]:
+    """What a host's name stands for, as far as this machine has it."""
+    found = []
+    for family, _, _, _, place in socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM):
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            try:
+                tried.bind(place)
+            except OSError:
+                # (A machine without IPv6 resolves names to it all the same.)
+                continue
+        found.append(f"[{place[0]}]" if family == socket.AF_INET6 else str(place[0]))
+    return list(dict.fromkeys(found)) or [host]
 
 
 def options() -> tuple[tuple[str, int], ...]:

@@ -7,21 +7,27 @@ import functools
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...engine import errors
 from ...engine.session.state import Resources
 from ...io import protos
-from . import rpc
+from . import link, rpc
 from .call_threads import CallThreads
+from .credentials import credentials
+from .link_client import PART, STEP, Told
+from .link_server import Answer, LinkCall, LinkServer
 from .master import Master
 from .parted_run import Step
 from .rendezvous import of_task
 from .shared_memory import SharedArray
 from .tensor_messages import decoded, encoded
+from .trace import Trace, wanted_of
 from .worker import Worker
 
+# Seconds in which the last tensors of collectives reach the other members.
+_GRACE = 0.5
 # gRPC has a number for waiting without end.
 _ENDLESS = 1e8
 # As our errors name a node, and as TensorFlow's clients look for it.
@@ -98,15 +104,38 @@ class MasterService:
             for name, value in zip(fetches, values):
                 response.tensor.add(name=name).tensor.CopyFrom(encoded(value, session.dtype(name)))
         except Exception as raised:
-            error = as_error(raised)
-            if error.op is not None:
-                error = of_task(error, self._master.worker.task)
+            error = self._placed(as_error(raised))
             if not request.store_errors_in_response_body:
                 raise error from raised
             response.Clear()
             response.status_code = error.error_code
             response.status_error_message = wire_text(error)
         return response
+
+    def told_step(self, text: bytes) -> Answer:
+        """What answers runs of a RunStepRequest that comes without values."""
+        request = protos.RunStepRequest.FromString(text)
+        feeds = [one.name for one in request.feed]
+        fetches, targets = list(dict.fromkeys(request.fetch)), list(request.target)
+        handle, options, metadata = request.session_handle, request.options, protos.RunMetadata()
+        kinds: list[Any] = []
+
+        def answer(values: list[Any], call: Any, number: int) -> tuple[list[Any], list[Any]]:
+            session = self._master.session(handle)
+            step = Step(options, metadata, call.seconds, call.on_cancel)
+            try:
+                results = session.run(dict(zip(feeds, values)), fetches, targets, step)
+            except errors.OpError as error:
+                raise self._placed(error) from error
+            if not kinds:
+                kinds.extend(session.dtype(name) for name in fetches)
+            return results, kinds
+
+        return answer
+
+    def _placed(self, error: errors.OpError) -> errors.OpError:
+        """An error of a run, with the task where it was."""
+        return error if error.op is None else of_task(error, self._master.worker.task)
 
     @staticmethod
     def _step(options: Any, metadata: Any, call: Call) -> Step:
@@ -214,26 +243,12 @@ class WorkerService:
         try:
             if request.is_partial:
                 raise errors.unimplemented("Runs in parts across tasks do not run here.")
-            graph = self._worker.graph(self._session(request), request.graph_handle)
             given = {one.name: decoded(one.tensor) for one in request.send}
-            is_over = threading.Event()
-
-            def cancel() -> None:
-                if not is_over.is_set():
-                    self._worker.cancel(graph, request.step_id)
-
-            if graph.has_transfers:
-                self._worker.begin(request.step_id)
-            call.on_cancel(cancel)
-            try:
-                found = self._worker.run(
-                    graph, request.step_id, given, list(request.recv_key), call.seconds
-                )
-            finally:
-                is_over.set()
-                if not call.is_awaited:
-                    # Who gave up has said so before this task was done with the step.
-                    self._worker.steps.cleanup(request.step_id)
+            wanted, trace = list(request.recv_key), wanted_of(request.exec_opts)
+            graph, found = self._run(request, request.step_id, given, wanted, call, trace)
+            if trace is not None:
+                response.step_stats.CopyFrom(trace.metadata.step_stats)
+                response.partition_graph.extend(trace.metadata.partition_graphs)
             for key, value in found.items():
                 response.recv.add(name=key).tensor.CopyFrom(encoded(value, graph.dtype(key)))
         except Exception as raised:
@@ -241,11 +256,56 @@ class WorkerService:
             if not request.store_errors_in_response_body:
                 raise error from raised
             response.Clear()
-            response.status_code = error.error_code
-            # Masters say themselves of which task it is.
-            own = f"From {self._worker.task}:\n"
-            response.status_error_message = wire_text(error).removeprefix(own)
+            response.status_code, response.status_error_message = self._failure(error)
         return response
+
+    def _run(
+        self,
+        request: Any,
+        step: int,
+        given: dict[str, Any],
+        wanted: list[str],
+        call: Any,
+        trace: Trace | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Runs the part of a request; the part, and what it gave by key."""
+        graph = self._worker.graph(self._session(request), request.graph_handle)
+        is_over = threading.Event()
+
+        def cancel() -> None:
+            if not is_over.is_set():
+                self._worker.cancel(graph, step)
+
+        if graph.has_transfers:
+            self._worker.begin(step)
+        call.on_cancel(cancel)
+        try:
+            return graph, self._worker.run(graph, step, given, wanted, call.seconds, trace)
+        finally:
+            is_over.set()
+            if not call.is_awaited:
+                # Who gave up has said so before this task was done with the step.
+                self._worker.steps.cleanup(step)
+
+    def told_part(self, text: bytes) -> Answer:
+        """What answers runs of a RunGraphRequest that comes without values."""
+        request = protos.RunGraphRequest.FromString(text)
+        keys, wanted = [one.name for one in request.send], list(request.recv_key)
+
+        def answer(values: list[Any], call: Any, number: int) -> tuple[list[Any], list[Any]]:
+            try:
+                graph, found = self._run(request, number, dict(zip(keys, values)), wanted, call)
+            except Exception as raised:
+                code, text = self._failure(raised)
+                raise errors.make_error(None, None, text, code) from raised
+            return [found[key] for key in wanted], [graph.dtype(key) for key in wanted]
+
+        return answer
+
+    def _failure(self, raised: Exception) -> tuple[int, str]:
+        """The code and text of what a part failed with; masters say themselves of which task."""
+        error = as_error(raised)
+        return error.error_code, wire_text(error).removeprefix(f"From {self._worker.task}:\n")
 
     def CleanupGraph(self, request: Any, call: Call) -> Any:
         """Forgets a step."""
@@ -256,6 +316,11 @@ class WorkerService:
         """Clears containers of this task."""
         self._worker.clear(list(request.container))
         return protos.CleanupAllResponse()
+
+    def CompleteGroup(self, request: Any, call: Call) -> Any:
+        """Waits until all members of a group have come; who they are."""
+        member = self._worker.member(request.device_name[0])
+        return self._worker.leader.complete(request, member, lambda: call.is_awaited)
 
     def RecvTensor(self, request: Any, call: Call) -> bytes:
         """A tensor of a step, once it is there; the bytes of the response."""
@@ -286,8 +351,26 @@ class WorkerService:
 class InProcess:
     """Calls of a service in this process, as a Channel has them."""
 
-    def __init__(self, service: Any) -> None:
+    def __init__(self, service: MasterService) -> None:
         self._service = service
+        self._runs: dict[Told, Answer] = {}
+
+    @property
+    def link(self) -> InProcess:
+        """Runs without messages, too."""
+        return self
+
+    def run(
+        self, told: Told, values: Sequence[Any], seconds: float | None = None
+    ) -> list[Any] | None:
+        """The values of a run."""
+        answer = self._runs.get(told)
+        if answer is None:
+            answer = self._runs[told] = self._service.told_step(told.text)
+        try:
+            return answer(list(values), LinkCall(lambda call: None, seconds or 0.0), 0)[0]
+        except errors.OpError as error:
+            raise errors.make_error(None, None, wire_text(error), error.error_code) from error
 
     def call(
         self, name: str, request: Any, timeout: float | None = None, waits: bool = True
@@ -309,19 +392,17 @@ class Host:
         self._lock = threading.Lock()
         self._threads = CallThreads("numbaflow-task")
         self._server = self._grpc.server(self._threads, options=rpc.options())
-        try:
-            port = self._server.add_insecure_port(address)
-        except RuntimeError as error:
-            raise errors.unknown(f"Could not start gRPC server: {error}") from None
-        if not port:
-            raise errors.unknown(f"Could not start gRPC server at {address}")
-        self.port = port
+        self._own = credentials()
+        self.port = rpc.listen(self._server, address, self._own)
         self.resources = Resources(task)
         peers = self._peers(tasks)
         self.worker = Worker(task, secrets.randbits(63) | 1, self.resources, peers)
+        self.worker.leads = leading(tasks)
         self.master = Master(self.worker, list(tasks), peers)
         self.master_service = MasterService(self.master)
         worker_service = WorkerService(self.worker, self._peers_of)
+        makers = {STEP: self.master_service.told_step, PART: worker_service.told_part}
+        self._link = LinkServer(makers, _failure) if link.is_possible() else None
         self._server.add_generic_rpc_handlers(
             (
                 self._handler(rpc.MASTER, self.master_service),
@@ -331,11 +412,16 @@ class Host:
 
     def start(self) -> None:
         """Begins to listen."""
+        if self._link is not None:
+            self._link.start()
         self._server.start()
 
     def stop(self) -> None:
         """Ends listening, and what is under way."""
-        self._server.stop(None)
+        # (What others have asked for may still be on its way to them.)
+        self._server.stop(_GRACE).wait() if self.worker.linger() else self._server.stop(None)
+        if self._link is not None:
+            self._link.stop()
         for channel in self._channels.values():
             channel.close()
         self._threads.shutdown()
@@ -350,7 +436,7 @@ class Host:
         found = self._channels.get(address)
         if found is None:
             with self._lock:
-                found = self._channels.get(address) or rpc.Channel(address, rpc.WORKER)
+                found = self._channels.get(address) or rpc.Channel(address, rpc.WORKER, self._own)
                 self._channels[address] = found
         return found
 
@@ -368,6 +454,9 @@ class Host:
 
     def _serve(self, function: Callable[[Any, Call], Any], request: Any, context: Any) -> Any:
         try:
+            self._own.require(context.invocation_metadata())
+            if self._link is not None:
+                rpc.tell_link(context, self._link.name)
             return function(request, Call(context))
         except Exception as raised:
             error = as_error(raised)
@@ -384,8 +473,23 @@ def task_addresses(cluster: Any) -> dict[str, str]:
     }
 
 
+def leading(tasks: Iterable[str]) -> str:
+    """The task that leads groups of collectives: the chief, or else the first worker."""
+    known = sorted(tasks)
+    for job in ("chief", "worker"):
+        found = [task for task in known if task.startswith(f"/job:{job}/")]
+        if found:
+            return found[0]
+    return known[0]
+
+
 def _refused(name: str, request: Any, call: Call) -> Any:
-    raise errors.unimplemented(f"{name} is not answered here: there are no collectives.")
+    raise errors.unimplemented(f"{name} is not answered here.")
+
+
+def _failure(raised: Exception) -> tuple[int, str]:
+    error = as_error(raised)
+    return error.error_code, wire_text(error)
 
 
 def _serialized(response: Any) -> bytes:

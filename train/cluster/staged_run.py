@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
+from .link_client import Pending, Told
 from .parted_run import Feeds, Registered, Step, failure_of, run_request, values_of
 from .rendezvous import Rendezvous, of_task
 
 if TYPE_CHECKING:
+    from .partition import Part
     from .worker import Worker
 
 
@@ -81,9 +83,8 @@ class StagedRun:
         if stage.own is None and len(stage.others) == 1 and not stage.others[0][0].may_wait:
             return self._single(stage, number, values, step, seconds)
         calls = []
-        for part, registered in stage.others:
-            request = run_request(self._handle, part, registered, number, values, step)
-            call = self._peers(part.task).begin("RunGraph", request, seconds, waits=False)
+        for (part, registered), told in zip(stage.others, stage.told):
+            call = self._begin(part, registered, told, number, values, step, seconds)
             calls.append((part, call))
         cancels = [call.cancel for _, call in calls]
         found: dict[str, Any] = {}
@@ -93,8 +94,10 @@ class StagedRun:
             cancels.append(lambda: graph.session.run_futures.cancel_run(number))
             progress.enter(cancels)
             given = {key: values[name] for name, key in part.feeds.items()}
+            trace, wanted = step.trace(), list(part.fetches.values())
             try:
-                results = graph(number, Rendezvous(), given, list(part.fetches.values()), seconds)
+                results = graph(number, Rendezvous(), given, wanted, seconds, trace)
+                step.note(trace)
                 found.update((name, results[key]) for name, key in part.fetches.items())
             except errors.OpError as error:
                 failures.append(of_task(error, part.task))
@@ -104,7 +107,7 @@ class StagedRun:
             progress.enter(cancels)
         for part, call in calls:
             try:
-                found.update(values_of(self._peers(part.task).outcome(call), part, step))
+                found.update(self._outcome(part, call, step))
             except errors.OpError as error:
                 failures.append(of_task(error, part.task))
         for part, _ in stage.others:
@@ -125,11 +128,41 @@ class StagedRun:
         """A stage of one other task: a call that nobody has to cancel is a simpler one."""
         [(part, registered)] = stage.others
         peer = self._peers(part.task)
-        request = run_request(self._handle, part, registered, number, values, step)
         try:
+            if peer.link is not None and not step.is_traced:
+                call = self._begin(part, registered, stage.told[0], number, values, step, seconds)
+                return self._outcome(part, call, step)
+            request = run_request(self._handle, part, registered, number, values, step)
             return values_of(peer.call("RunGraph", request, seconds, waits=False), part, step)
         except errors.OpError as error:
             raise of_task(error, part.task) from None
         finally:
             if not self._worker.is_kin(part.task):
                 stage.cleanup(peer, number)
+
+    def _begin(
+        self,
+        part: Part,
+        registered: str,
+        told: Told,
+        number: int,
+        values: Mapping[str, Any],
+        step: Step,
+        seconds: float | None,
+    ) -> Any:
+        """Begins another task's part: by a link, where there is one, else by a call."""
+        peer = self._peers(part.task)
+        link = None if step.is_traced else peer.link
+        if link is not None:
+            given = [values[name] for name in part.feeds]
+            begun = link.begin(told, given, seconds, number)
+            if begun is not None:
+                return begun
+            peer.unlink()
+        request = run_request(self._handle, part, registered, number, values, step)
+        return peer.begin("RunGraph", request, seconds, waits=False)
+
+    def _outcome(self, part: Part, call: Any, step: Step) -> dict[str, Any]:
+        if isinstance(call, Pending):
+            return dict(zip(part.fetches, call.outcome()))
+        return values_of(self._peers(part.task).outcome(call), part, step)

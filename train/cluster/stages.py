@@ -27,6 +27,7 @@ _LARGE = 16 << 20
 _SMALL = 1 << 16
 _MOST = 8  # stages
 # Loops and arrays of tensors are not followed.
+_MEETING = "Collective"
 _ROLES = ("", "wait", "switch", "merge")
 
 
@@ -48,6 +49,9 @@ def staged(
     """
     if any(op.definition.control_flow_role not in _ROLES for op in devices):
         return None
+    if any(op.type.startswith(_MEETING) for op in devices):
+        # Its members wait for each other, whatever their stages are.
+        return None
     work = _Stages(devices, set(feeds))
     if not work.is_sound():
         return None
@@ -60,7 +64,7 @@ class _Stages:
     def __init__(self, devices: Mapping[Operation, str], fed: set[Tensor]) -> None:
         self.devices, self.fed = devices, fed
         self.task = {op: task_of(device) for op, device in devices.items()}
-        self.free = {op for op in devices if _is_free(op)}
+        self.free = {op for op in devices if is_free(op)}
         self.stage: dict[Operation, int] = {}
         for op in devices:
             before = [t.op for t in op._inputs_val if t not in fed]
@@ -191,7 +195,7 @@ def _computes(op: Operation) -> bool:
     return not any(t.dtype._is_ref_dtype or t.dtype == dtypes.resource for t in tensors)
 
 
-def _is_free(op: Operation) -> bool:
+def is_free(op: Operation) -> bool:
     """Does an operation take nothing, and give the same whenever it runs?"""
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False

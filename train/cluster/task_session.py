@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.session.futures import FutureSet, SessionFutures
 from ...engine.session.session import BaseSession
 from ...engine.session.state import Resources
+from .part_program import PartProgram
 
 if TYPE_CHECKING:
     from ...engine.graph.graph import Graph
@@ -71,6 +72,8 @@ class RunFutures(SessionFutures):
 
 class TaskSession(BaseSession):
     """A session of a task: its graph, the state that it is given, and runs by several callers."""
+
+    flow_class = PartProgram
 
     def __init__(
         self, graph: Graph, task: str, resources: Resources, states: dict[Any, Any], config: Any

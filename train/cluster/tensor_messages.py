@@ -17,6 +17,7 @@ from ...engine import errors
 from ...engine.types import dtypes
 from ...io import protos
 from ...io.tensor_proto import make_ndarray, shape_proto, tensor_proto
+from ...io.variants import variant_tensor_proto, variants_of
 
 _RESOURCE = np.dtype([("resource", np.ubyte)])
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -43,7 +44,7 @@ def encoded(value: Any, dtype: dtypes.DType) -> Any:
         message.resource_handle_val.add().ParseFromString(array.tobytes())
         return message
     if dtype == dtypes.variant:
-        raise errors.unimplemented("Tensors of variants do not cross processes.")
+        return variant_tensor_proto(array)
     return tensor_proto(array, dtype, raw=dtype != dtypes.string)
 
 
@@ -53,7 +54,7 @@ def decoded(message: Any) -> np.ndarray:
         handle = message.resource_handle_val[0].SerializeToString()
         return np.frombuffer(handle, _RESOURCE).copy()
     if message.dtype == protos.DT_VARIANT:
-        raise errors.unimplemented("Tensors of variants do not cross processes.")
+        return variants_of(message)
     if message.dtype == protos.DT_STRING and message.tensor_content:
         return _texts(memoryview(message.tensor_content), message.tensor_shape)
     return make_ndarray(message)

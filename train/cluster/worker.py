@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,31 +17,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.session.futures import Future
+from ...engine.session.futures import DEAD, Dead, Future
 from ...engine.session.state import Resources
 from ...engine.types import dtypes
 from ...io import protos
 from ...io.graph_extension import RuntimeGraph, extend_graph
 from . import rpc
-from .rendezvous import Rendezvous, Steps, attributes, key_of, of_task, task_of
+from .collectives import Collectives, Leader, Member
+from .part_program import RECEIVES, SENDS, crosses_within
+from .rendezvous import OUTSIDE, Rendezvous, Steps, attributes, key_of, of_task, task_of
 from .shared_memory import SharedArray, ask, is_worth_it, mapped
 from .task_session import TaskSession
 from .tensor_messages import received, received_bytes
+from .trace import Trace
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
+# So long a task that ends is there for others who need what it has given, and so often it looks.
+_LINGER, _LOOK = 5.0, 0.01
 # By what tasks of this package know each other.
 _KIN = "numbaflow"
-_SENDS, _RECEIVES = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
-
-
-class Dead:
-    """What stands for a tensor that a branch did not make."""
-
-
-DEAD = Dead()
 
 
 @dataclass
@@ -59,19 +57,42 @@ class Transfers:
     def __init__(self, worker: Worker, session: TaskSession, peers: Any) -> None:
         self._worker, self._session, self._peers = worker, session, peers
         self._keys: dict[Operation, tuple[str, str]] = {}
+        self.collectives = Collectives(worker, self._fetch, self._complete)
 
-    def _key(self, op: Operation, device: str) -> tuple[str, str]:
+    def _fetch(self, task: str, key: str, step: int) -> Future:
+        return _remote(self._peers(task), task, key, step, self._worker.steps.find(step))
+
+    def _complete(self, request: Any) -> Any:
+        """Has the leader of groups complete one."""
+        worker = self._worker
+        if worker.leads == worker.task:
+            return worker.leader.complete(request, worker.member(worker.device))
+        try:
+            return self._peers(worker.leads).call("CompleteGroup", request)
+        except errors.OpError as error:
+            raise of_task(error, worker.leads) from None
+
+    def _key(self, op: Operation, device: str, turn: str) -> tuple[str, str]:
         """The key of an operation's tensor, and the task of the device at the other end."""
         found = self._keys.get(op)
         if found is None:
             attrs = attributes(op)
             found = self._keys[op] = key_of(attrs), task_of(attrs[device])
-        return found
+        if turn == OUTSIDE:
+            return found
+        return found[0].removesuffix(OUTSIDE) + turn, found[1]
 
-    def send(self, op: Operation, tensor: Any) -> None:
-        """Keeps a tensor for who asks for it: as an array within the task, else as it is sent."""
-        key, task = self._key(op, "recv_device")
+    def send(self, op: Operation, tensor: Any, turn: str = OUTSIDE) -> None:
+        """Keeps a tensor for who asks for it: as an array within the task, else as it is sent.
+
+        tensor: may be DEAD; turn: frame and iteration of a loop.
+        """
+        key, task = self._key(op, "recv_device", turn)
         dtype = op._inputs_val[0].dtype
+        if tensor is DEAD:
+            dead = DEAD if task == self._worker.task else received_bytes(None, dtype)
+            self._session.current.rendezvous.send(key, dead)
+            return
         array = np.asarray(tensor)
         value: Any
         if task == self._worker.task:
@@ -82,16 +103,16 @@ class Transfers:
             value = received_bytes(array, dtype)
         self._session.current.rendezvous.send(key, value)
 
-    def receive(self, op: Operation) -> Future:
-        """The tensor of another task, or another device of this one."""
-        key, task = self._key(op, "send_device")
+    def receive(self, op: Operation, turn: str = OUTSIDE) -> Future:
+        """The tensor of another task, or another device of this one; it may be DEAD."""
+        key, task = self._key(op, "send_device", turn)
         current = self._session.current
         if task == self._worker.task:
             return current.rendezvous.receive(key)  # type: ignore[no-any-return]
-        return _remote(self._peers(task), key, current.run, current.rendezvous)
+        return _remote(self._peers(task), task, key, current.run, current.rendezvous)
 
 
-def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> Future:
+def _remote(peer: rpc.Channel, task: str, key: str, step: int, rendezvous: Rendezvous) -> Future:
     """The tensor under a key of another task."""
     # Under the same key nobody else sends here: what aborts the step ends this wait, too.
     future = rendezvous.receive(key)
@@ -103,34 +124,29 @@ def _remote(peer: rpc.Channel, key: str, step: int, rendezvous: Rendezvous) -> F
         try:
             array = peer.outcome(call)
         except errors.OpError as error:
-            future.settle(error=error)
+            # A task that is gone says nothing of itself.
+            is_gone = isinstance(error, errors.UnavailableError)
+            future.settle(error=of_task(error, task) if is_gone else error)
             return
-        if array is None:
-            future.settle(error=_dead(key))
-        else:
-            future.settle(array)
+        future.settle(array)
 
     future.watch(lambda settled: call.cancel() if settled.error is not None else None)
     call.add_done_callback(arrived)
     return future
 
 
-def _taken(response: bytes) -> np.ndarray | None:
+def _taken(response: bytes) -> np.ndarray | Dead:
+    # (gRPC takes None for a failure.)
     found = mapped(response)
-    return received(response) if found is None else found
-
-
-def _dead(key: str) -> errors.OpError:
-    return errors.unimplemented(
-        f"The tensor {key} is dead: conditionals and loops that span tasks do not run here."
-    )
+    found = received(response) if found is None else found
+    return DEAD if found is None else found
 
 
 class RegisteredGraph:
     """A part of a graph: what runs it, its feeds and fetches by their keys."""
 
     def __init__(self, worker: Worker, session: WorkerSession, graph_def: Any, config: Any) -> None:
-        self._worker, self.graph = worker, RuntimeGraph()
+        self._task, self.graph = worker.task, RuntimeGraph()
         extend_graph(self.graph, graph_def)
         self.session = TaskSession(
             self.graph, worker.task, session.resources, session.states, config
@@ -141,17 +157,20 @@ class RegisteredGraph:
         sinks = []
         for op in self.graph.get_operations():
             is_client = op._attrs.get("client_terminated")
-            if op.type in _RECEIVES and is_client:
+            if op.type in RECEIVES and is_client:
                 self.feeds[key_of(attributes(op))] = op.outputs[0]
-            elif op.type in _SENDS and is_client:
+            elif op.type in SENDS and is_client:
                 self.fetches[key_of(attributes(op))] = op._inputs_val[0]
             elif not op._control_outputs_val and not any(t._consumers for t in op.outputs):
                 sinks.append(op)
         clients = (*self.feeds, *self.fetches)
-        transfers = [op for op in self.graph.get_operations() if op.type in (*_SENDS, *_RECEIVES)]
+        transfers = [op for op in self.graph.get_operations() if op.type in (*SENDS, *RECEIVES)]
         # Whether it gives or takes tensors of other tasks by itself.
         self.has_transfers = len(transfers) > len(clients)
         self._tensors = list(dict.fromkeys(self.fetches.values()))
+        self._sinks = sinks
+        if crosses_within(self.graph):
+            self.session.is_compiled = False
         self.run = self.session.runner(self._tensors, sinks, list(self.feeds.values()))
 
     def __call__(
@@ -161,15 +180,20 @@ class RegisteredGraph:
         given: Mapping[str, Any],
         wanted: Sequence[str],
         seconds: float | None,
+        trace: Trace | None = None,
     ) -> dict[str, Any]:
-        """One run: the fetched values by key."""
+        """One run: the fetched values by key; `trace` is told what ran and when."""
         missing = [key for key in self.feeds if key not in given]
         if missing:
             raise errors.unimplemented(
                 f"Runs in parts across tasks do not run here: {missing[0]} was not fed."
             )
         with self.session.running(step, seconds, rendezvous):
-            results = self.run([given[key] for key in self.feeds])
+            if trace is None:
+                results = self.run([given[key] for key in self.feeds])
+            else:
+                fed = {tensor: given[key] for key, tensor in self.feeds.items()}
+                results = trace.of_run(self.session, self._task, self._tensors, self._sinks, fed)
         found = dict(zip(self._tensors, results))
         return {key: found[self.fetches[key]] for key in wanted}
 
@@ -193,6 +217,20 @@ class Worker:
         self._sessions: dict[str, WorkerSession] = {}
         self._numbers = itertools.count(1)
         self._kin: set[str] = set()
+        # Groups of collectives: who leads them, and what it needs to.
+        self.leader, self.leads = Leader(), task
+        self._exchanges: set[int] = set()
+
+    def member(self, device: str) -> Member:
+        """A device of any task as a member of a group."""
+        task = task_of(device)
+        if task == self.task:
+            return Member(task, device, self.incarnation)
+        status = self._shared.peers(task).call("GetStatus", protos.GetStatusRequest())
+        for one in status.device_attributes:
+            if one.name == device:
+                return Member(task, device, one.incarnation)
+        raise errors.internal(f"There is no device {device}.")
 
     def devices(self) -> list[Any]:
         """DeviceAttributes of this task's devices."""
@@ -264,13 +302,14 @@ class Worker:
         given: Mapping[str, Any],
         wanted: Sequence[str],
         seconds: float | None,
+        trace: Trace | None = None,
     ) -> dict[str, Any]:
         """Runs a part; where it fails, so does who waits for its tensors."""
         rendezvous = self.begin(step) if graph.has_transfers else Rendezvous()
         if rendezvous.error is not None:
             raise rendezvous.error
         try:
-            return graph(step, rendezvous, given, wanted, seconds)
+            return graph(step, rendezvous, given, wanted, seconds, trace)
         except errors.OpError as raised:
             error = of_task(raised, self.task)
             rendezvous.abort(error)
@@ -281,6 +320,24 @@ class Worker:
         rendezvous = self.steps.find(step)
         rendezvous.has_begun = True
         return rendezvous
+
+    def begin_exchange(self, step: int) -> Rendezvous:
+        """Begins a collective, which is a step of its own."""
+        self._exchanges.add(step)
+        return self.begin(step)
+
+    def end_exchange(self, step: int) -> None:
+        """Forgets a collective that all members are done with."""
+        self._exchanges.discard(step)
+        self.steps.cleanup(step)
+
+    def linger(self) -> bool:
+        """Waits until others have what this task gave in collectives; whether there was any."""
+        steps, self._exchanges = self._exchanges, set()
+        end = time.monotonic() + _LINGER
+        while time.monotonic() < end and any(self.steps.find(one).has_sent for one in steps):
+            time.sleep(_LOOK)
+        return bool(steps)
 
     def cancel(self, graph: RegisteredGraph, step: int) -> None:
         """Ends a run that nobody waits for any more."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...engine.api import constant, export
 from ...engine.compat import executing_eagerly
+from ...ops.flow.graph_functions import function
 
 # How tensors would be copied between devices, and whether calls would wait.
 for _name, _value in {
@@ -51,6 +52,47 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
 
     del main, argv
     return enable_eager_execution()
+
+
+@export("contrib.eager.defun")
+def defun(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    experimental_autograph_options: object = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """A function whose effects happen in order: `tf.function`, as it was called first.
+
+    Args:
+        func: the function; without it a decorator is returned.
+        input_signature: TensorSpecs, one for each argument, which arguments are held to.
+        autograph, experimental_autograph_options, experimental_relax_shapes: as of `tf.function`.
+
+    Returns:
+        A function with `get_concrete_function` and `python_function`.
+
+    Example:
+        >>> twice = tf.contrib.eager.defun(lambda x: x + x)
+        >>> print(tf.Session().run(twice(tf.constant(2.0))))
+        4.0
+    """
+    options = (experimental_autograph_options, experimental_relax_shapes)
+    return function(func, input_signature, autograph, *options)
+
+
+def defun_with_attributes(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    attributes: object = None,
+    autograph: bool = True,
+    experimental_autograph_options: object = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """`defun` of a function with attributes, which are for TensorFlow's passes over graphs."""
+    del attributes
+    options = (experimental_autograph_options, experimental_relax_shapes)
+    return defun(func, input_signature, autograph, *options)
 
 
 UNSPECIFIED = object()

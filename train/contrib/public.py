@@ -139,6 +139,10 @@ _ESTIMATOR = {
 }
 for _target, _name in _ESTIMATOR.items():
     lazy(f"train.estimator.{_target}", f"contrib.estimator.{_name}")
+for _name in ("params_ops", "specs", "specs_lib", "specs_ops", "summaries"):
+    lazy(f"train.contrib.specs.{_name}", f"contrib.specs.{_name}")
+lazy("train.contrib.layers.layers", "contrib.specs.layers")
+lazy("train.contrib.timeseries.saved_model_utils", "contrib.timeseries.saved_model_utils")
 for _name in ("edit", "reroute", "select", "subgraph", "transform", "util"):
     lazy(f"train.contrib.graph_editor.{_name}", f"contrib.graph_editor.{_name}")
 # Namespace -> what it has under the names of others: a module's names, or names that begin alike.
@@ -169,6 +173,9 @@ _ALIASES = {
         "train.objects.iterator_saving": "make_saveable_from_iterator",
         "train.sessions.input_pipeline_hook": "CheckpointInputPipelineHook",
     },
+    "contrib.proto": {
+        "ops.parsing.proto_ops": "decode_proto encode_proto",
+    },
     "contrib.nn": {
         "ops.nn.conv_public": "conv1d_transpose",
     },
@@ -191,6 +198,7 @@ _ALIASES = {
         "engine.interface.specs": "TensorSpec",
         "ops.flow.custom_gradient": "custom_gradient",
         "ops.flow.gradient_tape": "GradientTape",
+        "ops.flow.graph_functions": "function",
         "ops.state.template": "make_template",
         "train.objects.checkpoint": "Checkpoint",
     },

@@ -22,6 +22,8 @@ _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
 _GPU = "a GPU; TensorFlow does not count the memory of processors either"
+_FORESTS = "the forests of random trees of TensorFlow's package; tf.estimator has boosted trees"
+_STATES = "state space models, which are not in numbaflow; tf.contrib.timeseries.ARRegressor is"
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -62,8 +64,8 @@ TABLE = {
         contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.nan_callback
         contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
         contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
-        contrib.eager.set_server_def contrib.eager.seterr contrib.eager.defun
-        contrib.eager.function contrib.eager.value_and_gradients_function
+        contrib.eager.set_server_def contrib.eager.seterr
+        contrib.eager.value_and_gradients_function
         contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
         contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean
         contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
@@ -90,11 +92,29 @@ TABLE = {
     """,
     _HEXAGON: "contrib.remote_fused_graph.remote_fused_graph_execute",
     _RPC: "contrib.rpc.rpc contrib.rpc.try_rpc",
+    _STATES: """
+        contrib.timeseries.StructuralEnsembleRegressor
+    """,
+    _FORESTS: """
+        contrib.tensor_forest.client.eval_metrics.get_metric
+        contrib.tensor_forest.client.eval_metrics.get_prediction_key
+        contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
+        contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator
+        contrib.tensor_forest.client.random_forest.TensorForestEstimator
+        contrib.tensor_forest.client.random_forest.TensorForestLossHook
+        contrib.tensor_forest.client.random_forest.TensorForestRunOpAtEndHook
+        contrib.tensor_forest.client.random_forest.get_combined_model_fn
+        contrib.tensor_forest.client.random_forest.get_model_fn
+        contrib.tensor_forest.python.tensor_forest.ForestHParams
+        contrib.tensor_forest.python.tensor_forest.ForestStats
+        contrib.tensor_forest.python.tensor_forest.RandomForestGraphs
+        contrib.tensor_forest.python.tensor_forest.TensorForestVariables
+        contrib.tensor_forest.tensor_forest.ForestHParams
+        contrib.tensor_forest.tensor_forest.RandomForestGraphs
+    """,
     _SEVERAL: """
-        contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.ParameterServerStrategy
-        contrib.distribute.MultiWorkerAllReduce
+        contrib.distribute.ParameterServerStrategy contrib.distribute.MultiWorkerAllReduce
         distribute.experimental.CentralStorageStrategy
-        distribute.experimental.MultiWorkerMirroredStrategy
         distribute.experimental.ParameterServerStrategy
     """,
 }

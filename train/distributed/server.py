@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _PREFIX = "grpc://"
 # The running servers by target.
 _servers: weakref.WeakValueDictionary[str, Server] = weakref.WeakValueDictionary()
+# Those that listen for others do so until the process ends, as TensorFlow's, whoever holds them.
+_listening_ones: list[Server] = []
 
 
 def _server_def(
@@ -134,6 +136,8 @@ class Server:
             self._is_started = True
             self._host.start()
             _servers[self._target] = self
+            if not self._is_alone:
+                _listening_ones.append(self)
 
     def join(self) -> None:
         """Waits for the end of the server, which is that of the process."""
@@ -167,6 +171,16 @@ class Server:
     def create_local_server(config: object = None, start: bool = True) -> Server:
         """A server of a cluster of its own, on any free port."""
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
+
+
+def serving(cluster: dict[str, list[str]], job_name: str, task_index: int) -> Server:
+    """The server of this process for a task; one begins if there is none."""
+    for found in _listening_ones:
+        given = found.server_def
+        if (given.job_name, given.task_index) == (job_name, task_index):
+            if ClusterSpec(given.cluster).as_dict() == cluster:
+                return found
+    return Server(cluster, job_name, task_index)
 
 
 def _listening(address: str) -> str:

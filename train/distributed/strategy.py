@@ -115,6 +115,10 @@ class StrategyExtended:
     experimental_between_graph = False
     should_checkpoint = True
     should_save_summary = True
+    # Whether there are other workers, and sessions are on servers.
+    is_spread = False
+    # Whether optimizers divide losses by the number of replicas.
+    scales_loss = False
 
     def __init__(self, container_strategy: Strategy) -> None:
         self._strategy, self._device = container_strategy, "/device:CPU:0"
@@ -194,6 +198,14 @@ class StrategyExtended:
         with UpdateContext(self._device):
             result = fn(*args, **(kwargs or {}))
         return result if group else nest.map_structure(lambda value: (value,), result)
+
+    def gradients(self, pairs: Sequence[tuple[Any, Any]]) -> Sequence[tuple[Any, Any]]:
+        """What an optimizer applies for gradients with variables."""
+        return pairs
+
+    def input_context(self) -> InputContext:
+        """Which part of the input is this worker's: all of it."""
+        return InputContext()
 
     def broadcast_to(self, tensor: object, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.api import export
+from ..variables import replicas
 
 if TYPE_CHECKING:
     from .strategy import ReplicaContext, Strategy
@@ -69,11 +70,13 @@ def current_mode() -> Mode:
 def enter(mode: Mode) -> None:
     """Enters a mode."""
     _modes.entered.append(mode)
+    replicas.enter(mode.strategy)
 
 
 def leave() -> None:
     """Leaves the mode that was entered last."""
     _modes.entered.pop()
+    replicas.leave()
 
 
 @export("distribute.get_replica_context", "contrib.distribute.get_replica_context")
@@ -162,8 +165,10 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
 
 @export("distribute.get_loss_reduction", "contrib.distribute.get_loss_reduction")
 def get_loss_reduction() -> ReduceOp:
-    """How losses of replicas would become one; of one replica both are the same."""
-    return ReduceOp.SUM
+    """How losses of replicas become one: by their mean, where an Estimator of several workers asks
+    for it; of one replica both are the same."""
+    extended = replicas.spread()
+    return ReduceOp.MEAN if extended is not None and extended.scales_loss else ReduceOp.SUM
 
 
 def called_by_strategy(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from ...engine.api import export
@@ -213,6 +213,8 @@ class Estimator:
             self._create_and_assert_global_step(graph)
             _get_or_create_global_step_read(graph)
             features, labels, input_hooks = self._input(input_fn, ModeKeys.TRAIN)
+            if strategy:
+                stack.enter_context(_averaged(strategy.extended))
             spec = self._replicated(strategy, features, labels, ModeKeys.TRAIN)
             return steps.train_with_spec(
                 *(spec, [*input_hooks, *hooks], listeners),
@@ -479,7 +481,9 @@ class Estimator:
 
     def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
         offered = dict(mode=mode, params=self.params, config=self.config)
-        taken = called_with(input_fn, **offered, input_context=InputContext())
+        strategy = self._train_distribution if mode == ModeKeys.TRAIN else None
+        context = strategy.extended.input_context() if strategy else InputContext()
+        taken = called_with(input_fn, **offered, input_context=context)
         with tf.device("/cpu:0"):
             return input_fn(**taken)
 
@@ -520,6 +524,16 @@ def _warn_of_endless_input(features: object) -> None:
             "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict "
             "yields forever. This is probably a mistake."
         )
+
+
+@contextmanager
+def _averaged(extended: Any) -> Iterator[None]:
+    """Within it the loss of replicas is the mean of theirs."""
+    extended.scales_loss = True
+    try:
+        yield
+    finally:
+        extended.scales_loss = False
 
 
 def _wanted(predictions: Any, keys: Any) -> Any:

@@ -164,6 +164,8 @@ class RunConfig:
             )
 
     def _distributed_session_config(self) -> Any:
+        if self.train_distribute is not None and self.train_distribute.extended.is_spread:
+            return get_default_session_config([f"/job:{self._task_type}/task:{self._task_id}"])
         others = {
             TaskType.MASTER: ["/job:ps", "/job:master"],
             TaskType.CHIEF: ["/job:ps", "/job:chief"],
@@ -203,8 +205,13 @@ class RunConfig:
         chief = TaskType.MASTER if TaskType.MASTER in jobs else TaskType.CHIEF
         if chief == TaskType.MASTER and TaskType.CHIEF in jobs:
             raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
-        self._task_type, self._task_id = _checked_task(self._cluster_spec, task, chief)
-        self._is_chief = self._task_type == chief
+        strategy = self.train_distribute
+        is_mirrored = strategy is not None and strategy.extended.is_spread
+        if is_mirrored and chief not in jobs:
+            # All workers do the same; the first of them saves.
+            chief = TaskType.WORKER
+        self._task_type, self._task_id = _checked_task(self._cluster_spec, task, chief, is_mirrored)
+        self._is_chief = self._task_type == chief and self._task_id == 0
         self._evaluation_master = ""
         if self._task_type == TaskType.EVALUATOR:
             if chief == TaskType.MASTER:
@@ -223,7 +230,8 @@ class RunConfig:
         address = self._cluster_spec.task_address(self._task_type, self._task_id)
         self._master = environment.get("session_master", "" if alone else f"grpc://{address}")
         self._num_ps_replicas = len(tasks.get(TaskType.PS, []))
-        self._num_worker_replicas = len(tasks.get(TaskType.WORKER, [])) + len(tasks[chief])
+        workers = {chief, TaskType.WORKER}
+        self._num_worker_replicas = sum(len(tasks.get(job, [])) for job in workers)
         self._global_id_in_cluster = _global_id(
             self._cluster_spec, self._task_type, self._task_id, chief
         )
@@ -312,11 +320,13 @@ def _model_dir(environment: dict[str, Any], given: object) -> Any:
     return given or of_environment
 
 
-def _checked_task(cluster: Any, task: dict[str, Any], chief: str) -> tuple[str, int]:
+def _checked_task(
+    cluster: Any, task: dict[str, Any], chief: str, has_equals: bool
+) -> tuple[str, int]:
     """The job and number of this task; ValueError where the cluster has no such one."""
     if chief not in cluster.jobs:
         raise ValueError(f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node.')
-    if len(cluster.job_tasks(chief)) > 1:
+    if len(cluster.job_tasks(chief)) > 1 and not has_equals:
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
     kind, number = task.get("type"), task.get("index")
     if not kind:

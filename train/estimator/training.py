@@ -428,7 +428,9 @@ class _TrainingExecutor:
         environment = json.loads(os.environ.get("TF_CONFIG") or "{}")
         if environment.get("environment") != "google":
             self._start_server(config)
-        if config.task_type == TaskType.WORKER:
+        strategy = config.train_distribute
+        waits = strategy is None or not strategy.extended.is_spread
+        if config.task_type == TaskType.WORKER and waits:
             most = config.experimental_max_worker_delay_secs
             most = _MAX_DELAY_SECS if most is None else int(most)
             delay = min(most, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)

@@ -263,7 +263,8 @@ class _EmbeddingBase(DenseColumn, SequenceDenseColumn):
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> Any:
         """The vectors of each step, and the lengths."""
-        require_sequence(self, "embedding_column", True, False)
+        old = isinstance(transformation_cache, OldInputs)
+        require_sequence(self, "embedding_column", True, old)
         sparse, dense = self._found(transformation_cache, state_manager)
         # Columns that share vectors find the ids once more, in the scope around theirs.
         lengths = sequence_length_from_sparse_tensor(sparse.id_tensor)

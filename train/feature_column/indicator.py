@@ -101,7 +101,8 @@ class IndicatorColumn(
         self, transformation_cache: Cache, state_manager: StateManager | None
     ) -> Any:
         """The vectors of each step, and the lengths."""
-        require_sequence(self, "indicator_column", True, False)
+        old = isinstance(transformation_cache, OldInputs)
+        require_sequence(self, "indicator_column", True, old)
         dense = transformation_cache.get(self, state_manager)
         found = sparse_tensors_of(self.categorical_column, transformation_cache, state_manager)
         lengths = sequence_length_from_sparse_tensor(found.id_tensor)

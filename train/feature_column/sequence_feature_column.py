@@ -308,8 +308,13 @@ def require_sequence(column: Any, kind: str, wanted: bool, old: bool) -> None:
     head = f"In {kind}: {column.name}. categorical_column must "
     tail = f"Given (type {type(categories)}): {categories}"
     if wanted:
+        kind_and_use = (
+            "_SequenceCategoricalColumn to use sequence_input_layer"
+            if old
+            else "SequenceCategoricalColumn to use SequenceFeatures"
+        )
         raise ValueError(
-            f"{head}be of type SequenceCategoricalColumn to use SequenceFeatures. "
+            f"{head}be of type {kind_and_use}. "
             f"Suggested fix: Use one of sequence_categorical_column_with_*. {tail}"
         )
     raise ValueError(

@@ -19,6 +19,7 @@ from ...engine.types import dtypes
 from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
 from ..variables import slot_creator
+from ..variables.replicas import reduced_gradients, scaled_loss
 from ..variables.variable_kind import is_reference, is_resource, is_variable
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ class Optimizer(Trackable):
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
+        loss = scaled_loss(loss)
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
         variable_list = _variables(var_list)
@@ -220,7 +222,7 @@ class Optimizer(Trackable):
         pairs = tuple((_as_gradient(g), v) for g, v in grads_and_vars)
         if not pairs:
             raise ValueError("No variables provided.")
-        updates = [(g, v, _updater(v)) for g, v in pairs]
+        updates = [(g, v, _updater(v)) for g, v in reduced_gradients(pairs)]
         # A variable without a gradient gets no slot either, as TensorFlow's checkpoints show.
         var_list = [v for g, v, _ in updates if g is not None]
         if not var_list:

@@ -14,6 +14,7 @@ from ...engine.graph.defaults import get_default_graph
 from ...engine.signatures import without_private_bases
 from ...engine.tracebacks import shorten
 from ..inputs.queue_runner_impl import start_queue_runners
+from ..variables.replicas import spread
 from .basic_session_run_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from .coordinator import Coordinator
 from .scaffold import Scaffold
@@ -362,6 +363,14 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     summaries = _or_default(save_summaries_steps, save_summaries_secs, (100, None))
     checkpoints = _or_default(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
     scaffold = scaffold or Scaffold()
+    extended = spread()
+    if extended is not None:
+        # Workers that keep the same variables: each initializes its own, and one of them saves.
+        master = master or extended.target()
+        if not extended.should_checkpoint:
+            mirrored = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
+            return MonitoredSession(mirrored, hooks or [], stop_grace_period_secs)
+        is_chief = True
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks or [], stop_grace_period_secs)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....engine import errors
 from ....engine.api import export
 from ....engine.graph.annotations import TensorLike
 from ....engine.graph.convert import convert_to_tensor
+from ....engine.graph.defaults import get_default_graph
 from ....engine.graph.devices import DeviceSpec
 from ....engine.types import dtypes
 from ...public import raw
@@ -20,29 +20,36 @@ from ..unary import UnaryUnchangedStructureDataset
 Apply = Callable[[Any], Any]
 
 
-def _require_cpu(device: str) -> None:
-    kind = DeviceSpec.from_string(device).device_type
-    if kind not in (None, "CPU"):
-        raise errors.unimplemented(
-            f"Elements of datasets cannot be copied to {device}: there is no such device. Name a "
-            "CPU, or leave the transformation out."
-        )
+class _CopyToDeviceDataset(UnaryUnchangedStructureDataset):
+    """The same elements, given on by an op that is placed on a device."""
+
+    def __init__(self, input_dataset: DatasetV2, device: str) -> None:
+        self._input_dataset = input_dataset
+        # Placement judges the device as it does any other op's, when a session first runs it.
+        with get_default_graph().device(device):
+            self._unchanged(raw.TakeDataset, count=convert_to_tensor(-1, dtype=dtypes.int64))
 
 
 @export("data.experimental.copy_to_device")
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
     """A transformation that copies elements to a device; on the CPU they are there already.
 
-    Raises:
-      UnimplementedError: The device is no CPU.
+    A device that is not there is an InvalidArgumentError when the elements are first read, unless
+    the session's configuration has `allow_soft_placement`
+    (TensorFlow's `prefetching_ops`).
+
+    Args:
+      target_device: Where to.
+      source_device: Where the elements are made.
     """
 
     def apply(dataset: DatasetV2) -> Any:
-        _require_cpu(source_device)
-        _require_cpu(target_device)
         options = Options()
         options.experimental_optimization.apply_default_optimizations = False
         options.experimental_optimization.autotune = False
+        for device in (source_device, target_device):
+            if DeviceSpec.from_string(device).device_type not in (None, "CPU"):
+                dataset = _CopyToDeviceDataset(dataset, device)
         return dataset.with_options(options)
 
     return apply
@@ -53,11 +60,8 @@ def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Ap
     """A transformation that reads elements ahead, on a device.
 
     Args:
-      device: Where to.
+      device: Where to, as in `copy_to_device`.
       buffer_size: How many; as fits if None.
-
-    Raises:
-      UnimplementedError: The device is no CPU.
     """
     return lambda dataset: dataset.apply(copy_to_device(device)).prefetch(buffer_size)
 

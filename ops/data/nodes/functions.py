@@ -127,13 +127,14 @@ def _single(c: KernelContext, source: Any) -> Any:
 
 _INPUT = "input_dataset: variant, other_arguments: Targuments"
 _MAPS = "use_inter_op_parallelism: bool = true; preserve_cardinality: bool = false"
-define_dataset(
-    "MapDataset",
-    _INPUT,
-    f"{FUNCTION}; {TYPES}; {_MAPS}",
-    _map,
-    "A dataset of the results of a function of each element.",
-)
+for _name in ("MapDataset", "ExperimentalMapDataset"):
+    define_dataset(
+        _name,
+        _INPUT,
+        f"{FUNCTION}; {TYPES}; {_MAPS}",
+        _map,
+        "A dataset of the results of a function of each element.",
+    )
 define_dataset(
     "ParallelMapDataset",
     f"{_INPUT}, num_parallel_calls: int32",

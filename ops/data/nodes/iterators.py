@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ....engine.graph.inference import ShapeContext
     from ....engine.graph.kernel_context import KernelContext
     from ....engine.session.session import BaseSession
+    from ..runtime.several_devices import DeviceIterators
+
+    _Found = TypeVar("_Found", IteratorResource, DeviceIterators)
 
 _TEST = {"needs": "a dataset"}
 _numbers = itertools.count()
@@ -107,7 +110,8 @@ def _to_string(c: KernelContext, iterator: IteratorResource) -> np.ndarray:
     return boxed(handle_bytes(iterator).tobytes())  # type: ignore[arg-type]
 
 
-def _from_string(c: KernelContext, handle: Any) -> IteratorResource:
+def by_handle(c: KernelContext, handle: Any, kind: type[_Found]) -> _Found:
+    """The iterator or iterators of a kind that a serialized handle names, of the op's types."""
     from google.protobuf.message import DecodeError
 
     from ....io.protos import ResourceHandleProto
@@ -119,7 +123,7 @@ def _from_string(c: KernelContext, handle: Any) -> IteratorResource:
         raise errors.invalid("Could not parse string_handle as a valid ResourceHandle") from None
     container = "" if message.container == "localhost" else message.container
     found = c.session_state.lookup(container, f"handle:{message.name}")
-    if not isinstance(found, IteratorResource):
+    if not isinstance(found, kind):
         raise errors.not_found(
             f"Resource {message.container}/{message.name}/{message.maybe_type_name} does not exist."
         )
@@ -129,6 +133,10 @@ def _from_string(c: KernelContext, handle: Any) -> IteratorResource:
     if shapes:
         require_shapes(shapes, found.shapes)
     return found
+
+
+def _from_string(c: KernelContext, handle: Any) -> IteratorResource:
+    return by_handle(c, handle, IteratorResource)
 
 
 def _serialize(c: KernelContext, iterator: IteratorResource) -> np.ndarray:

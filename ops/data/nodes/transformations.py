@@ -324,18 +324,20 @@ define_dataset(
     _optimized,
     "The same dataset, with the orders that TensorFlow's rewrites give.",
 )
-define_dataset(
-    "MaxIntraOpParallelismDataset",
-    f"{_INPUT}, max_intra_op_parallelism: int64",
-    TYPES,
-    _narrow,
-    "The same dataset, each of whose functions' calls has so many threads at most; 0: as many as "
-    "there are.",
-)
-define_dataset(
-    "PrivateThreadPoolDataset",
-    f"{_INPUT}, num_threads: int64",
-    TYPES,
-    _few_calls,
-    "The same dataset, for which each function computes so many elements at a time at most.",
-)
+for _name in ("MaxIntraOpParallelismDataset", "ExperimentalMaxIntraOpParallelismDataset"):
+    define_dataset(
+        _name,
+        f"{_INPUT}, max_intra_op_parallelism: int64",
+        TYPES,
+        _narrow,
+        "The same dataset, each of whose functions' calls has so many threads at most; 0: as many "
+        "as there are.",
+    )
+for _name in ("PrivateThreadPoolDataset", "ExperimentalPrivateThreadPoolDataset"):
+    define_dataset(
+        _name,
+        f"{_INPUT}, num_threads: int64",
+        TYPES,
+        _few_calls,
+        "The same dataset, for which each function computes so many elements at a time at most.",
+    )

@@ -104,6 +104,21 @@ class Stream:
         """Ends threads and gives back files; the stream is not read again."""
 
 
+class OneSource(Stream):
+    """A stream that has no state but that of its source, `_source`."""
+
+    _source: Stream
+
+    def save(self) -> State:
+        return {"source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+
+    def close(self) -> None:
+        self._source.close()
+
+
 class BlockStream(Stream):
     """A stream of blocks that gives single elements of a block read ahead."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from ...parsing.example_store import Dense, Sparse, parse_batch
-from .dataset import Dataset, Element, State, Stream
+from .dataset import Dataset, Element, OneSource, Stream
 from .ordering import UnaryDataset
 from .threads import Ahead
 
@@ -63,19 +63,10 @@ class ParseExampleDataset(UnaryDataset):
         return Ahead(parsed, context, max(2, self.parallel))
 
 
-class _Parsed(Stream):
+class _Parsed(OneSource):
     def __init__(self, source: Stream, features: Features) -> None:
         self._source, self._features = source, features
 
     def next(self) -> Element | None:
         element = self._source.next()
         return None if element is None else self._features.parsed(element[0])
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()

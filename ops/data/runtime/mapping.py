@@ -11,7 +11,17 @@ import numpy as np
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import Block, BlockStream, Dataset, Element, Rows, State, Stream, row_of
+from .dataset import (
+    Block,
+    BlockStream,
+    Dataset,
+    Element,
+    OneSource,
+    Rows,
+    State,
+    Stream,
+    row_of,
+)
 from .functions import BlockError, BlockRun, require_scalar_bool
 from .ordering import UnaryDataset
 
@@ -74,22 +84,13 @@ def mapped(function: FunctionRun, element: Element, keeps_count: bool) -> Elemen
         ) from error
 
 
-class _Mapped(Stream):
+class _Mapped(OneSource):
     def __init__(self, source: Stream, function: FunctionRun, keeps_count: bool) -> None:
         self._source, self._function, self._keeps_count = source, function, keeps_count
 
     def next(self) -> Element | None:
         element = self._source.next()
         return None if element is None else mapped(self._function, element, self._keeps_count)
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
 
 
 class _MappedRows(Rows):
@@ -171,7 +172,7 @@ class FilterDataset(UnaryDataset):
         return -2
 
 
-class _Filtered(Stream):
+class _Filtered(OneSource):
     def __init__(self, source: Stream, function: FunctionRun) -> None:
         self._source, self._function = source, function
 
@@ -180,15 +181,6 @@ class _Filtered(Stream):
             element = self._source.next()
             if element is None or require_scalar_bool(self._function(element)):
                 return element
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
 
 
 class _FilteredBlocks(BlockStream):

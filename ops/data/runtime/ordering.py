@@ -308,14 +308,6 @@ class _Sharded(Stream):
         self._next += done
         element = self._source.next() if done == before else None
         if element is None:
-            if self._dataset.requires and self._next < shards:
-                raise errors.invalid(
-                    f"There aren't enough elements in this dataset for each shard to have at least "
-                    f"one element (# elems = {self._next}, # shards = {shards}). If you are using "
-                    "datasets with distribution strategy, consider setting the auto sharding "
-                    "policy to either DATA or OFF using the `experimental_distribute."
-                    "auto_shard_policy` option of `tf.data.Options()`."
-                )
             return None
         self._next += 1
         if self._dataset.requires and self._next <= shards:
@@ -323,13 +315,15 @@ class _Sharded(Stream):
         return element
 
     def _look_on(self, shards: int) -> None:
-        """Holds that the other shards get an element, too."""
+        """Holds that the other shards get an element, too; who has none itself does not ask."""
         done = self._source.skip(shards - self._next)
         self._next += done
         if self._next < shards:
             raise errors.invalid(
                 f"There aren't enough elements in this dataset for each shard to have at least one "
-                f"element (# elems = {self._next}, # shards = {shards})."
+                f"element (# elems = {self._next}, # shards = {shards}). If you are using datasets "
+                "with distribution strategy, consider turning dataset autosharding off with "
+                "`tf.data.Options`."
             )
 
     def save(self) -> State:

@@ -12,7 +12,17 @@ from ....engine import errors
 from ....engine.types import dtypes
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, State, Stream
+from .dataset import (
+    INFINITE,
+    UNKNOWN,
+    Block,
+    BlockStream,
+    Dataset,
+    Element,
+    OneSource,
+    State,
+    Stream,
+)
 from .functions import Captured, FunctionRun
 from .ordering import UnaryDataset
 from .random import Samples, seeds_or_chance
@@ -193,7 +203,7 @@ class IgnoreErrorsDataset(UnaryDataset):
         return UNKNOWN
 
 
-class _WithoutErrors(Stream):
+class _WithoutErrors(OneSource):
     def __init__(self, source: Stream, context: Context) -> None:
         self._source, self._context = source, context
 
@@ -206,15 +216,6 @@ class _WithoutErrors(Stream):
             except errors.OpError:
                 # (An error that comes for ever must not keep the reader from being stopped.)
                 self._context.check()
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
 
 
 class RandomDataset(Dataset):

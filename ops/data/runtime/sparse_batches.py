@@ -12,7 +12,7 @@ from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape, shape_text
 from .batching import _batches, gathered
-from .dataset import Dataset, Element, State, Stream
+from .dataset import Dataset, Element, OneSource, Stream
 from .ordering import UnaryDataset
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class DenseToSparseBatchDataset(UnaryDataset):
         return _batches(self.source.cardinality(), self.size, False)
 
 
-class _SparseBatches(Stream):
+class _SparseBatches(OneSource):
     def __init__(self, dataset: DenseToSparseBatchDataset, source: Stream) -> None:
         self._dataset, self._source = dataset, source
 
@@ -63,15 +63,6 @@ class _SparseBatches(Stream):
         box[1] = np.concatenate([array.reshape(-1) for array in rows])
         box[2] = np.array([len(rows), *sizes], np.int64)
         return (box,)
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
 
 
 def _indices(number: int, shape: tuple[int, ...]) -> np.ndarray:

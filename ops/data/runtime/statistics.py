@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .dataset import Dataset, Element, State, Stream
+from .dataset import Dataset, Element, OneSource, Stream
 from .ordering import UnaryDataset
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class MeasuredDataset(UnaryDataset):
         return _Measured(self.source_stream(context, path), self, listening(context))
 
 
-class _Measured(Stream):
+class _Measured(OneSource):
     def __init__(self, source: Stream, dataset: MeasuredDataset, listener: Listening) -> None:
         self._source, self._dataset, self._listener = source, dataset, listener
 
@@ -109,15 +109,6 @@ class _Measured(Stream):
                 value = float(sum(map(_bytes_of, element)))
             aggregator.add(self._listener.name(self._dataset.tag), [value])
         return element
-
-    def save(self) -> State:
-        return {"source": self._source.save()}
-
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
 
 
 def _bytes_of(component: np.ndarray) -> int:

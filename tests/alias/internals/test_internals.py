@@ -99,7 +99,6 @@ def test_decorators_know_what_is_inside() -> None:
         (products.LocalCLIDebugWrapperSession, "LocalCLIDebugWrapperSession"),
         (eager.eager_mode, "eager_mode"),
         (eager.implicit_grad, "tf.contrib.eager.implicit_gradients"),
-        (products.profile, "tf.profiler.profile"),
     ],
 )
 def test_what_is_absent_fails_with_its_name(thing: Any, name: str) -> None:

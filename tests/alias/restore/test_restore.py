@@ -88,6 +88,25 @@ assert make([[1], [2, 3]]).dtype == object and np.array([1], copy=False).tolist(
 assert np.array([1.0]).tostring() == array.array("d", [1.0]).tostring()
 assert int(np.array([3])) == 3 and float(np.array([[2.5]])) == 2.5
 assert "%.1f %d" % (np.array([1.5]), 3) == "1.5 3" and math.exp(np.array([0.0])) == 1.0
+class Buffer:
+    rewards = np.zeros(3, np.float32)
+    rows = np.zeros((2, 3))
+    kept = [None]
+    objects = np.empty(1, object)
+
+for place, value in enumerate([np.array([1.5]), np.array([[2.5]]), 3.5]):
+    Buffer.rewards[place] = value
+Buffer.rewards[0] += np.array([1.0])
+Buffer.rows[0] = np.array([2.0])
+Buffer.rows[1, 1:] = Buffer.rows[0, 1:] * 2
+Buffer.kept[0] = Buffer.objects[0] = np.array([7])
+Buffer.objects[0] = Buffer.kept[0]
+assert Buffer.rewards.tolist() == [2.5, 2.5, 3.5] and Buffer.kept[0].shape == (1,)
+assert Buffer.rows.tolist() == [[2, 2, 2], [0, 4, 4]] and Buffer.objects.tolist() == [[7]]
+try:
+    Buffer.rewards[0] = np.zeros(2)
+except ValueError as error:
+    assert "setting an array element" in str(error)
 file = io.BytesIO()
 np.savez(file, a=[[1], [2, 3]], b={"k": 1})
 file.seek(0)
@@ -97,11 +116,31 @@ assert np.fromstring(b"\\x01\\x02", dtype=np.uint8).tolist() == [1, 2]
 assert np.linspace(0, 1, 3.0).shape == (3,) and np.sum(x for x in [1, 2]) == 3
 assert np.vstack(map(np.array, [[1], [2]])).shape == (2, 1)
 assert pickle.load(io.BytesIO(b"S'\\xff'\\np0\\n.")) == "\\xff"
+# (A sum of float32s that begins at 0 was a float64.)
+assert json.dumps({"loss": [sum([np.float32(1.5)]), 2]}, sort_keys=True) == '{"loss": [1.5, 2]}'
+text = io.StringIO()
+json.dump([0 + np.float32(0.5)], text, indent=None)
+assert text.getvalue() == "[0.5]"
+for wrong in (object(), np.ones(2)):
+    try:
+        json.dumps(wrong)
+    except TypeError as error:
+        assert str(error) == f"Object of type {type(wrong).__name__} is not JSON serializable"
+    else:
+        raise AssertionError(wrong)
 assert json.loads("1", encoding="utf8") == 1 and len(random.sample({1, 2, 3}, 2)) == 2
 numbers = [1, 2, 3]
 random.shuffle(numbers, lambda: 0.0)
 assert numbers == [2, 3, 1] and 0 <= random.randint(0, 10.0) <= 10
 assert len(ET.fromstring("<a><b/></a>").getchildren()) == 1 and "a".decode("utf8") == "a"
+assert np.dstack(map(np.array, [[1], [2]])).shape == (1, 1, 2)
+assert np.reshape([1, 2], newshape=[2, 1]).shape == (2, 1)
+assert np.percentile([1.0, 2.0], 40, **{"interpolation": "nearest"}) == 1.0
+assert np.histogram([1, 2, 2], bins=2, normed=True)[0].sum() == 2.0
+assert np.unravel_index(3, dims=(2, 2)) == (1, 1) and np.array([3, 8]).ptp() == 5
+assert np.array([1], ">u2").newbyteorder().tolist() == [256]
+assert np.dtype(np.uint32).newbyteorder(">").byteorder == ">"
+np.set_printoptions(threshold=np.nan)
 import helper
 print("all as before")
 """
@@ -115,6 +154,42 @@ def test_calls_are_restored_in_the_files_of_the_program(tmp_path: Path) -> None:
     done = run(tmp_path, CALLS)
     assert done.stdout == "all as before\n", done.stderr
     assert not list(tmp_path.rglob("*.pyc"))
+
+
+SCALARS = """
+import json, pickle
+import numpy as np
+import tensorflow as tf
+
+small = np.ones([3, 4], np.float32)
+scale = np.sqrt(6.0 / (3 + 4))
+assert (scale * small).dtype == (small / scale).dtype == (small - 0.5 * scale).dtype == np.float32
+assert (small * -(2 * np.log(3.0) / np.prod([2, 2]) ** 2)).dtype == np.float32
+assert (np.float64(2) * small).dtype == (small + np.mean([1.0, 2.0])).dtype == np.float32
+assert np.exp(scale, dtype=np.float32).dtype == np.float32
+small *= scale
+# Where NumPy 1 gave float64, so does this.
+assert (scale * np.ones(2)).dtype == (scale * np.ones(2, int)).dtype == np.float64
+assert (scale * np.float32(2)).dtype == (scale * np.float32(2).reshape(())).dtype == np.float64
+assert np.array([scale, 1]).dtype == np.array(scale).dtype == scale.dtype == np.float64
+# It is a float as any other.
+assert isinstance(scale, np.float64) and isinstance(1 - scale, float) and not scale < 0 < abs(scale)
+assert repr(scale) == repr(np.ones(1)[0] * scale) and json.dumps(scale) == str(scale)
+assert type(pickle.loads(pickle.dumps(scale))).__name__ == "float64" and hash(scale) == hash(+scale)
+assert np.float64("1.5") == 1.5 and np.max([3, 4]) == 4 and type(np.abs(-3.0) // 2.0 % 2) != float
+weights = tf.Variable(np.random.rand(3, 4).astype(np.float32) * np.sqrt(2.0 / 3))
+assert weights.dtype.base_dtype == tf.float32 and (scale * weights).dtype == tf.float32
+assert tf.constant(scale).dtype == tf.float64 and (weights / scale).dtype == tf.float32
+print("all lenient")
+"""
+
+
+def test_numbers_leave_small_arrays_their_dtype(tmp_path: Path) -> None:
+    done = run(tmp_path, SCALARS, "--report")
+    assert done.stdout == "all lenient\n", done.stderr
+    assert "float64 numbers with arrays of float32 (gone since NumPy 2.0)" in done.stderr
+    done = run(tmp_path, SCALARS, "--strict")
+    assert done.returncode == 1 and "AssertionError" in done.stderr
 
 
 def test_errors_of_calls_stay_the_programs_own(tmp_path: Path) -> None:
@@ -151,6 +226,7 @@ def test_only_imported_names_are_changed() -> None:
 @pytest.mark.programs
 def test_the_table_is_whole() -> None:
     """What is named as restoring exists, if its library is installed; calls are there."""
+    assert not {*table.CALLS} & {*table.KEYWORDS}
     for functions in (table.CALLS, table.METHODS):
         for name, (_, _, function) in functions.items():
             assert callable(getattr(calls, function)), name
@@ -159,7 +235,7 @@ def test_the_table_is_whole() -> None:
             path, _, attribute = target.partition(":")
             root = path.lstrip(".").split(".")[0]
             needs = "matplotlib" if "matplotlib" in module else "sklearn"
-            is_here = root not in ("matplotlib", "sklearn", "joblib", "old_sklearn")
+            is_here = root not in ("matplotlib", "skimage", "sklearn", "joblib", "old_sklearn")
             if is_here and target != "scipy.misc:" and needs not in module:
                 found = importlib.import_module(path, hook.__package__)
                 there = not attribute or hasattr(found, attribute)

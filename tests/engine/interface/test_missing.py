@@ -59,8 +59,8 @@ def test_what_resembles_nothing_is_only_named() -> None:
 
 
 def test_a_module_that_is_missing_is_told_alike() -> None:
-    known = "tf.contrib.tensor_forest is in TensorFlow 1.15, not in numbaflow yet"
-    assert missing.module_error("contrib.tensor_forest") == known
+    known = "tf.contrib.labeled_tensor is in TensorFlow 1.15, not in numbaflow yet"
+    assert missing.module_error("contrib.labeled_tensor") == known
     assert missing.module_error("python.no_such") == "numbaflow has no counterpart of it"
 
 

@@ -116,6 +116,10 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
     candidates = {"num_true": 1, "num_sampled": 1, "unique": True, "range_max": 1}
     ones = lambda: [tf.constant([1.0])]  # noqa: E731
     return {
+        "Abort": lambda: raw.Abort(name="it"),
+        "ImmutableConst": lambda: raw.ImmutableConst(
+            dtype=tf.float32, shape=[1], memory_region_name=there, name="it"
+        ),
         "MatchingFiles": lambda: raw.MatchingFiles(f"{folder}/*", name="it"),
         "ReadFile": lambda: raw.ReadFile(there, name="it"),
         "WriteFile": lambda: raw.WriteFile(file, "x", name="it"),

@@ -7,6 +7,7 @@ import collections
 
 import pytest
 
+import numbaflow as tf
 from numbaflow.engine.types import nest
 
 pytestmark = pytest.mark.pure
@@ -57,3 +58,26 @@ def test_flatten_dict_items() -> None:
     assert nest.flatten_dict_items({("a", "b"): (1, 2), "c": 3}) == {"a": 1, "b": 2, "c": 3}
     with pytest.raises(ValueError, match="is not unique"):
         nest.flatten_dict_items({("a", "b"): (1, 2), "a": 3})
+
+
+def test_views_of_dictionaries_are_structures_in_their_own_order() -> None:
+    """As in TensorFlow 1.15; what is made of one is a list."""
+    weights = {"b": 1, "a": [2, 3]}
+    assert nest.is_sequence(weights.values())
+    assert nest.flatten(weights.values()) == [1, 2, 3]
+    assert nest.flatten(weights.items()) == ["b", 1, "a", 2, 3]
+    assert nest.map_structure(lambda x: x + 1, weights.values()) == [2, [3, 4]]
+    assert nest.pack_sequence_as(weights.values(), [4, 5, 6]) == [4, [5, 6]]
+
+
+@pytest.mark.programs
+def test_optimizers_and_groups_take_views_of_dictionaries() -> None:
+    with tf.Graph().as_default():
+        weights = {"w": tf.Variable(2.0), "b": tf.Variable(1.0)}
+        loss = tf.square(weights["w"]) + weights["b"]
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss, var_list=weights.values())
+        both = tf.group(weights.values())
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run([train, both])
+            assert session.run(list(weights.values())) == [0.0, 0.5]

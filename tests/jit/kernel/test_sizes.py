@@ -46,6 +46,25 @@ def test_the_text_computes_what_the_hint_says(data, a, b, c, d):
     assert isinstance(compute(c, d), int)
 
 
+@given(st.data(), *[st.integers(2, 50)] * 2, *[st.integers(0, 50)] * 2)
+def test_what_a_size_is_at_least_holds_for_all(data, a, b, c, d):
+    """Of symbols of two or more, and of measured ones, which may be zero."""
+    scope = size_scope.Scope()
+    x, y = scope.symbol(a), scope.measure(b)
+    try:
+        value = data.draw(expressions([x, y]))
+    except (sizes.Unanswered, ZeroDivisionError):
+        return
+    if not isinstance(value, sizes.Size):
+        return
+    compute = sizes.compile_function(scope.examples, sizes.expression(value))
+    for sign in (1, -1):
+        least = sizes._least(value, sign)
+        for one in (2, 3, max(c, 2)):
+            for other in (0, 1, d):
+                assert least is None or sign * compute(one, other) >= least
+
+
 @given(st.integers(2, 99), st.integers(2, 99))
 def test_products_divide_exactly(a, b):
     scope = size_scope.Scope()

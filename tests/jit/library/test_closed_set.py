@@ -220,7 +220,27 @@ def growing(dtype: str) -> Run:
         (0, tf.zeros([1, 3], dtype)),
         (tf.TensorShape([]), tf.TensorShape([None, 3])),
     )
-    return [rows, stacked, out.size(), *tf.gradients(stacked, w)], {n: np.array(4, np.int32)}
+    _, forks = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, rows: (i + 1, tf.concat([rows, of_two_shapes(i > 1, w)], 0)),
+        (0, tf.zeros([1, 3], dtype)),
+        (tf.TensorShape([]), tf.TensorShape([None, 3])),
+    )
+    started = tf.TensorArray(dtype, 1, dynamic_size=True, clear_after_read=False).write(1, w)
+    read = tf.while_loop(
+        lambda i, _: i < n, lambda i, a: (i + 1, a.write(i, a.read(i - 1) + w)), (2, started)
+    )[1].stack()
+    several = tf.map_fn(
+        lambda r: tf.reduce_sum(tf.square(tf.boolean_mask(r, r > 0))), w * some(4, 3, dtype=dtype)
+    )
+    found = [rows, forks, read, of_two_shapes(tf.reduce_all(w > 0), w), stacked, out.size()]
+    found += [*tf.gradients(stacked, w), *tf.gradients(several, w)]
+    return found, {n: np.array(4, np.int32)}
+
+
+def of_two_shapes(flag: Any, w: Any) -> Any:
+    """One row or two."""
+    return tf.cond(flag, lambda: tf.stack([w, w]), lambda: tf.stack([w * 2]))
 
 
 def ragged_tensors(dtype: str) -> Run:
@@ -373,7 +393,7 @@ def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatc
 def test_records_and_features(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What reads records and messages is called outside of plans."""
+    """What reads records, messages and numbers is called outside of plans."""
     asked = set()
 
     def note(wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
@@ -395,6 +415,9 @@ def test_records_and_features(
             assert session.run(batch)["a"].tolist() == [5] * 100
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(batch)
+        lines = [b"1.5,7"] * 300
+        reals, wholes = session.run(tf.decode_csv(lines, [[0.0], [0]]))
+        assert set(reals) == {1.5} and set(wholes) == {7}
     recorder.asked |= asked
 
 

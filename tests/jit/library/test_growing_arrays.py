@@ -190,3 +190,103 @@ def test_a_variable_may_have_another_shape_between_runs():
             session.run(assign, {x: np.ones(size)})
             want = sum(size * (2.0 * 0.5**i + sum(0.5**j for j in range(i))) for i in range(count))
             assert session.run(y, {n: count, x: np.ones(size)}) == pytest.approx(want)
+
+
+def tree(x: Any, left: Any, right: Any, w: Any, array: Any) -> Any:
+    """Nodes of a tree in an order in which children come first: leaves are rows of x."""
+
+    def join(a: Any, b: Any) -> Any:
+        return tf.tanh(tf.matmul(tf.concat([a, b], 1), w))
+
+    def body(i: Any, array: Any) -> Any:
+        value = tf.cond(
+            left[i] < 0,
+            lambda: tf.expand_dims(tf.gather(x, right[i]), 0),
+            lambda: join(array.read(left[i]), array.read(right[i])),
+        )
+        return i + 1, array.write(i, value)
+
+    return tf.while_loop(lambda i, _: i < tf.size(left), body, [0, array])[1]
+
+
+TREES = (
+    ([-1, -1, 0], [0, 1, 1]),
+    ([-1], [1]),
+    ([-1, -1, 0, -1, 2, -1, 4], [0, 1, 1, 2, 3, 0, 5]),
+    ([-1] * 40 + list(range(39)), [i % 3 for i in range(40)] + list(range(1, 40))),
+)
+
+
+@pytest.mark.parametrize("infer", [True, False])
+def test_a_loop_reads_what_it_has_written(infer):
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    left = tf.placeholder(tf.int32, [None], name="left")
+    right = tf.placeholder(tf.int32, [None], name="right")
+    w = tf.get_variable("w", initializer=np.linspace(-1, 1, 18, dtype="f4").reshape(6, 3))
+    array = tree(x, left, right, w, growing(clear_after_read=False, infer_shape=infer))
+    rows = array.concat()
+    loss = tf.reduce_sum(tf.square(rows - 0.5))
+    grads = tf.gradients(loss, [w, x])
+    rng = np.random.RandomState(0)
+    feeds = [{x: rng.standard_normal((3, 3)), left: a, right: b} for a, b in TREES]
+    both(
+        [loss, rows, *grads[:1], tf.convert_to_tensor(grads[1])],
+        feeds,
+        tf.global_variables_initializer(),
+    )
+
+
+def test_elements_from_before_a_loop_are_read_in_it():
+    x = tf.placeholder(tf.float32, [None], name="x")
+    n = tf.placeholder(tf.int32, [], name="n")
+    array = growing(clear_after_read=False).write(0, x).write(1, x * 2.0)
+
+    def body(i: Any, array: Any) -> Any:
+        following = array.read(i - 1) * 0.5 + array.read(i - 2)
+        return i + 1, array.write(i, following + tf.cast(array.size(), tf.float32))
+
+    _, array = tf.while_loop(lambda i, _: i < n, body, [2, array])
+    grad = tf.gradients(tf.reduce_sum(array.stack()), x)
+    feeds = [{x: np.arange(3.0) + k, n: k} for k in (2, 3, 7, 50)]
+    both([array.stack(), array.size(), *grad], feeds)
+
+
+def test_arrays_that_are_not_empty_at_first_and_take_several_elements():
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    n = tf.placeholder(tf.int32, [], name="n")
+    array = tf.TensorArray(tf.float32, size=3, dynamic_size=True, element_shape=[2])
+    array = array.scatter([1, 4], x[:2])
+
+    def body(i: Any, array: Any) -> Any:
+        return i + 1, array.write(i, tf.fill([2], tf.cast(i, tf.float32)))
+
+    _, array = tf.while_loop(lambda i, _: i < n, body, [5, array])
+    whole = growing().unstack(x)
+    both([array.stack(), array.size(), whole.stack()], [{x: some(k), n: k} for k in (6, 2, 40)])
+
+
+def some(rows: int) -> np.ndarray:
+    return np.random.RandomState(rows).standard_normal((rows, 2))
+
+
+def test_parts_of_one_size_are_split_and_put_together():
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    array = tf.TensorArray(tf.float32, size=3, infer_shape=False).split(x, [2, 2, 2])
+    rows = array.concat()
+    grad = tf.gradients(tf.reduce_sum(tf.square(rows)), x)
+    both([rows, *grad], [{x: some(6)}])
+
+
+def test_reading_what_is_not_there_is_said_as_by_reference_kernels():
+    n = tf.placeholder(tf.int32, [], name="n")
+    array = growing(clear_after_read=True, element_shape=[]).write(0, 1.0)
+
+    def body(i: Any, array: Any, total: Any) -> Any:
+        return i + 1, array.write(i + 1, 2.0), total + array.read(i // 2)
+
+    _, _, total = tf.while_loop(lambda i, *_: i < n, body, [0, array, 0.0])
+    with settings.override(jit="always"), tf.Session() as session:
+        assert session.run(total, {n: 1}) == 1.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cleared after a previous read"):
+            session.run(total, {n: 2})
+        assert session.run(total, {n: 1}) == 1.0

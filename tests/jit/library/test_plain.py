@@ -17,8 +17,10 @@ from numbaflow.jit.library import (
     arrays_kernels,
     conv_filter,
     conv_grad_pooled,
+    growing_kernels,
     max_pool_argmax,
     plain_vocabulary,
+    stacks_kernels,
     walk_kernels,
 )
 from numbaflow.jit.library.geometry import axes
@@ -271,22 +273,24 @@ def test_stacks() -> None:
         room = np.zeros((4, 3), np.float32)
         record = np.array([room.ctypes.data, 7, 4, 12, 5], np.int64)
         given, back, rows = draw(3), np.zeros(3, np.float32), np.zeros((2, 3), np.float32)
-        place = record.ctypes.data
+        place, more = record.ctypes.data, np.stack([given + 5, given + 6])
         for entry, array, params in (
-            (arrays_kernels.clear, None, [place]),
-            (arrays_kernels.push, given + 1, [12, place]),
-            (arrays_kernels.push, given, [12, place]),
-            (arrays_kernels.items, rows, [12, place]),
-            (arrays_kernels.pop, back, [12, place]),
+            (stacks_kernels.clear, None, [place]),
+            (stacks_kernels.push, given + 1, [12, place]),
+            (stacks_kernels.push, given, [12, place]),
+            (stacks_kernels.items, rows, [12, place]),
+            (stacks_kernels.pop, back, [12, place]),
+            (stacks_kernels.room, None, [2, place]),
+            (stacks_kernels.push_rows, more, [12, 2, place]),
         ):
             buffers = [] if array is None else [array]
             block = np.array([*(a.ctypes.data for a in buffers), *params], np.int64)
             kernel = specialise(f"stack_{entry.__name__}", entry)
             b.execute(kernel.over(a.dtype.name for a in buffers), block, (1, 1, 1, 1))
-        assert record[1] == 1 and record[4] == 2
+        assert record[1] == 3 and record[4] == 4
         np.testing.assert_array_equal(back, given)
-        np.testing.assert_array_equal(room[:2], [given + 1, given])
-        np.testing.assert_array_equal(rows, room[:2])
+        np.testing.assert_array_equal(rows, [given + 1, given])
+        np.testing.assert_array_equal(room[:3], [given + 1, *more])
 
 
 def test_arrays_that_grow() -> None:
@@ -303,20 +307,30 @@ def test_arrays_that_grow() -> None:
             kernel = specialise(f"array_{entry.__name__}", entry)
             b.execute(kernel.over(a.dtype.name for a in arrays), block, (1, 1, 1, 1))
 
-        run(arrays_kernels.forget, [], place)
+        run(growing_kernels.forget, [], place)
         assert not room[:, :2].any() and record[1] == record[4] == 0
         problems = []
         for index in (2, 0, 2, -1):
             number = np.array(index, np.int32)
-            run(arrays_kernels.reach, [number], place)
+            run(growing_kernels.reach, [number], 1, place)
             assert record[4] == index + 1
-            run(arrays_kernels.append, [number, draw(3) + index, bad], 12, place)
+            run(growing_kernels.append, [number, draw(3) + index, bad], 12, 1, place)
             problems.append(bool(bad))
         assert problems == [False, False, True, True]
-        run(arrays_kernels.count, [total], place)
-        run(arrays_kernels.settle, [memory, marks], 12, place)
+        found = []
+        for index, new in ((2, 0), (1, 0), (1, 1), (3, 1)):
+            value = np.ones(3, np.float32)
+            run(growing_kernels.look, [np.array(index, np.int32), value, bad], 12, 0, new, place)
+            found.append((bool(bad), value.tolist()))
+        kept = (draw(3) + 2).tolist()
+        assert found == [(False, kept), (True, [1] * 3), (False, [0] * 3), (True, [1] * 3)]
+        run(growing_kernels.count, [total], place)
+        run(growing_kernels.settle, [memory, marks], 12, place)
         assert total == 3 and marks.tolist() == [1, 0, 1]
         np.testing.assert_array_equal(memory, [draw(3), np.zeros(3), draw(3) + 2])
+        run(growing_kernels.reach, [np.array([1, 3, 0], np.int32)], 3, place)
+        run(growing_kernels.begin, [], place)
+        assert record[1] == record[4] == 4
 
 
 class Walked:

@@ -130,3 +130,27 @@ def test_a_run_goes_on_where_it_is_while_there_is_room(monkeypatch: pytest.Monke
             counts.append(len(moves))
     assert counts[0] > 0
     assert counts[3] == counts[-1]
+
+
+def test_sizes_that_outgrow_their_room_in_turns_come_to_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While one size grows the others shrink, and what they had is kept for them."""
+    if verify_kernel.guards:
+        pytest.skip("guards stand around the sizes that a run began with")
+    x = tf.placeholder(tf.float32, [None])
+    parts = [tf.sqrt(tf.boolean_mask(x, tf.equal(tf.floor(x), float(n)))) for n in range(3)]
+    # Each condition holds for nearly all numbers of one feed and for few of the others.
+    feeds = [{x: np.repeat([0.5, 1.5, 2.5], np.roll([900, 10, 20], n % 3))} for n in range(12)]
+    sums = [tf.reduce_sum(part) for part in parts]
+    both_ways(sums, feeds)
+    moves = []
+    take_over = Run.take_over
+    monkeypatch.setattr(Run, "take_over", lambda *given: (moves.append(1), take_over(*given)))
+    with settings.override(jit="always"), tf.Session() as session:
+        counts = []
+        for feed in feeds:
+            session.run(sums, feed)
+            counts.append(len(moves))
+    assert counts[0] > 0
+    assert counts[5] == counts[-1]

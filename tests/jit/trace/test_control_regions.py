@@ -88,7 +88,8 @@ def test_gradients_of_branches_and_of_loops():
 
 def test_explain_says_where_the_plan_ends():
     x = tf.placeholder(tf.float32, [])
-    y = tf.cond(x > 0, lambda: tf.fill([2], x), lambda: tf.fill([1], x))[0] * 2.0
+    y = tf.cond(x > 0, lambda: tf.fill([2], x), lambda: tf.fill([1, 1], x))
+    y = tf.reshape(y, [-1])[0] * 2.0
     with settings.override(jit="always"), tf.Session() as session:
         assert session.run(y, {x: 3.0}) == 6.0
         assert "branches or loops" in str(session.explain(y, {x: 3.0}))

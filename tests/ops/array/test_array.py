@@ -220,3 +220,59 @@ def test_concat_says_which_sizes_disagree(
     with tf.Graph().as_default(), pytest.raises(ValueError) as caught:
         tf.concat([tf.placeholder(tf.float32, left), tf.placeholder(tf.float32, right)], axis)
     assert str(caught.value) == text
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "always"])
+@pytest.mark.parametrize(
+    ("shape", "target", "wanted"),
+    [
+        ([2, 0], [-1, 0], (2, 0)),
+        ([2, 3, 0], [0, -1], (0, 6)),
+        ([2, 0, 3], [4, -1, 0], (4, 1, 0)),
+        ([0, 5], [0, 2, -1], (0, 2, 2)),
+        ([0, 5], [2, -1], (2, 0)),
+    ],
+)
+def test_reshapes_of_nothing_tell_what_is_left(shape, target, wanted, mode) -> None:
+    """As in TensorFlow 1.15.5: the sizes that are not zero say it."""
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None] * len(shape))
+        made = tf.reshape(x, target)
+        assert session.run(made, {x: np.zeros(shape)}).shape == wanted
+        with pytest.raises(tf.errors.InvalidArgumentError, match="the requested shape has 0"):
+            session.run(tf.reshape(x, [-1, 0]), {x: np.ones(np.maximum(shape, 1))})
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_reflections_of_nothing_have_gradients(mode) -> None:
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, None])
+        y = tf.pad(x, [[0, 0], [0, 0]], "SYMMETRIC")
+        assert session.run(tf.gradients(y * y, x)[0], {x: np.zeros([4, 0])}).shape == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "wanted"),
+    [
+        ((0, 2), 0, ((0, 2), [], [])),
+        ((0, 2), 1, ((0, 1), [0, 0], [2])),
+        ((3, 0), 0, ((1, 0), [0, 0, 0], [3])),
+        ((2, 0, 0), 1, ((2, 0, 0), [], [])),
+    ],
+)
+def test_rows_without_elements_are_alike(shape, axis, wanted) -> None:
+    """As recorded from TensorFlow 1.15.5."""
+    found = value(list(tf.raw_ops.UniqueWithCountsV2(x=tf.zeros(shape), axis=[axis])))
+    assert (found[0].shape, *(part.tolist() for part in found[1:])) == wanted
+
+
+def test_rows_without_elements_are_stitched():
+    rows = tf.placeholder(tf.float32, [None, 2, None])
+    at = tf.placeholder(tf.int32, [None])
+    stitched = tf.dynamic_stitch([at], [rows])
+    with tf.Session() as session:
+        for count, length in ((0, 0), (3, 3)):
+            feed = {at: np.arange(count), rows: np.zeros((count, 2, 0))}
+            assert session.run(stitched, feed).shape == (length, 2, 0)

@@ -163,6 +163,6 @@ def test_what_is_no_sound_is_not_written(
 def test_contributions_that_are_not_here_are_told_from_those_that_are() -> None:
     with pytest.raises(
         AttributeError,
-        match=r"no attribute 'tensor_forest': .* not in numbaflow yet; it has .*layers",
+        match=r"no attribute 'quantization': .* not in numbaflow yet; it has .*layers",
     ):
-        tf.contrib.tensor_forest  # noqa: B018
+        tf.contrib.quantization  # noqa: B018

@@ -381,6 +381,18 @@ def test_a_damaged_file_is_left_for_the_next_one(tmp_path: Path) -> None:
             sess.run(element)
 
 
-def test_there_is_no_other_device() -> None:
-    with pytest.raises(tf.errors.UnimplementedError, match="there is no such device"):
-        D.range(2).apply(X.prefetch_to_device("/gpu:0"))
+@pytest.mark.parametrize("way", [X.prefetch_to_device, X.copy_to_device])
+def test_a_device_that_is_not_there_is_the_placement_s_concern(way: Any) -> None:
+    """Programs name their GPU, and leave it to the session where there is none."""
+    with tf.Graph().as_default():
+        dataset = D.range(2).apply(way("/gpu:7"))
+        element = tf.compat.v1.data.make_one_shot_iterator(dataset).get_next()
+        with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+            assert [session.run(element) for _ in range(2)] == [0, 1]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)
+        with (
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device"),
+        ):
+            session.run(element)

@@ -82,3 +82,26 @@ def test_replaced_are_all_matches_whatever_way_is_taken(texts, pattern):
     assert plain == [
         each(lambda fed: tf.strings.regex_replace(fed, pattern, "-"), [text])[0] for text in texts
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"YQ=", "Invalid character found"),
+        (b"YQ==YQ==", "Invalid character found"),
+        (b"Y?==", "Invalid character found"),
+        (b"YWJj=", "cannot be 1 modulo 4"),
+        (b"=", "cannot be 1 modulo 4"),
+    ],
+)
+def test_what_is_no_base64_is_refused_as_tensorflow_does(text, message):
+    assert each(tf.decode_base64, [b"YQ==", b"YQ", b"YWI="]) == [b"a", b"a", b"ab"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        each(tf.decode_base64, [text])
+
+
+def test_dimensions_to_join_that_there_are_not_are_refused_by_the_graph():
+    with pytest.raises(ValueError, match="Invalid reduction dimension 0 for input with 0"):
+        tf.strings.reduce_join("", 0)
+    with pytest.raises(ValueError, match="Invalid reduction dimension -3"):
+        tf.strings.reduce_join([[""]], axis=-3)

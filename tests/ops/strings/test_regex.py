@@ -35,6 +35,12 @@ pytestmark = pytest.mark.programs
         ("aab", "a", r"<\2>", "<><>b"),
         ("aab", "a", r"<\q>", "<<b"),
         (r"a\z", r"\\z", "-", "a-"),
+        # Categories of Unicode.
+        ("abÄÖü x1", r"\p{Ll}", "*", "**ÄÖ* *1"),
+        ("日本 a1", r"\pL+", "*", "* *1"),
+        ("aB1", r"[\p{Lu}1]", "*", "a**"),
+        ("Äa-1", r"\P{L}", "*", "Äa**"),
+        ("Äa-1", r"[^\p{L}]|\p{^Any}", "*", "Äa**"),
     ],
 )
 def test_replacing(text: str, pattern: str, rewrite: str, expected: str) -> None:
@@ -61,3 +67,9 @@ def test_whole_texts() -> None:
     with tf.Session() as sess:
         assert sess.run(tf.strings.regex_full_match(texts, ".")).tolist() == [True, False, False]
         assert sess.run(tf.strings.regex_full_match(texts, "a.")).tolist() == [False, False, True]
+
+
+def test_categories_that_there_are_not_are_refused() -> None:
+    found = tf.strings.regex_replace(tf.constant(["a"]), r"\p{Nothing}", "")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Invalid patt"):
+        sess.run(found)

@@ -111,3 +111,20 @@ def test_writers_of_one_session_share_a_file(tmp_path: Path) -> None:
         writers[0].close()
         with pytest.raises(tf.errors.NotFoundError, match="not made or is closed"):
             writers[1].flush()
+
+
+@pytest.mark.programs
+def test_large_histograms_are_those_of_a_search() -> None:
+    """Numbers around the limits, of both signs, and of all sizes; doubles are searched for."""
+    random = np.random.RandomState(0)
+    limits = np.float32(1e-12) * np.float32(1.1) ** np.arange(0, 700, dtype=np.float32)
+    limits = np.concatenate([np.nextafter(limits, np.float32(x)) for x in (0, 1e30)] + [limits])
+    extremes = np.float32([0.0, -0.0, 1e-45, 3.4e38, -3.4e38])
+    drawn = random.randn(4000).astype(np.float32) * np.float32(10) ** random.randint(-20, 20, 4000)
+    values = np.concatenate([limits, -limits, extremes, drawn]).astype(np.float32)
+    fed = tf.placeholder(tf.float32, [None])
+    texts = tf.summary.histogram("h", fed), tf.summary.histogram("h", tf.cast(fed, tf.float64))
+    with tf.Session() as session:
+        first, second = session.run(texts, {fed: values})
+    found = [tf.Summary.FromString(text).value[0].histo for text in (first, second)]
+    assert found[0] == found[1] and sum(found[0].bucket) == values.size

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 
@@ -11,6 +12,9 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.train.cluster import master
+from numbaflow.train.distributed import server as servers
+
+from .conftest import free_ports
 
 pytestmark = pytest.mark.cpu
 
@@ -138,15 +142,6 @@ def test_large_tensors_cross(cluster, size):
     assert np.array_equal(found, np.arange(size).reshape(1024, -1) * 3 - 1)
 
 
-def test_partial_runs_across_tasks_are_refused(cluster):
-    x = tf.placeholder(tf.float32, [])
-    with tf.device("/job:ps"):
-        y = x * 2
-    with tf.Session(cluster.workers[0].target) as session:
-        with pytest.raises(tf.errors.UnimplementedError, match="parts across tasks"):
-            session.partial_run_setup([y], [x])
-
-
 def train(cluster, index, steps, results, synchronous):
     """One worker of between-graph replication, as programs write it."""
     with tf.Graph().as_default():
@@ -187,8 +182,10 @@ def test_two_workers_train_what_is_on_a_parameter_server(cluster, synchronous, m
     # The chief's thread of updates ends with an error of its session's end, as in TensorFlow.
     monkeypatch.setattr(threading, "excepthook", lambda caught: None)
     results: dict[int, list[float]] = {}
+    # So many that the chief alone has not taken them all before the other one looks.
+    steps = 80 if synchronous else 1500
     threads = [
-        threading.Thread(target=train, args=(cluster, i, 80, results, synchronous))
+        threading.Thread(target=train, args=(cluster, i, steps, results, synchronous))
         for i in range(2)
     ]
     for thread in threads:
@@ -201,3 +198,82 @@ def test_two_workers_train_what_is_on_a_parameter_server(cluster, synchronous, m
     assert set(results) == {0, 1} and not any(thread.is_alive() for thread in threads)
     assert all(len(losses) > 1 for losses in results.values())
     assert min(losses[-1] for losses in results.values()) < 0.05 * results[0][0]
+
+
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_traces_tell_of_all_tasks(cluster, is_staged, monkeypatch):
+    if not is_staged:
+        monkeypatch.setattr(master, "staged", lambda *arguments: None)
+    with tf.device("/job:ps"):
+        v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+    with tf.device("/job:worker/task:0"):
+        total = tf.add(v, 1, name="total")
+    with tf.device("/job:worker/task:1"):
+        twice = tf.multiply(total, 2, name="twice")
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    metadata = tf.RunMetadata()
+    with tf.Session(cluster.workers[0].target) as session:
+        session.run(v.initializer)
+        assert session.run(twice, options=options, run_metadata=metadata) == 4
+        ran = {
+            (device.device.partition("/device")[0], node.node_name)
+            for device in metadata.step_stats.dev_stats
+            for node in device.node_stats
+        }
+        assert ("/job:ps/replica:0/task:0", "v/read") in ran
+        assert ("/job:worker/replica:0/task:0", "total") in ran
+        assert ("/job:worker/replica:0/task:1", "twice") in ran
+        assert len(metadata.partition_graphs) >= 3
+        with tf.device("/job:worker/task:0"):
+            alone = tf.identity(3.0, name="alone")
+        session.run(alone, options=options, run_metadata=metadata)
+        assert [one.device for one in metadata.step_stats.dev_stats] == [
+            "/job:worker/replica:0/task:0/device:CPU:0"
+        ]
+
+
+def test_runs_in_parts_span_tasks(cluster):
+    with tf.device("/job:ps"):
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+        a = tf.placeholder(tf.float32, [])
+        first = a * 2
+        counted = tf.assign_add(v, 1)
+    b = tf.placeholder(tf.float32, [])
+    with tf.device("/job:worker/task:1"), tf.control_dependencies([counted]):
+        second = first + b
+        third = second * first
+    with tf.Session(cluster.workers[0].target) as session:
+        session.run(v.initializer)
+        for run in (1, 2):
+            handle = session.partial_run_setup([first, second, third], [a, b])
+            assert session.partial_run(handle, first, {a: 3}) == 6
+            with pytest.raises(tf.errors.InvalidArgumentError, match="can't be computed"):
+                session.partial_run(handle, second)
+            assert session.partial_run(handle, second, {b: 4}) == 10
+            with pytest.raises(tf.errors.InvalidArgumentError, match="already been fetched"):
+                session.partial_run(handle, second)
+            assert session.partial_run(handle, third) == 60
+            # What several parts depend on has run once.
+            assert session.run(v) == run
+
+
+def test_a_server_listens_on_when_nobody_holds_it_and_lists_of_tensors_cross():
+    ports = [f"localhost:{port}" for port in free_ports(2)]
+    spec = tf.train.ClusterSpec({"ps": ports[:1], "worker": ports[1:]})
+    tf.train.Server(spec, job_name="ps", task_index=0)
+    worker = tf.train.Server(spec, job_name="worker", task_index=0)
+    gc.collect()
+    raw = tf.raw_ops
+    with tf.Graph().as_default(), tf.Session(worker.target) as session:
+        with tf.device("/job:worker"):
+            handle = raw.TensorListFromTensor(tensor=[[1.0], [2.0]], element_shape=[1])
+        with tf.device("/job:ps"):
+            left, last = raw.TensorListPopBack(
+                input_handle=tf.identity(handle), element_shape=[1], element_dtype=tf.float32
+            )
+        with tf.device("/job:worker"):
+            count, value = raw.TensorListLength(input_handle=left), tf.identity(last)
+        found = session.run([count, value])
+    assert found[0] == 1 and found[1].tolist() == [2.0]
+    for server in servers._listening_ones[-2:]:
+        server._host.stop()

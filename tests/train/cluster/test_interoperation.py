@@ -13,6 +13,7 @@ import pytest
 import numbaflow as tf
 
 from .conftest import free_ports
+from .flow_models import NAMES, TEXT
 
 PYTHON = os.environ.get("NUMBAFLOW_TF115_PYTHON")
 pytestmark = [
@@ -120,3 +121,46 @@ with tf.Session("grpc://" + sys.argv[2]) as session:
     numbers, error = out.splitlines()
     assert [float(one) for one in numbers.strip("[]").split(",")] == pytest.approx(LOSSES, rel=1e-6)
     assert error == "bad True"
+
+
+@pytest.mark.parametrize("theirs", ["ps", "worker"])
+def test_conditionals_and_loops_span_tasks_of_both(theirs):
+    addresses = [f"localhost:{port}" for port in free_ports(2)]
+    ours = "worker" if theirs == "ps" else "ps"
+    cluster = {"ps": addresses[:1], "worker": addresses[1:]}
+    model = {"tf": tf}
+    exec(TEXT, model)
+    with program(SERVE, *addresses, theirs) as running:
+        assert running.stdout is not None and running.stdout.readline() == "ready\n"
+        server = tf.train.Server(cluster, job_name=ours, task_index=0)
+        for name in NAMES:
+            wanted = model["values"](name, "")
+            for address in addresses:
+                found = model["values"](name, f"grpc://{address}")
+                for one, other in zip(found, wanted, strict=True):
+                    assert one == pytest.approx(other, rel=1e-3, abs=1e-4), (name, address)
+        server._host.stop()
+
+
+def test_its_client_has_our_servers_run_collectives():
+    addresses = [f"localhost:{port}" for port in free_ports(2)]
+    cluster = {"ps": addresses[:1], "worker": addresses[1:]}
+    servers = [tf.train.Server(cluster, job_name=job, task_index=0) for job in cluster]
+    text = (
+        BEGIN
+        + """
+from tensorflow.python.ops import collective_ops
+reduced = []
+for number, job in enumerate(cluster):
+    with tf.device("/job:" + job):
+        own = tf.constant([1.0, 2.0]) * (number + 1)
+        reduced.append(collective_ops.all_reduce(own, 2, 1, 1, "Add", "Div"))
+with tf.Session("grpc://" + sys.argv[2]) as session:
+    print([one.tolist() for one in session.run(reduced)])
+"""
+    )
+    with program(text, *addresses) as running:
+        out, _ = running.communicate(timeout=60)
+    for server in servers:
+        server._host.stop()
+    assert out == "[[1.5, 3.0], [1.5, 3.0]]\n"

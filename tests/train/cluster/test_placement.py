@@ -172,7 +172,7 @@ def test_nodes_that_are_added_have_names_of_their_own_in_all_runs():
     assert len(set(names)) == len(names) == 6
 
 
-def test_branches_that_span_tasks_are_refused():
+def test_what_a_branch_makes_may_be_dead_elsewhere():
     x = tf.placeholder(tf.float32, [])
     with tf.device("/job:worker/task:0"):
 
@@ -181,5 +181,37 @@ def test_branches_that_span_tasks_are_refused():
                 return x * 2.0
 
         y = tf.cond(x > 0, branch, lambda: x)
-    with pytest.raises(tf.errors.UnimplementedError, match="span tasks"):
-        cut([y], [x])
+    parts = cut([y], [x])
+    other = next(part for task, part in parts.items() if "task:1" in task)
+    takes = [n for n in nodes(other, "_Recv") if not n.attr["client_terminated"].b]
+    assert takes and all(node.attr["_may_be_dead"].b for node in takes)
+    assert not any(nodes(part, "Enter") for part in parts.values())
+
+
+def test_tasks_that_take_tensors_within_a_loop_have_its_frame():
+    def body(i):
+        with tf.device("/job:ps"):
+            one = i * 2
+        return one + 1
+
+    with tf.device("/job:worker/task:0"):
+        y = tf.while_loop(lambda i: i < 9, body, [0])
+    parts = cut([y])
+    for part in (parts[PS], parts[WORKER]):
+        frames = {node.attr["frame_name"].s for node in nodes(part, "Enter")}
+        assert frames == {b"while/while_context"}
+        [trigger] = [n.name for n in nodes(part, "Merge") if n.name.startswith("_cloop")]
+        for taken in nodes(part, "_Recv"):
+            assert list(taken.input) == [f"^{trigger}"]
+    # Each iteration is begun by the loop's condition, and by it alone.
+    assert len(nodes(parts[PS], "NextIteration")) == 1
+    assert [n for n in nodes(parts[PS], "_Recv") if n.name.startswith("while/LoopCond")]
+
+
+def test_a_loop_on_several_tasks_has_a_condition():
+    with tf.device("/job:ps"):
+        x = tf.negative(tf.raw_ops.Enter(data=tf.constant(1.0), frame_name="f"))
+    with tf.device("/job:worker/task:0"):
+        y = tf.raw_ops.Exit(data=tf.negative(x))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pivot predicate: f"):
+        cut([y])

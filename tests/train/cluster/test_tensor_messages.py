@@ -9,6 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine.types import dtypes
 from numbaflow.io import protos
+from numbaflow.io.variants import VariantData
 from numbaflow.train.cluster.tensor_messages import decoded, encoded, received, received_bytes
 
 pytestmark = pytest.mark.pure
@@ -83,6 +84,10 @@ def test_messages_that_are_cut_short_are_refused(cut):
         received(data[:-cut])
 
 
-def test_variants_are_refused():
-    with pytest.raises(tf.errors.UnimplementedError, match="variants"):
+def test_variants_cross_if_they_can_be_written():
+    array = np.empty((), object)
+    array[()] = VariantData("kind", b"text", (np.arange(3),))
+    message = protos.TensorProto.FromString(encoded(array, dtypes.variant).SerializeToString())
+    assert decoded(message).item().metadata == b"text"
+    with pytest.raises(tf.errors.UnimplementedError, match="variant"):
         encoded(np.empty((), object), dtypes.variant)

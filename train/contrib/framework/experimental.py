@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,10 @@ from ....engine.interface import log
 
 _WARNING = (
     "%s (from %s) is experimental and may change or be removed at any time, and without warning."
+)
+_NOTICE = (
+    "Warning: THIS FUNCTION IS EXPERIMENTAL. It may change or be removed at any time, and without "
+    "warning."
 )
 
 
@@ -22,10 +27,7 @@ def experimental(func: Callable[..., Any]) -> Callable[..., Any]:
         log.warning(_WARNING, func.__name__, func.__module__)
         return func(*args, **kwargs)
 
-    first, _, rest = (func.__doc__ or func.__name__).partition("\n")
-    notice = (
-        "\n\nTHIS FUNCTION IS EXPERIMENTAL. It may change or be removed at any time, and without "
-        "warning."
-    )
-    warning.__doc__ = f"{first} (experimental){notice}\n{rest}"
+    first, _, rest = (inspect.getdoc(func) or func.__name__).partition("\n")
+    parts = (f"{first} (experimental)", _NOTICE, rest.strip("\n"))
+    warning.__doc__ = "\n\n".join(part for part in parts if part)
     return warning

@@ -10,9 +10,10 @@ from typing import Any
 from ....engine.api import export
 from ....engine.graph.scope_functions import get_graph_from_inputs
 from ....ops.public import tf
+from ....ops.state import resources
 from ...checkpoints.saver import Saver
 from ...inputs.queue_runner_impl import start_queue_runners
-from ...sessions.coordinator import Coordinator
+from ...sessions import coordinator
 
 _GRACE_SECS = 120
 
@@ -29,19 +30,21 @@ def run_feeds_iter(
         raise ValueError(f"feed_dicts is invalid: {feed_dicts}.")
     graph = get_graph_from_inputs(output_dict.values())
     with graph.as_default(), tf.Session() as session:
+        made = resources.shared_resources() + resources.local_resources()
+        session.run(resources.initialize_resources(made))
         if restore_checkpoint_path:
             Saver().restore(session, restore_checkpoint_path)
         else:
             session.run(tf.global_variables_initializer())
         session.run([tf.local_variables_initializer(), tf.tables_initializer()])
-        coordinator = Coordinator()
-        threads = start_queue_runners(session, coord=coordinator)
+        coord = coordinator.Coordinator()
+        threads = start_queue_runners(session, coord=coord)
         try:
             for feeds in feed_dicts:
                 yield session.run(output_dict, feeds)
         finally:
-            coordinator.request_stop()
-            coordinator.join(threads, stop_grace_period_secs=_GRACE_SECS)
+            coord.request_stop()
+            coord.join(threads, stop_grace_period_secs=_GRACE_SECS)
 
 
 @export("contrib.learn.run_feeds", "contrib.learn.graph_actions.run_feeds")

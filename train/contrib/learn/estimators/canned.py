@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...layers.feature_column_ops import parse_feature_columns_from_examples
 from ..metric_spec import MetricSpec
+from ..utils import export as exports
 from .constants import PredictionKey
 from .estimator import Estimator
 
@@ -15,6 +17,36 @@ class _Predicting(Estimator):
     """An estimator whose `predict` gives one kind of prediction unless told which."""
 
     _KEY: str
+    # The prediction that is exported, and the function that makes the export's signature.
+    _EXPORTED: tuple[str, Callable[..., Any]]
+
+    def export(
+        self,
+        export_dir: str,
+        input_fn: Callable[..., Any] | None = None,
+        input_feature_key: str | None = None,
+        use_deprecated_input_fn: bool = True,
+        signature_fn: Callable[..., Any] | None = None,
+        default_batch_size: int | None = 1,
+        exports_to_keep: int | None = None,
+    ) -> bytes:
+        """Writes an export, which reads the columns' features of examples; as of Estimator."""
+        key, usual = self._EXPORTED
+        return super().export(
+            export_dir,
+            input_fn=input_fn or self._parsed,
+            input_feature_key=input_feature_key,
+            use_deprecated_input_fn=use_deprecated_input_fn,
+            signature_fn=signature_fn or usual,
+            prediction_key=key,
+            default_batch_size=default_batch_size,
+            exports_to_keep=exports_to_keep,
+        )
+
+    def _parsed(self, unused_estimator: object, examples: Any) -> Any:
+        names = ("feature_columns", "linear_feature_columns", "dnn_feature_columns")
+        columns = [column for name in names for column in self.params.get(name) or ()]
+        return parse_feature_columns_from_examples(examples, columns)
 
     def predict(
         self,
@@ -46,6 +78,7 @@ class Classifying(_Predicting):
     """An estimator of classes."""
 
     _KEY = PredictionKey.CLASSES
+    _EXPORTED = (PredictionKey.PROBABILITIES, exports.classification_signature_fn_with_prob)
 
     def predict_classes(
         self,
@@ -73,6 +106,7 @@ class Regressing(_Predicting):
     """An estimator of numbers."""
 
     _KEY = PredictionKey.SCORES
+    _EXPORTED = (PredictionKey.SCORES, exports.regression_signature_fn)
 
     def predict_scores(
         self,

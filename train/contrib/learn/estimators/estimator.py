@@ -34,6 +34,7 @@ from .model_fn import ModeKeys, ModelFnOps
 from .run_config import RunConfig
 from .sk_compat import SKCompat
 from .tensor_signature import (
+    create_example_parser_from_signatures,
     create_placeholders_from_signatures,
     create_signatures,
     tensors_compatible,
@@ -247,6 +248,14 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
         made, feed_fn = inputs.input_and_feeds(x, None, input_fn, None, batch_size)
         return self._infer_model(made, feed_fn, outputs, as_iterable, iterate_batches)
 
+    def export(self, export_dir: str, *args: Any, **kwargs: Any) -> bytes:
+        """Writes an export as before SavedModels; arguments as of `exporting.export`.
+
+        Returns:
+            The path of the export's folder, as bytes.
+        """
+        return exporting.export(self, export_dir, *args, **kwargs)
+
     def get_variable_value(self, name: str) -> Any:
         """The value that a variable has in the last checkpoint, as an array."""
         return load_variable(self.model_dir, name)
@@ -263,6 +272,12 @@ class BaseEstimator(_WithParams, Evaluable, Trainable):
 
     def _get_eval_ops(self, features: Any, labels: Any, metrics: Any) -> Any:
         raise NotImplementedError("_get_eval_ops not implemented in BaseEstimator")
+
+    def _get_feature_ops_from_example(self, examples_batch: Any) -> Any:
+        """The features that training had, read from serialized examples."""
+        if self._features_info is None:
+            raise ValueError("Features information missing, was fit() ever called?")
+        return create_example_parser_from_signatures(self._features_info, examples_batch)
 
     def _check_inputs(self, features: Any, labels: Any) -> None:
         """Notes what inputs are like, and that later ones are, too."""

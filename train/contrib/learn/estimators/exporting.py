@@ -16,6 +16,7 @@ from ....saved_model.writing import SavedModelBuilder
 from ....sessions.scaffold import Scaffold
 from ....variables.global_step import create_global_step
 from ..utils import saved_model_export_utils as utils
+from ..utils.export import _default_input_fn, _export_estimator
 from .constants import COLLECTION_DEF_KEY_FOR_INPUT_FEATURE_KEYS
 from .model_fn import ModeKeys
 
@@ -69,6 +70,48 @@ def export_savedmodel(
         files.copy(source, target)
     files.rename(temporary, os.fsdecode(folder))
     return folder
+
+
+def export(
+    estimator: Any,
+    export_dir: str,
+    input_fn: Callable[..., Any] | None = _default_input_fn,
+    input_feature_key: str | None = None,
+    use_deprecated_input_fn: bool = True,
+    signature_fn: Callable[..., Any] | None = None,
+    prediction_key: str | None = None,
+    default_batch_size: int | None = 1,
+    exports_to_keep: int | None = None,
+    checkpoint_path: str | None = None,
+) -> bytes:
+    """Writes an estimator as `tensorflow.contrib.session_bundle` has models.
+
+    Args:
+        estimator: of tf.contrib.learn.
+        export_dir: the folder in which the export's is made, named by the step.
+        input_fn: makes features of the estimator and of examples, or gives features and labels.
+        input_feature_key: which of these features are the examples.
+        use_deprecated_input_fn: whether `input_fn` is of the former kind.
+        signature_fn: makes the default signature, and others by name, of examples, features and
+            predictions; that of the estimator, or a generic one, if None.
+        prediction_key: the one prediction that is exported; all are if None.
+        default_batch_size: how many examples are read; any number if None.
+        exports_to_keep: how many exports stay; all do if None.
+        checkpoint_path: the checkpoint; the last one if None.
+
+    Returns:
+        The path of the export's folder, as bytes.
+
+    Raises:
+        ValueError: `input_fn` is missing, or gives nothing.
+    """
+    return _export_estimator(
+        *(estimator, export_dir, signature_fn, input_fn, default_batch_size, exports_to_keep),
+        input_feature_key=input_feature_key,
+        use_deprecated_input_fn=use_deprecated_input_fn,
+        prediction_key=prediction_key,
+        checkpoint_path=checkpoint_path,
+    )
 
 
 def _tags(specs: Any) -> list[str]:

@@ -25,7 +25,7 @@ from ....saved_model.signatures import (
 from ...layers.feature_column import create_feature_spec_for_parsing
 from ..estimators.constants import MetricKey, PredictionKey, ProblemType
 from ..export_strategy import ExportStrategy
-from . import input_fn_utils
+from . import gc, input_fn_utils
 
 _SPACE = "contrib.learn.utils.saved_model_export_utils"
 constant(f"{_SPACE}.get_temp_export_dir", get_temp_export_dir)
@@ -162,6 +162,13 @@ def _exports(export_dir_base: str) -> list[str]:
         return []
     names = [os.fsdecode(name).rstrip("/") for name in files.list_directory(export_dir_base)]
     return sorted(name for name in names if len(name) == 10 and name.isdigit())
+
+
+def get_most_recent_export(export_dir_base: str | bytes) -> gc.Path | None:
+    """The newest exported model of a folder, as (path, number); None if there is none."""
+    base = os.fsdecode(export_dir_base)
+    names = _exports(base)
+    return gc.Path(os.path.join(base, names[-1]), int(names[-1])) if names else None
 
 
 @export(f"{_SPACE}.garbage_collect_exports")

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks, which loops keep values on.
+
+A stack grows as a run needs it; `GrowableStack` stands for it, and what is known while tracing
+comes back from it as it was.  Imports the rest of jit's IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..kernel import scalar, sizes
+from ..kernel.reference import numpy_dtype
+from ..kernel.sizes import AnySize
+from ..program.tensor_ir import GrowableStack, Handle, Value
+from . import stacks_kernels, turns
+from .growing import COUNT
+from .library_kernel import LibraryKernel
+from .template import specialise
+
+_CLEAR = partial(specialise, "stack_clear", stacks_kernels.clear)
+_PUSH = partial(specialise, "stack_push", stacks_kernels.push)
+_ROOM = partial(specialise, "stack_room", stacks_kernels.room)
+_PUSH_ROWS = partial(specialise, "stack_push_rows", stacks_kernels.push_rows)
+_POP = partial(specialise, "stack_pop", stacks_kernels.pop)
+_PUSH_SIZED = partial(specialise, "stack_push_sized", stacks_kernels.push_sized)
+_TOP = partial(specialise, "stack_top", stacks_kernels.top)
+_POP_SIZED = partial(specialise, "stack_pop_sized", stacks_kernels.pop_sized)
+_ITEMS = partial(specialise, "stack_items", stacks_kernels.items)
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Every kernel of this module: of these dtypes, and of counters and conditions."""
+    yield from (_CLEAR().over(()), _ROOM().over(()), _TOP().over(["int64"]))
+    for dtype in (*dtypes, "int32", "bool"):
+        for made in (_PUSH, _PUSH_ROWS, _POP, _ITEMS):
+            yield made().over([dtype])
+    for dtype in (*dtypes, "int32", "int64", "bool"):
+        yield _POP_SIZED().over([dtype])
+        yield _PUSH_SIZED().over([dtype, "int64"])
+
+
+def handle_of(b: Any, thing: Any) -> Value:
+    """A value that stands for something of a plan."""
+    (value,) = b.program.add(Handle(thing), ("object", ()))
+    value.cell = thing
+    return value  # type: ignore[no-any-return]
+
+
+def make_stack(b: Any, name: str) -> Value:
+    """A new stack, empty in every run."""
+    stack = GrowableStack(name, b.program)
+    b.call(_CLEAR(), [], [], writes=(stack,), stack=stack)
+    return handle_of(b, stack)
+
+
+def _stack(b: Any, handle: Value) -> GrowableStack:
+    """The stack that a handle stands for."""
+    if not isinstance(handle.cell, GrowableStack):
+        raise b.host("the stack is not one of this plan's")
+    return handle.cell
+
+
+def push(b: Any, handle: Value, value: Value) -> Value:
+    """Puts a value on a stack; also gives it."""
+    stack = _stack(b, handle)
+    if not scalar.compiles(value.dtype):
+        raise b.host(f"a stack of {value.dtype}")
+    if stack.item is not None:
+        raise b.host("a stack that several operations push to")
+    stack.item = value
+    stack.turn = turns.of_turn(b, turns.sizes_of(value), stack.program)
+    if stack.turn:
+        _push_sized(b, stack, value)
+    elif value.known is None:
+        stack.bytes = _bytes(value)
+        b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+    return value
+
+
+def _bytes(value: Value) -> AnySize:
+    return sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+
+
+def _push_sized(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Puts a value on a stack, and behind it what it was laid out by in this turn."""
+    stack.bytes = 1
+    numbers = turns.vector(b, stack.turn)
+    if value.known is not None:  # of which there are but the sizes in it
+        value = b.known_as(np.array(0, np.int64), "int64")
+    count = [_bytes(value), _bytes(numbers)]
+    b.call(_ROOM(), [], [], [sum(count)], writes=(stack,), stack=stack)
+    given = [value, numbers]
+    b.call(_PUSH_SIZED(), given, [], count, writes=(stack,), stack=stack, grows=True)
+
+
+def _pop_sized(b: Any, stack: GrowableStack, item: Value) -> Value:
+    """Takes the last value from a stack, of a size that is behind it."""
+    about: dict[str, Any] = {"writes": (stack,), "stack": stack}
+    names = stack.turn
+    behind = 8 * len(names)
+    if any(name not in b.turn_sizes for name in names):
+        (numbers,) = b.call(_TOP(), [], [((len(names),), "int64")], [behind], **about)
+        turns.learn(b, names, numbers)
+    if item.known is not None:
+        b.call(_POP_SIZED(), [], [((), "int64")], [8, behind], **about)
+        return b.known_as(turns.known_of(b, item), item.dtype)  # type: ignore[no-any-return]
+    shape = turns.shape_of(b, item)
+    count = sizes.product(shape) * numpy_dtype(item.dtype).itemsize
+    (value,) = b.call(_POP_SIZED(), [], [(shape, item.dtype)], [count, behind], **about)
+    return value  # type: ignore[no-any-return]
+
+
+def keep(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Puts a value on a stack whose items will be looked at all together, and never popped."""
+    if turns.of_turn(b, value.shape, stack.program):
+        raise b.host("what a loop collects is of another size in each turn")
+    stack.item = value
+    stack.bytes = _bytes(value)
+    b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+
+
+def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Puts the rows of a value on a stack whose items will be looked at all together."""
+    if turns.of_turn(b, value.shape[1:], stack.program):
+        raise b.host("rows that a loop collects are of another size in each turn")
+    size = sizes.product(value.shape[1:]) * numpy_dtype(value.dtype).itemsize
+    if stack.item is not None and not all(map(b.equal, stack.item.shape, value.shape[1:])):
+        raise b.host("rows of several sizes are collected")
+    if stack.item is None:
+        stack.bytes = size
+        stack.item = b.full(value.shape[1:], 0, value.dtype)
+    b.call(_ROOM(), [], [], [value.shape[0]], writes=(stack,), stack=stack)
+    given = [size, value.shape[0]]
+    b.call(_PUSH_ROWS(), [value], [], given, writes=(stack,), stack=stack, grows=True)
+
+
+def kept(b: Any, handle: Value) -> Value:
+    """All items of a stack, in one tensor."""
+    stack = _stack(b, handle)
+    item = stack.item
+    assert item is not None
+    (number,) = b.call(COUNT(), [], [((), "int32")], writes=(stack,), stack=stack)
+    count = b.measure(number)
+    (value,) = b.call(
+        _ITEMS(),
+        [],
+        [((count, *item.shape), item.dtype)],
+        [stack.bytes],
+        writes=(stack,),
+        stack=stack,
+    )
+    return value  # type: ignore[no-any-return]
+
+
+def pop(b: Any, handle: Value) -> Value:
+    """Takes the last value from a stack."""
+    stack = _stack(b, handle)
+    item = stack.item
+    if item is None:
+        raise b.host("what a stack holds is not known yet")
+    if stack.turn:
+        return _pop_sized(b, stack, item)
+    if item.known is not None:
+        return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
+    (value,) = b.call(
+        _POP(),
+        [],
+        [(item.shape, item.dtype)],
+        [stack.bytes],
+        writes=(stack,),
+        stack=stack,
+    )
+    return value  # type: ignore[no-any-return]

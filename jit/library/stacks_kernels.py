@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of stacks; see jit/library/stacks.py."""
+
+from __future__ import annotations
+
+from .plain_vocabulary import Arguments, as_bytes, copy, pointer, region
+from .step_table import HELD, MEMORY, NEEDED
+
+
+def clear(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: a record (jit/library/step_table.py)."""
+    record = pointer(region(args[0], "int64"))
+    record[HELD] = 0
+    record[NEEDED] = 1
+
+
+def push(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: value; bytes; record.  There is room."""
+    record = pointer(region(args[2], "int64"))
+    target = region(record[MEMORY] + record[HELD] * args[1], "uint8")
+    copy(target, as_bytes(args[0]), args[1])
+    record[HELD] = record[HELD] + 1
+    record[NEEDED] = record[HELD] + 1
+
+
+def room(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: number of items; record.  There must be room for so many more."""
+    record = pointer(region(args[1], "int64"))
+    record[NEEDED] = record[HELD] + args[0]
+
+
+def push_rows(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: value; bytes of an item, number of items; record.  There is room."""
+    record = pointer(region(args[3], "int64"))
+    target = region(record[MEMORY] + record[HELD] * args[1], "uint8")
+    copy(target, as_bytes(args[0]), args[1] * args[2])
+    record[HELD] = record[HELD] + args[2]
+    record[NEEDED] = record[HELD] + 1
+
+
+def pop(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; bytes; record."""
+    record = pointer(region(args[2], "int64"))
+    if record[HELD] > 0:
+        record[HELD] = record[HELD] - 1
+        record[NEEDED] = record[HELD] + 1
+        source = region(record[MEMORY] + record[HELD] * args[1], "uint8")
+        copy(as_bytes(args[0]), source, args[1])
+
+
+def push_sized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: value, sizes; bytes of each; record, whose items are bytes.  There is room."""
+    record = pointer(region(args[4], "int64"))
+    target = region(record[MEMORY] + record[HELD], "uint8")
+    copy(target, as_bytes(args[0]), args[2])
+    behind = region(record[MEMORY] + record[HELD] + args[2], "uint8")
+    copy(behind, as_bytes(args[1]), args[3])
+    record[HELD] = record[HELD] + args[2] + args[3]
+    record[NEEDED] = record[HELD] + 1
+
+
+def top(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; bytes; record, whose items are bytes.  The last ones, which stay."""
+    record = pointer(region(args[2], "int64"))
+    source = region(record[MEMORY] + record[HELD] - args[1], "uint8")
+    copy(as_bytes(args[0]), source, args[1])
+
+
+def pop_sized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; its bytes, bytes of the sizes behind; record, whose items are bytes."""
+    record = pointer(region(args[3], "int64"))
+    record[HELD] = record[HELD] - args[1] - args[2]
+    record[NEEDED] = record[HELD] + 1
+    copy(as_bytes(args[0]), region(record[MEMORY] + record[HELD], "uint8"), args[1])
+
+
+def items(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; bytes of an item; record.  All items of a stack."""
+    record = pointer(region(args[2], "int64"))
+    copy(as_bytes(args[0]), region(record[MEMORY], "uint8"), record[HELD] * args[1])

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operation that a plan leaves to its reference kernel: what of it is the same in every run.
+
+Knows runs (jit/runtime/execution.py) by what they offer.  Imports the tensor IR.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.stopping import check_session, within
+from ..program.tensor_ir import Constant, Value, home
+from ..schedule.steps import HostStep, is_native
+
+if TYPE_CHECKING:
+    from .execution import Run
+    from .plan import Plan
+
+
+class HostCall:
+    """One host step of a plan."""
+
+    def __init__(self, plan: Plan, step: HostStep) -> None:
+        node = self.node = step.node
+        self.evaluate = plan.traced.segment.evaluate
+        self._begin = self.evaluate.bound(node.op)
+        # Contents that never change are looked up once.
+        self._inputs: list[Any] = [_fixed(plan, value) for value in node.inputs]
+        self._read = [(i, v) for i, v in enumerate(node.inputs) if self._inputs[i] is None]
+        # What it gives, as a list of tensors, may hold what it took: not the run's memory.
+        self._may_keep = not all(map(is_native, node.outputs))
+        self._gives = [
+            (number, value, is_native(value))
+            for number, value in enumerate(node.outputs)
+            if value.cell is None
+        ]
+
+    def run(self, run: Run) -> None:
+        """Runs it, and puts what it gives where the steps behind it find it."""
+        session, node = self.evaluate.session, self.node
+        check_session(session)
+        began = perf_counter()
+        inputs = self._inputs.copy()
+        for i, value in self._read:
+            array = run._read(value)
+            if self._may_keep and type(array) is np.ndarray and not array.flags.owndata:
+                array = array.copy()
+            inputs[i] = array
+        with within(session):
+            result = self._begin(inputs)
+        results = self.evaluate.spread(node.op, result)
+        if node.cells:
+            run.follow_variables(node)
+        for number, value, is_held in self._gives:
+            if is_held:
+                self._store(run, value, results[number])
+            else:
+                run.hosted[value] = results[number]
+        self.evaluate.meter.add(node.op, node.reason, perf_counter() - began)
+
+    def _store(self, run: Run, value: Value, array: Any) -> None:
+        view = run.view(value)
+        shape = array.shape if type(array) is np.ndarray else np.shape(array)
+        if view.shape != shape:
+            op = self.node.op
+            raise errors.InternalError(
+                *(None, op),
+                f"{op.type} gave shape {shape}, expected {view.shape}: what its function, or "
+                "set_shape, said of it",
+            )
+        view[...] = array
+
+
+def _fixed(plan: Plan, value: Value) -> np.ndarray | None:
+    """Contents that are the same in all runs; None for others."""
+    storage = home(value)
+    if storage.cell is not None or value in plan.template.shapes:
+        return None
+    match storage.node:
+        case Constant(array=array):
+            return array.reshape([int(size) for size in value.shape]).copy()
+    return None

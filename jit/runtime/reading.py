@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What gives the contents of a value in a run: looked up once for each value that Python reads.
+
+Knows runs (jit/runtime/execution.py) by what they offer.  Imports the tensor IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..program.tensor_ir import Constant, Feed, Read, Sizes, Value, home
+from ..schedule.steps import is_native
+
+if TYPE_CHECKING:
+    from .execution import Run
+
+
+def reader_of(value: Value) -> Callable[[Run], Any]:
+    """What gives the contents of a value in a run."""
+    storage = home(value)
+    cell = storage.cell
+    if cell is not None:
+        return lambda run: cell
+    match storage.node:
+        case Feed(number=number):
+            return lambda run: run.feeds[number].reshape(run.shape_of(value))
+        case Constant(array=array):
+            return lambda run: array.reshape(run.shape_of(value))
+        case Sizes():
+            return lambda run: run.spelled(storage).reshape(run.shape_of(value))
+        case Read(cell=read):
+            if value is storage:
+                # Another session may have given a variable that is just fetched another shape.
+                return lambda run: read.read()
+            return lambda run: read.read().reshape(run.shape_of(value))
+    if not is_native(storage):
+        return lambda run: run.hosted[storage]
+    return lambda run: run.view(value)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches that give other shapes: what comes behind is compiled within each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+
+from .test_collecting import loop, same, some
+
+pytestmark = pytest.mark.cpu
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph():
+    tf.reset_default_graph()
+
+
+def x_and_p() -> tuple[Any, Any]:
+    return tf.placeholder(tf.float64, [None, 3], name="x"), tf.placeholder(tf.bool, [], name="p")
+
+
+def feeds(x: Any, p: Any) -> list[Any]:
+    return [{x: some(rows, 3), p: flag} for rows in (2, 5, 1) for flag in (True, False)]
+
+
+def test_what_comes_behind_has_one_shape_again():
+    x, p = x_and_p()
+    y = tf.cond(p, lambda: x[:1] * 2.0, lambda: tf.concat([x, x], 0))
+    z = tf.reduce_sum(y * y + 1.0, 0)
+    same([z, tf.shape(y)[0] + 1], feeds(x, p))
+
+
+def test_ranks_may_differ():
+    x, p = x_and_p()
+    y = tf.cond(p, lambda: tf.reduce_sum(x, 0), lambda: x)
+    same([tf.reduce_max(y * 3.0)], feeds(x, p), compiled=False)
+
+    def body(i: Any, total: Any) -> Any:
+        y = tf.cond(tf.equal(i % 2, 0), lambda: tf.reduce_sum(x, 0), lambda: x)
+        return i + 1, total * 0.5 + tf.cast(tf.size(y * 3.0), tf.float64)
+
+    start = [0, tf.zeros([], tf.float64)]
+    same(tf.while_loop(lambda i, _: i < 5, body, start), feeds(x, p)[:1])
+
+
+def test_gradients_come_back_through_both_sides():
+    x, p = x_and_p()
+    y = tf.cond(p, lambda: x[:1] * 2.0, lambda: tf.concat([x, x * x], 0))
+    same(tf.gradients(tf.reduce_sum(y * 2.0 + 1.0), x), feeds(x, p))
+
+
+def test_what_is_fetched_with_a_shape_of_its_branch_is_right():
+    x, p = x_and_p()
+    y = tf.cond(p, lambda: x[:1] * 2.0, lambda: tf.concat([x, x], 0))
+    same([y, tf.reduce_sum(y)], feeds(x, p))
+
+
+def test_two_tensors_of_one_branch_and_others_meet():
+    x, p = x_and_p()
+    y, z = tf.cond(p, lambda: (x[:1], x[:1] + 1.0), lambda: (tf.concat([x, x], 0),) * 2)
+    same([tf.reduce_sum(y * z + tf.reduce_sum(x, 0))], feeds(x, p))
+
+
+def test_a_loop_collects_pieces_of_several_sizes():
+    x = tf.placeholder(tf.float64, [None, 3], name="x")
+    n = tf.placeholder(tf.int32, [], name="n")
+
+    def body(i: Any, rows: Any) -> Any:
+        piece = tf.cond(tf.equal(i % 3, 0), lambda: x, lambda: x[:1] * tf.cast(i, tf.float64))
+        return i + 1, tf.concat([rows, piece * 2.0], 0)
+
+    _, rows = loop(n, body, [tf.zeros([1, 3], tf.float64)])
+    every = [{x: some(k, 3), n: turns} for k, turns in ((2, 4), (3, 40), (1, 1), (2, 0), (50, 7))]
+    same([rows, tf.reduce_sum(rows, 0)], every)
+
+
+def test_slices_of_a_table_in_a_branch_of_a_loop():
+    """The gradient of a lookup in one branch has its rows, that of the other all of the table's."""
+    words = tf.placeholder(tf.int32, [None], name="words")
+    table = tf.get_variable("table", initializer=some(7, 4))
+    matrix = tf.get_variable("matrix", initializer=some(4, 4))
+
+    def body(i: Any, h: Any) -> Any:
+        step = tf.cond(
+            words[i] >= 0,
+            lambda: tf.expand_dims(tf.gather(table, words[i]), 0),
+            lambda: tf.reverse(h, [1]) * matrix[:1],
+        )
+        return i + 1, h + step
+
+    _, h = tf.while_loop(lambda i, _: i < tf.size(words), body, [0, tf.ones([1, 4], tf.float64)])
+    loss = tf.reduce_sum(h * h)
+    slices, dense = tf.gradients(loss, [table, matrix])
+    fetches = [loss, slices.values, slices.indices, dense, tf.convert_to_tensor(slices)]
+    same(fetches, [{words: w} for w in ([1, -1, 3], [2], [-1, -1, 6, 6, 0], [1] * 20)])
+
+
+def test_variables_are_written_once_by_what_follows():
+    x, p = x_and_p()
+    v = tf.get_variable("v", initializer=np.zeros(3))
+    y = tf.cond(p, lambda: x[:1] * 2.0, lambda: tf.concat([x, x], 0))
+    same([tf.assign_add(v, tf.reduce_sum(y, 0))], feeds(x, p))

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives whose members are tasks of a cluster: how they find each other, and who sends what.
+
+The members of a group tell its leader that they are there; once all have, it tells each of them who
+the others are, and a number that is theirs alone.  From then on they exchange tensors by
+themselves.  Small tensors go from each to each; of large ones each member takes and sends what it
+has to as neighbours of a ring, so that nobody sends more than twice the tensor.  Who is answered
+has the same bits as the others: each element is added up in one order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...engine import errors
+from ...engine.session.futures import AsyncTask, Future
+from ...engine.types import dtypes
+from ...io import protos
+from ...ops.collective import MERGES, check_shapes, divided, joined, merged
+from .rendezvous import make_key
+from .shared_memory import SharedArray, is_worth_it
+from .tensor_messages import received_bytes
+
+if TYPE_CHECKING:
+    from ...engine.graph.kernel_context import KernelContext
+    from .worker import Worker
+
+# From so many bytes on, more than two members send along a ring.
+RING = 1 << 18
+_MASK = (1 << 56) - 1
+# Executions of an instance have numbers of their own, so many before they come around.
+_ROUND = 1 << 20
+# So often it is looked whether a member that waits for others is still there, in seconds.
+_LOOK = 1.0
+Steps = Generator[Future, Any, np.ndarray]
+# fetch(task, key, step) -> the tensor that another task has under a key.
+Fetch = Callable[[str, str, int], Future]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One task of a group: its device and the number of its start."""
+
+    task: str
+    device: str
+    incarnation: int
+
+
+class Forming:
+    """A group that is not complete yet, or just was."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, Member] = {}
+        self.is_complete = threading.Event()
+        self.number = secrets.randbits(56)
+
+
+class Leader:
+    """Where the members of groups say that they are there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forming: dict[int, Forming] = {}
+
+    def join(self, group_key: int, size: int, member: Member) -> Forming:
+        """The group that a member is in, which may have to wait for others.
+
+        A member that comes again, as after a restart, is of another group than before.
+        """
+        with self._lock:
+            found = self._forming.get(group_key)
+            if found is None or found.is_complete.is_set():
+                found = self._forming[group_key] = Forming()
+            found.members[member.device] = member
+            if len(found.members) == size:
+                found.is_complete.set()
+        return found
+
+    def leave(self, group: Forming, member: Member) -> None:
+        """Takes back that a member is there, who waits no more."""
+        with self._lock:
+            if group.members.get(member.device) == member and not group.is_complete.is_set():
+                del group.members[member.device]
+
+    def complete(
+        self, request: Any, member: Member, is_awaited: Callable[[], bool] = lambda: True
+    ) -> Any:
+        """The response to a CompleteGroupRequest.
+
+        is_awaited: whether there still is who asks.
+        """
+        found = self.join(request.group_key, request.group_size, member)
+        while not found.is_complete.wait(_LOOK):
+            if not is_awaited():
+                self.leave(found, member)
+                raise errors.cancelled(f"Group {request.group_key} was not completed.")
+        members = sorted(found.members.values(), key=lambda one: one.device)
+        incarnations = ",".join(f"{one.incarnation:x}" for one in members)
+        return protos.CompleteGroupResponse(
+            group_key=request.group_key,
+            group_size=request.group_size,
+            device_type=request.device_type,
+            num_tasks=len(members),
+            device_name=[one.device for one in members],
+            task_name=[one.task for one in members],
+            communicator_key=f"{found.number:x}:{incarnations}".encode(),
+        )
+
+
+def members_of(response: Any) -> tuple[int, list[Member]]:
+    """The number and members of a group, from a CompleteGroupResponse."""
+    number, _, starts = response.communicator_key.decode().partition(":")
+    found = zip(response.task_name, response.device_name, starts.split(","), strict=True)
+    return int(number, 16), [Member(task, device, int(start, 16)) for task, device, start in found]
+
+
+class Group:
+    """The members of a complete group, as one of them sees it."""
+
+    def __init__(self, worker: Worker, fetch: Fetch, number: int, members: list[Member]) -> None:
+        self._worker, self._fetch = worker, fetch
+        self._number, self.members = number, members
+        self.rank = next(i for i, one in enumerate(members) if one.task == worker.task)
+        self._counts: dict[int, itertools.count[int]] = {}
+
+    def begin(self, instance: int) -> Exchange:
+        """The next execution of an instance."""
+        count = next(self._counts.setdefault(instance, itertools.count()))
+        base = self._number + instance * _ROUND
+        if count > 1:
+            # All members had begun the last one when it ended here, so they are done with the one
+            # before it.
+            self._worker.end_exchange((base + (count - 2) % _ROUND) & _MASK)
+        return Exchange(self, self._worker, self._fetch, (base + count % _ROUND) & _MASK)
+
+
+class Exchange:
+    """One execution of a collective, for one member."""
+
+    def __init__(self, group: Group, worker: Worker, fetch: Fetch, step: int) -> None:
+        self.members, self.rank = group.members, group.rank
+        self._fetch, self._step = fetch, step
+        self._rendezvous = worker.begin_exchange(step)
+
+    def _key(self, source: int, target: int, label: str) -> str:
+        sender = self.members[source]
+        return make_key(sender.device, sender.incarnation, self.members[target].device, label)
+
+    def send(self, array: np.ndarray, targets: Sequence[int], label: str) -> None:
+        """Gives an array to other members."""
+        dtype = dtypes.as_dtype(array.dtype)
+        value: Any
+        if is_worth_it(array):
+            value = SharedArray(array, dtype)
+        else:
+            value = received_bytes(array, dtype)
+        for target in targets:
+            self._rendezvous.send(self._key(self.rank, target, label), value)
+
+    def receive(self, source: int, label: str) -> Future:
+        """What another member gives."""
+        key = self._key(source, self.rank, label)
+        return self._fetch(self.members[source].task, key, self._step)
+
+    def gathered(self, value: np.ndarray, label: str = "all") -> Generator[Future, Any, list[Any]]:
+        """The arrays of all members, by rank."""
+        others = [i for i in range(len(self.members)) if i != self.rank]
+        self.send(value, others, label)
+        # All are asked for before the first is waited for.
+        asked = {i: self.receive(i, label) for i in others}
+        found = []
+        for i in range(len(self.members)):
+            found.append(value if i == self.rank else (yield asked[i]))
+        return found
+
+    def reduced(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
+        """The arrays of all members as one."""
+        count = len(self.members)
+        if count == 2 or value.nbytes < RING:
+            result = merged((yield from self.gathered(value)), merge)
+            return divided(result, count) if divides else result
+        return (yield from self._around(value, merge, divides))
+
+    def _around(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
+        count, rank = len(self.members), self.rank
+        following, before = (rank + 1) % count, (rank - 1) % count
+        result = np.array(value).reshape(-1)
+        parts = np.array_split(result, count)
+        for turn in range(count - 1):
+            self.send(parts[(rank - turn) % count], [following], f"reduce {turn}")
+            own = parts[(rank - turn - 1) % count]
+            taken = np.asarray((yield self.receive(before, f"reduce {turn}")))
+            check_shapes([own, taken])
+            MERGES[merge](taken, own, out=own)
+        if divides:
+            done = parts[(rank + 1) % count]
+            done[...] = divided(done, count)
+        for turn in range(count - 1):
+            self.send(parts[(rank + 1 - turn) % count], [following], f"gather {turn}")
+            taken = yield self.receive(before, f"gather {turn}")
+            parts[(rank - turn) % count][...] = taken
+        return result.reshape(value.shape)
+
+
+class Collectives:
+    """The collectives of a task's graph, for their kernels."""
+
+    def __init__(self, worker: Worker, fetch: Fetch, complete: Callable[[Any], Any]) -> None:
+        """complete(CompleteGroupRequest) -> the response of the leader, which may take long."""
+        self._worker, self._fetch, self._complete = worker, fetch, complete
+        self._lock = threading.Lock()
+        self._groups: dict[int, Future] = {}
+
+    def _group(self, key: int, size: int) -> Future:
+        """The group of a number."""
+        with self._lock:
+            found = self._groups.get(key)
+            if found is not None and (not found.is_done or found.error is None):
+                return found
+            found = self._groups[key] = Future()
+        request = protos.CompleteGroupRequest(
+            group_key=key, group_size=size, device_type="CPU", device_name=[self._worker.device]
+        )
+
+        def join(settled: Future) -> None:
+            try:
+                number, members = members_of(self._complete(request))
+                settled.settle(Group(self._worker, self._fetch, number, members))
+            except Exception as error:
+                settled.settle(error=error)
+
+        threading.Thread(target=join, args=(found,), daemon=True).start()
+        return found
+
+    def _run(self, c: KernelContext, work: Callable[[Exchange], Steps]) -> Future:
+        key, size = c.attr("group_key"), c.attr("group_size")
+        instance = c.attr("instance_key")
+
+        def steps() -> Steps:
+            group: Group = yield _watched(self._group(key, size))
+            if len(group.members) != size:
+                raise errors.invalid(
+                    f"Group {key} has {len(group.members)} members, but {c.name} says {size}"
+                )
+            return (yield from work(group.begin(instance)))
+
+        return AsyncTask(steps())
+
+    def reduce(self, c: KernelContext, value: np.ndarray) -> Future:
+        """The tensors of all members as one."""
+        merge, divides = c.attr("merge_op"), c.attr("final_op") == "Div"
+        own = np.array(value)
+        return self._run(c, lambda exchange: exchange.reduced(own, merge, divides))
+
+    def gather(self, c: KernelContext, value: np.ndarray) -> Future:
+        """The tensors of all members, one behind the other."""
+        own = np.array(value)
+
+        def work(exchange: Exchange) -> Steps:
+            return joined((yield from exchange.gathered(own)))
+
+        return self._run(c, work)
+
+    def broadcast(self, c: KernelContext, value: np.ndarray | None) -> Future:
+        """The tensor of the member that has one."""
+        own = None if value is None else np.array(value)
+        return self._run(c, lambda exchange: _handed_on(exchange, own))
+
+
+def _handed_on(exchange: Exchange, value: np.ndarray | None) -> Steps:
+    """Each tells the others whether it has the tensor; who has sends it."""
+    ranks = range(len(exchange.members))
+    having = yield from exchange.gathered(np.array(value is not None), "has")
+    sources = [i for i in ranks if having[i]]
+    if len(sources) != 1:
+        raise errors.internal(f"A broadcast has {len(sources)} sources.")
+    if value is None:
+        return np.asarray((yield exchange.receive(sources[0], "value")))
+    exchange.send(value, [i for i in ranks if i != exchange.rank], "value")
+    return value
+
+
+def _watched(shared: Future) -> Future:
+    """A Future of one's own for one that others wait for, too, and may not be cancelled."""
+    own = Future()
+
+    def settle(settled: Future) -> None:
+        own.settle(settled.result, settled.error)
+
+    shared.watch(settle)
+    return own

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tensorflow.contrib.all_reduce`: the old place of `tensorflow.python.distribute.all_reduce`."""
+
+from __future__ import annotations
+
+from ..distributed.all_reduce import (
+    build_nccl_all_reduce,
+    build_nccl_then_recursive_hd,
+    build_nccl_then_ring,
+    build_nccl_then_shuffle,
+    build_recursive_hd_all_reduce,
+    build_ring_all_reduce,
+    build_shuffle_all_reduce,
+    build_shuffle_then_ring,
+    build_shuffle_then_shuffle,
+)
+
+__all__ = [
+    "build_nccl_all_reduce",
+    "build_nccl_then_recursive_hd",
+    "build_nccl_then_ring",
+    "build_nccl_then_shuffle",
+    "build_recursive_hd_all_reduce",
+    "build_ring_all_reduce",
+    "build_shuffle_all_reduce",
+    "build_shuffle_then_ring",
+    "build_shuffle_then_shuffle",
+]
