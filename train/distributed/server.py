@@ -139,6 +139,13 @@ class Server:
             if not self._is_alone:
                 _listening_ones.append(self)
 
+    def _stop(self) -> None:
+        """Ends listening; another process may be at its address from then on."""
+        if _servers.get(self._target) is self:
+            del _servers[self._target]
+        _listening_ones[:] = [server for server in _listening_ones if server is not self]
+        self._host.stop()
+
     def join(self) -> None:
         """Waits for the end of the server, which is that of the process."""
         self._stopped.wait()

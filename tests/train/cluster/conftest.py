@@ -34,4 +34,4 @@ def cluster() -> Iterator[SimpleNamespace]:
     with tf.Graph().as_default():
         yield SimpleNamespace(spec=spec, ps=servers[0], workers=servers[1:])
     for server in servers:
-        server._host.stop()
+        server._stop()

@@ -116,7 +116,7 @@ def test_tasks_that_are_gone_end_runs(cluster, is_staged, monkeypatch):
     with tf.Session(cluster.workers[0].target) as session:
         session.run(v.initializer)
         assert session.run(total) == 2
-        cluster.ps._host.stop()
+        cluster.ps._stop()
         with pytest.raises(tf.errors.UnavailableError, match="From /job:ps/replica:0/task:0"):
             session.run(total)
 
@@ -276,4 +276,4 @@ def test_a_server_listens_on_when_nobody_holds_it_and_lists_of_tensors_cross():
         found = session.run([count, value])
     assert found[0] == 1 and found[1].tolist() == [2.0]
     for server in servers._listening_ones[-2:]:
-        server._host.stop()
+        server._stop()

@@ -103,7 +103,7 @@ def test_a_member_that_is_gone_ends_the_run(cluster):
     )
     with tf.Session(cluster.workers[0].target) as session:
         session.run(reduced)
-        cluster.workers[1]._host.stop()
+        cluster.workers[1]._stop()
         with pytest.raises(tf.errors.UnavailableError, match="task:1"):
             session.run(reduced)
 

@@ -57,7 +57,7 @@ def test_clients_show_the_token(folder: Path) -> None:
                 computed(address)
     finally:
         for server in servers:
-            server._host.stop()
+            server._stop()
 
 
 @pytest.mark.process
@@ -86,7 +86,7 @@ def test_connections_are_encrypted(folder: Path) -> None:
             tf.Session(target, config=config).run(one)
     finally:
         for server in servers:
-            server._host.stop()
+            server._stop()
 
 
 def test_folders_that_lack_something_are_refused(tmp_path: Path) -> None:

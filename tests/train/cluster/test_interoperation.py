@@ -94,7 +94,7 @@ def test_a_cluster_of_both_trains_to_the_same_losses(theirs):
         # Whoever is asked is the master.
         for address in addresses:
             assert losses(f"grpc://{address}") == pytest.approx(LOSSES, rel=1e-6)
-        server._host.stop()
+        server._stop()
 
 
 def test_its_client_drives_our_servers():
@@ -117,7 +117,7 @@ with tf.Session("grpc://" + sys.argv[2]) as session:
     with program(text, *addresses) as running:
         out, _ = running.communicate(timeout=60)
     for server in servers:
-        server._host.stop()
+        server._stop()
     numbers, error = out.splitlines()
     assert [float(one) for one in numbers.strip("[]").split(",")] == pytest.approx(LOSSES, rel=1e-6)
     assert error == "bad True"
@@ -139,7 +139,7 @@ def test_conditionals_and_loops_span_tasks_of_both(theirs):
                 found = model["values"](name, f"grpc://{address}")
                 for one, other in zip(found, wanted, strict=True):
                     assert one == pytest.approx(other, rel=1e-3, abs=1e-4), (name, address)
-        server._host.stop()
+        server._stop()
 
 
 def test_its_client_has_our_servers_run_collectives():
@@ -162,5 +162,5 @@ with tf.Session("grpc://" + sys.argv[2]) as session:
     with program(text, *addresses) as running:
         out, _ = running.communicate(timeout=60)
     for server in servers:
-        server._host.stop()
+        server._stop()
     assert out == "[[1.5, 3.0], [1.5, 3.0]]\n"

@@ -21,7 +21,7 @@ def target():
     server = tf.train.Server.create_local_server()
     with tf.Graph().as_default():
         yield server.target.replace("localhost", "127.0.0.1")
-    server._host.stop()
+    server._stop()
 
 
 def test_runs_and_the_graph_that_grows(target):

@@ -54,6 +54,16 @@ def test_addresses_are_taken_once(server):
         tf.train.Server({"other": [address]})
 
 
+def test_nobody_of_the_process_answers_for_a_server_that_has_stopped():
+    server = tf.train.Server.create_local_server()
+    server._stop()
+    config = tf.ConfigProto(operation_timeout_in_ms=300)
+    with tf.Graph().as_default(), tf.Session(server.target, config=config) as session:
+        # (The address may be another process's by now.)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            session.run(tf.constant(1.0))
+
+
 def test_unknown_targets():
     with tf.Graph().as_default(), pytest.raises(tf.errors.NotFoundError, match="session factory"):
         tf.Session("other://localhost:1")
