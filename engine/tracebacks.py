@@ -255,7 +255,8 @@ def _mark_modules(package: str) -> None:
         return not _shows_all()
 
     def mark() -> None:
-        for name, module in list(sys.modules.items()):
+        # (A list of the items may be interrupted, by a thread that imports; a copy is not.)
+        for name, module in sys.modules.copy().items():
             if name.startswith(inside) and "__file__" in getattr(module, "__dict__", ()):
                 module.__dict__.setdefault("__tracebackhide__", hides)
 

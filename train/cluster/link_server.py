@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 import select
 import socket
@@ -88,6 +89,12 @@ class _Watcher:
                     call.give_up()
 
 
+@functools.cache
+def _watcher() -> _Watcher:
+    """That of all servers of the process, as its thread never ends."""
+    return _Watcher()
+
+
 class LinkServer:
     """Listens at a name that only who asks over the server's port gets to know."""
 
@@ -97,7 +104,7 @@ class LinkServer:
         self.name = f"numbaflow-{secrets.token_hex(16)}"
         self._socket = link.make_socket()
         self._socket.bind("\0" + self.name)
-        self._watcher = _Watcher()
+        self._watcher = _watcher()
         self._lock = threading.Lock()
         self._wires: set[link.Wire] = set()
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,7 +181,8 @@ def test_two_workers_train_what_is_on_a_parameter_server(cluster, synchronous, m
 
     monkeypatch.setattr(session_manager.time, "sleep", lambda seconds: threading.Event().wait(0.1))
     # The chief's thread of updates ends with an error of its session's end, as in TensorFlow.
-    monkeypatch.setattr(threading, "excepthook", lambda caught: None)
+    failures: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
     results: dict[int, list[float]] = {}
     # So many that the chief alone has not taken them all before the other one looks.
     steps = 80 if synchronous else 1500
@@ -195,6 +197,7 @@ def test_two_workers_train_what_is_on_a_parameter_server(cluster, synchronous, m
     for thread in threading.enumerate():
         if thread.name.startswith("QueueRunner"):
             thread.join(10)
+    assert not [failure for failure in failures if failure.thread in threads]
     assert set(results) == {0, 1} and not any(thread.is_alive() for thread in threads)
     assert all(len(losses) > 1 for losses in results.values())
     assert min(losses[-1] for losses in results.values()) < 0.05 * results[0][0]

@@ -54,6 +54,7 @@ def test_addresses_are_taken_once(server):
         tf.train.Server({"other": [address]})
 
 
+@pytest.mark.programs
 def test_nobody_of_the_process_answers_for_a_server_that_has_stopped():
     server = tf.train.Server.create_local_server()
     server._stop()
