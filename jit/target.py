@@ -41,9 +41,7 @@ class Target:
     @property
     def enabled(self) -> frozenset[str]:
         """The features that it is known to have, as +name."""
-        words = f"{_implied(self.cpu)},{self.features}".split(",")
-        off = {f"+{word[1:]}" for word in words if word.startswith("-")}
-        return frozenset(word for word in words if word.startswith("+")) - off
+        return _enabled(f"{_implied(self.cpu)},{self.features}")
 
     @property
     def has_half(self) -> bool:
@@ -166,8 +164,15 @@ def _implied(cpu: str) -> str:
     return "+avx2,+f16c" if cpu == "haswell" or cpu.startswith("znver") else ""
 
 
+def _enabled(features: str) -> frozenset[str]:
+    """The features that a list leaves on: a machine may be a CPU of a name less some of its own."""
+    words = features.split(",")
+    off = {f"+{word[1:]}" for word in words if word.startswith("-")}
+    return frozenset(word for word in words if word.startswith("+")) - off
+
+
 def _vector_bits(features: str) -> int:
-    enabled = set(features.split(","))
+    enabled = _enabled(features)
     if "+avx512f" in enabled:
         return 512
     if "+avx2" in enabled or "+avx" in enabled:

@@ -30,6 +30,7 @@ from ..program.tensor_ir import (
 from . import arrays_kernels
 from .growing import Growing
 from .library_kernel import LibraryKernel
+from .ragged_arrays import ENTRY, Pieces
 from .stacks import handle_of
 from .template import specialise
 from .turns import of_turn
@@ -56,6 +57,11 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
         for how in _PUT:
             for adds in (False, True) if dtype in _ADDED else (False,):
                 yield _put_kernel(how, adds).over(["int32", dtype, dtype, "uint8", "bool"])
+    # Of entries (jit/library/ragged_arrays.py).
+    if "int64" not in dtypes:
+        yield _READ().over(["int32", "int64", "uint8", "int64", "bool"])
+        for how in _PUT:
+            yield _put_kernel(how, False).over(["int32", "int64", "int64", "uint8", "bool"])
 
 
 class Array:
@@ -88,6 +94,10 @@ class Array:
         # Of an array that grows: where its elements are until it is asked for as a whole.
         self.growing: Growing | None = None
         self.has_grown = False
+        # Of gradients: each element of their source is read once at most.
+        self.is_read_once = False
+        # Of one whose elements have other sizes each: these.
+        self.pieces: Pieces | None = None
 
     def settle(self, b: Any, shape: tuple[AnySize, ...] | None = None) -> None:
         """Sees that there is memory, for elements of a shape."""
@@ -108,6 +118,23 @@ class Array:
         elif shape is not None and not _equal(b, self.shape, shape):
             raise b.host("an array's elements have different shapes")
 
+    def in_pieces(self, b: Any, shape: Sequence[AnySize]) -> Pieces | None:
+        """The pieces that elements are, if these have sizes of a turn, as one of this shape may."""
+        is_settled = self.shape is not None or self.stated is not None
+        if self.pieces is None and not is_settled and (self.is_read_once or not self.is_alike):
+            if of_turn(b, shape[:1], self.b.program):
+                self.break_up()
+        return self.pieces
+
+    def break_up(self) -> Pieces:
+        """Has the elements be pieces of several sizes, from the beginning on."""
+        shape, dtype = ENTRY
+        with self._where_it_was_made():
+            table = Array(self.b, self.name, dtype, self.size, shape, self.clears, self.adds)
+            table.growing, table.guard = self.growing, self.guard
+            self.pieces = Pieces(table, self.dtype, self.adds)
+        return self.pieces
+
     def _zeros(self, dtype: str, shape: tuple[AnySize, ...]) -> Register:
         """New memory, made where the array was: perhaps outside of the loop that is traced now."""
         program = self.b.program
@@ -122,6 +149,9 @@ class Array:
 
         Within a loop that does not write it that is the size from before.
         """
+        if self.pieces is not None:
+            self.pieces.table.stop_growing(b)
+            self.size, self.growing = self.pieces.table.size, self.pieces.table.growing
         growing = self.growing
         if growing is None:
             return
@@ -163,6 +193,7 @@ class Array:
                 self.b, f"{self.name}@{source}", self.dtype, self.size, None, True, adds=True
             )
             found.guard, found.stated = self.guard, self.shape or self.stated
+            found.is_read_once = self.clears
             self.gradients[source] = found
         return found
 
@@ -239,6 +270,13 @@ def _tiles(array: Array) -> dict[str, Any]:
 def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> Value:
     """One element."""
     array = _of_type(b, handle, dtype)
+    if array.pieces is not None:
+        entry = _read(b, array.pieces.table, index, problem)
+        return array.pieces.take(b, entry, index, problem)
+    return _read(b, array, index, problem)
+
+
+def _read(b: Any, array: Array, index: Value, problem: Problem) -> Value:
     array.settle(b)
     if index.ndim:
         raise b.host("an index that is no scalar")
@@ -263,6 +301,9 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
 def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -> Value:
     """Writes one element, or adds to it; returns the flow."""
     array = _array(b, handle)
+    pieces = array.in_pieces(b, value.shape)
+    if pieces is not None:
+        array, value = pieces.table, pieces.keep(b, value)
     array.settle(b, value.shape)
     if index.ndim:
         raise b.host("an index that is no scalar")
@@ -330,10 +371,17 @@ def _of_type(b: Any, handle: Value, dtype: str) -> Array:
     return array
 
 
+def _whole(b: Any, array: Array) -> Array:
+    """An array that is looked at as a whole."""
+    if array.pieces is not None:
+        raise b.host("pieces of several sizes are looked at as one tensor")
+    array.stop_growing(b)
+    return array
+
+
 def gather(b: Any, handle: Value, indices: Value, dtype: str, problem: Problem) -> Value:
     """Several elements as one tensor."""
-    array = _of_type(b, handle, dtype)
-    array.stop_growing(b)
+    array = _whole(b, _of_type(b, handle, dtype))
     array.settle(b)
     if indices.ndim != 1:
         raise b.host("indices that are no vector")
@@ -363,29 +411,48 @@ def _are_all(indices: Value, count: AnySize) -> bool:
 def concat(b: Any, handle: Value, dtype: str, problem: Problem) -> tuple[Value, Value]:
     """All elements, one behind the other, and how many rows each has: all have the same number."""
     array = _of_type(b, handle, dtype)
-    array.stop_growing(b)
-    array.settle(b)
+    if array.pieces is not None:
+        return array.pieces.join(b, _all(b, array.pieces.table, problem))
+    value = _all(b, array, problem)
     if not array.shape:
         raise b.host("elements that are scalars are put behind one another")
-    marks, alike = _now(b, array.marks), array.is_alike
-    refused = b.map(lambda mark: scalar.eq(mark, 2) if alike else scalar.ne(mark, 1), marks)
-    b.require_not(b.reduce("any", refused, None), problem, marks)
     rows, *rest = array.shape
-    value = b.reshape(_now(b, array.memory), (array.size * rows, *rest))
+    value = b.reshape(value, (array.size * rows, *rest))
     return value, b.full((array.size,), b.known_as(np.array(rows, object), "int64"), "int64")
 
 
+def _all(b: Any, array: Array, problem: Problem) -> Value:
+    """All elements, which must have been written."""
+    array.stop_growing(b)
+    array.settle(b)
+    marks, alike = _now(b, array.marks), array.is_alike
+    refused = b.map(lambda mark: scalar.eq(mark, 2) if alike else scalar.ne(mark, 1), marks)
+    b.require_not(b.reduce("any", refused, None), problem, marks)
+    return _now(b, array.memory)
+
+
 def split(b: Any, handle: Value, value: Value, lengths: Value, problem: Problem) -> Value:
-    """Writes equal parts of a tensor to all elements; returns the flow."""
-    rows = _everywhere(lengths)
-    if rows is None or not value.ndim or lengths.ndim != 1:
-        raise b.host("parts of several sizes")
-    count = lengths.shape[0]
-    array = _array(b, handle)
-    b.require(b.equal(value.shape[0], count * rows))
+    """Writes parts of a tensor to all elements; returns the flow."""
+    if not value.ndim or lengths.ndim != 1:
+        raise b.host("parts that are no rows")
+    array, rows, count = _array(b, handle), _everywhere(lengths), lengths.shape[0]
     b.require(array.growing is not None or b.equal(array.size, count))
-    parts = b.reshape(value, (count, rows, *value.shape[1:]))
-    return scatter(b, handle, b.iota([count], 0, "int32"), parts, problem)
+    if rows is None or array.pieces is not None:
+        array, parts = _cut(b, array, value, lengths)
+    else:
+        b.require(b.equal(value.shape[0], count * rows))
+        parts = b.reshape(value, (count, rows, *value.shape[1:]))
+    return _scatter(b, array, b.iota([count], 0, "int32"), parts, problem)
+
+
+def _cut(b: Any, array: Array, value: Value, lengths: Value) -> tuple[Array, Value]:
+    """The entries of parts of several sizes, and the table of them."""
+    if array.pieces is None:
+        if array.shape is not None or array.stated is not None:
+            raise b.host("parts of several sizes")
+        array.break_up()
+    assert array.pieces is not None
+    return array.pieces.table, array.pieces.cut(b, value, b.cast(lengths, "int64"))
 
 
 def _everywhere(lengths: Value) -> AnySize | None:
@@ -402,6 +469,12 @@ def _everywhere(lengths: Value) -> AnySize | None:
 def scatter(b: Any, handle: Value, indices: Value, value: Value, problem: Problem) -> Value:
     """Writes rows of a tensor to several elements; returns the flow."""
     array = _array(b, handle)
+    if array.pieces is not None:
+        raise b.host("pieces of several sizes are scattered")
+    return _scatter(b, array, indices, value, problem)
+
+
+def _scatter(b: Any, array: Array, indices: Value, value: Value, problem: Problem) -> Value:
     if indices.ndim != 1 or not value.ndim or not b.equal(indices.shape[0], value.shape[0]):
         raise b.host("rows and indices that do not belong together")
     array.settle(b, value.shape[1:])

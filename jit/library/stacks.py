@@ -51,10 +51,20 @@ def handle_of(b: Any, thing: Any) -> Value:
     return value  # type: ignore[no-any-return]
 
 
+def clear(b: Any, stack: GrowableStack) -> None:
+    """Empties a stack, in every run."""
+    b.call(_CLEAR(), [], [], writes=(stack,), stack=stack)
+
+
+def reserve(b: Any, stack: GrowableStack, count: AnySize) -> None:
+    """Sees that there is room for so many items more."""
+    b.call(_ROOM(), [], [], [count], writes=(stack,), stack=stack)
+
+
 def make_stack(b: Any, name: str) -> Value:
     """A new stack, empty in every run."""
     stack = GrowableStack(name, b.program)
-    b.call(_CLEAR(), [], [], writes=(stack,), stack=stack)
+    clear(b, stack)
     return handle_of(b, stack)
 
 
@@ -93,7 +103,7 @@ def _push_sized(b: Any, stack: GrowableStack, value: Value) -> None:
     if value.known is not None:  # of which there are but the sizes in it
         value = b.known_as(np.array(0, np.int64), "int64")
     count = [_bytes(value), _bytes(numbers)]
-    b.call(_ROOM(), [], [], [sum(count)], writes=(stack,), stack=stack)
+    reserve(b, stack, sum(count))
     given = [value, numbers]
     b.call(_PUSH_SIZED(), given, [], count, writes=(stack,), stack=stack, grows=True)
 
@@ -134,7 +144,7 @@ def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
     if stack.item is None:
         stack.bytes = size
         stack.item = b.full(value.shape[1:], 0, value.dtype)
-    b.call(_ROOM(), [], [], [value.shape[0]], writes=(stack,), stack=stack)
+    reserve(b, stack, value.shape[0])
     given = [size, value.shape[0]]
     b.call(_PUSH_ROWS(), [value], [], given, writes=(stack,), stack=stack, grows=True)
 

@@ -78,7 +78,8 @@ class Plan:
     @cached_property
     def idle(self) -> dict[str, list[tuple[int, int]]]:
         """By a symbol that a run has just learnt, those that nothing is laid out by until they are
-        learnt again: sizes of turns of other loops, and what comes later in this turn.
+        learnt again: sizes of turns of other loops, and what comes later in this turn; in a turn,
+        also what is learnt behind the loop.
 
         By number, and with a value that stands for any, so that few layouts do for all turns.
         """
@@ -88,7 +89,8 @@ class Plan:
         for place, symbol in enumerate(order):
             here = around.get(scope.turns.get(symbol), ())
             held = {name for name in order[: place + 1] if scope.turns.get(name) in here}
-            idle = [name for name in order if name in scope.turns and name not in held]
+            later = order[place + 1 :] if symbol in scope.turns else ()
+            idle = [n for n in order if n not in held and (n in scope.turns or n in later)]
             found[symbol] = [(self.symbol_numbers[name], scope.examples[name]) for name in idle]
         return found
 

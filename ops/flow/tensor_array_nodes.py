@@ -220,6 +220,9 @@ def split(
     if not value.ndim:
         shape = shape_text(value.shape)
         raise errors.invalid(f"Expected value to be at least a vector, but received shape: {shape}")
+    if (lengths < 0).any():  # (TensorFlow ends the process.)
+        place = int(np.argmax(lengths < 0))
+        raise errors.invalid(f"Expected lengths of parts, but length {place} is {lengths[place]}")
     total = int(lengths.sum())
     if total != len(value):
         raise errors.invalid(

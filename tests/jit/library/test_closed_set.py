@@ -233,7 +233,15 @@ def growing(dtype: str) -> Run:
     several = tf.map_fn(
         lambda r: tf.reduce_sum(tf.square(tf.boolean_mask(r, r > 0))), w * some(4, 3, dtype=dtype)
     )
-    found = [rows, forks, read, of_two_shapes(tf.reduce_all(w > 0), w), stacked, out.size()]
+    ragged = tf.TensorArray(dtype, n, infer_shape=False)
+    _, ragged = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, a: (i + 1, a.write(i, tf.boolean_mask(w, w > tf.cast(i, dtype)))),
+        (0, ragged),
+    )
+    pieces = ragged.concat()
+    found = [pieces, ragged.read(0), *tf.gradients(tf.reduce_sum(pieces * pieces), w)]
+    found += [rows, forks, read, of_two_shapes(tf.reduce_all(w > 0), w), stacked, out.size()]
     found += [*tf.gradients(stacked, w), *tf.gradients(several, w)]
     return found, {n: np.array(4, np.int32)}
 
