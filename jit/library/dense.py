@@ -7,7 +7,7 @@ bits whatever the threads.  With everything comes a flag for each matrix: whethe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product
@@ -18,6 +18,24 @@ from .vectors import BYTES
 
 _WORK = 1 << 15  # multiplications per tile
 DTYPES = ("float32", "float64")
+
+
+# By kernel, how many tensors it reads.
+_ENTRIES = {
+    dense_kernels.cholesky: 1,
+    dense_kernels.substitute: 2,
+    dense_kernels.solve: 2,
+    dense_kernels.invert: 1,
+}
+
+
+def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
+    """Every kernel of this module for numbers of these dtypes."""
+    for dtype in dtypes:
+        if dtype in DTYPES:
+            for entry, inputs in _ENTRIES.items():
+                yield _kernel(entry, dtype).over([dtype] * (inputs + 1) + ["bool"])
+            yield _kernel(dense_kernels.diagonal, dtype).over([dtype] * 3)
 
 
 def cholesky(b: Any, x: Any) -> tuple[Any, Any]:

@@ -279,8 +279,19 @@ def sparse_tensors(dtype: str) -> Run:
     return [*results, *ends, *gradients], parts
 
 
+def matrices(dtype: str) -> Run:
+    x, y = tf.placeholder(dtype, [None, 3, 3]), tf.placeholder(dtype, [None, 3, 2])
+    root = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
+    solved = [tf.linalg.solve(x, y), tf.linalg.triangular_solve(root, y)]
+    found = [root, *solved, tf.linalg.inv(x), tf.linalg.det(x)]
+    found += tf.gradients([tf.reduce_sum(each) for each in found], [x, y])
+    square = numbers(4, 3, 3, dtype=dtype) + 3 * np.eye(3, dtype=dtype)
+    return found, {x: square, y: numbers(4, 3, 2, dtype=dtype)}
+
+
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
+    matrices,
     orders,
     alignments,
     growing,
