@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tf.keras`, as far as libraries need it to be imported: layers' base class, and names.
+"""`tf.keras`, as far as programs without its models use it: a base class, functions, and names.
 
 What is not here can be inherited and named, and fails with its name when it is called.
 """
@@ -32,6 +32,13 @@ _INITIALIZERS = {
     "lecun_normal": "initializers.lecun_normal",
     "lecun_uniform": "initializers.lecun_uniform",
 }
+_FUNCTIONS = {
+    "backend": "clear_session epsilon floatx get_session image_data_format is_sparse set_epsilon "
+    "set_floatx set_image_data_format set_session",
+    "preprocessing.sequence": "pad_sequences",
+    "regularizers": "L1L2 Regularizer l1 l1_l2 l2",
+    "utils": "normalize to_categorical",
+}
 # Name below `tf.keras` -> ".module:name" or a public name.
 _HERE = {
     "layers.Layer": ".train.layers.base_layer:Layer",
@@ -39,6 +46,11 @@ _HERE = {
     "activations.get": ".alias.internals.keras_view:activation",
     "utils.get_custom_objects": ".alias.internals.keras_view:get_custom_objects",
     **{f"activations.{name}": f"nn.{name}" for name in _ACTIVATIONS.split()},
+    **{
+        f"{place}.{name}": f".alias.internals.keras_functions:{name}"
+        for place, names in _FUNCTIONS.items()
+        for name in names.split()
+    },
     "activations.sigmoid": "sigmoid",
     "activations.tanh": "tanh",
     "activations.exponential": "exp",
@@ -62,7 +74,7 @@ class View(ModuleType):
         full = f"{self._path}.{name}"
         if full.removeprefix("keras.") in _HERE:
             found = _found(_HERE[full.removeprefix("keras.")])
-        elif full in known_names():
+        elif full in known_names() or _leads_to_names(full.removeprefix("keras.")):
             found = namespace(full)
         elif name in known_names().get(self._path, ()):
             found = absent(f"tf.{full}", _INSTEAD)
@@ -70,6 +82,11 @@ class View(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         vars(self)[name] = found
         return found
+
+
+def _leads_to_names(place: str) -> bool:
+    # Namespaces that are packages of their own are not among those of TensorFlow's list.
+    return any(name.startswith(f"{place}.") for name in _HERE)
 
 
 def _found(target: str) -> Any:
