@@ -302,6 +302,7 @@ HOMES = {
         "experimental.ops.readers": (
             ".ops.data.experimental.csv .ops.data.experimental.reading tf.data.experimental"
         ),
+        "experimental.ops.snapshot": ".ops.data.experimental.snapshotting",
         "experimental.ops.stats_aggregator": ".ops.data.experimental.elements tf.data.experimental",
         "experimental.ops.stats_ops": ".ops.data.experimental.elements tf.data.experimental",
         "ops.dataset_ops": (
@@ -309,14 +310,13 @@ HOMES = {
             ".ops.data.transformations .ops.data.functions .ops.data.options tf.data"
         ),
         "ops.iterator_ops": ".ops.data.iterators tf.data",
+        "ops.multi_device_iterator_ops": ".ops.data.several_devices",
         "ops.optional_ops": ".ops.data.optional tf.data.experimental",
         "ops.readers": ".ops.data.readers tf.data",
-        "util.convert": ".ops.data.arguments",
-        "util.nest": ".ops.data.nest",
+        **{f"util.{kind}": ".ops.data.arguments" for kind in ("convert", "random_seed")},
         "util.options": ".ops.data.options_base",
-        "util.random_seed": ".ops.data.arguments",
+        **{f"util.{k}": f".ops.data.{k}" for k in ("nest", "structure")},
         "util.sparse": ".ops.data.sparse_components",
-        "util.structure": ".ops.data.structure",
         "util.traverse": ".ops.data.dataset_v1",
     },
     "util": {

@@ -40,11 +40,11 @@ REASONS = {
     ),
     "no kernel for processors": "Fact FilterByLastComponentDataset",
     "how TensorFlow's runtime does its work": (
-        "ChooseFastestBranchDataset GetSessionHandleV2 DatasetToGraph "
+        "GetSessionHandleV2 "
         "DatasetFromGraph StatsAggregatorSetSummaryWriter StatsAggregatorHandleV2"
     ),
     "servers that answer single requests in batches": "Batch BatchFunction Unbatch UnbatchGrad",
-    "databases": "*LMDBDataset CreateSummaryDbWriter",
+    "databases": "CreateSummaryDbWriter",
 }
 
 

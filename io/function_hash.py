@@ -11,11 +11,9 @@ import base64
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ..engine.types import dtypes
+from .raw_tensors import content_of
 from .tensor_proto import make_ndarray
-from .varint import put
 
 _MASK = (1 << 64) - 1
 # The seed and the combination of two hashes are those of TensorFlow's core/lib/hash/hash.h; factor
@@ -49,7 +47,8 @@ def hash64(data: bytes, seed: int = _SEED) -> int:
     return result ^ result >> _SHIFT
 
 
-def _combined(a: int, b: int) -> int:
+def combined(a: int, b: int) -> int:
+    """Two hashes as one, in this order."""
     return a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4) & _MASK)
 
 
@@ -60,41 +59,46 @@ def _texts(texts: Iterable[str], seed: int) -> int:
     return seed
 
 
-def _message(message: Any, seed: int = _SEED) -> int:
+def message_hash(message: Any, seed: int = _SEED) -> int:
+    """The hash of a message."""
     return hash64(message.SerializeToString(deterministic=True), seed)
 
 
 def _function(definition: Any) -> int:
-    result = _signature(definition.signature)
+    result = signature_hash(definition.signature)
     result = _attributes(definition.attr, result, internal=True)
     # In order of their names, so that the hash does not tell in which order nodes were made.
     nodes = _SEED
     for node in sorted(definition.node_def, key=lambda node: node.name):
-        nodes = _combined(_node(node), hash64(node.name.encode(), nodes))
-    result = _combined(nodes, result)
+        nodes = combined(_node(node), hash64(node.name.encode(), nodes))
+    result = combined(nodes, result)
     for key, value in sorted(definition.ret.items()):
         result = _texts([key, value], result)
     return result
 
 
-def _signature(signature: Any) -> int:
+def signature_hash(signature: Any) -> int:
+    """The hash of an OpDef; the order of its attributes and control outputs does not count."""
     copy = type(signature)()
     copy.CopyFrom(signature)
     # The attributes are hashed in order of their names, wherever they stand.
     copy.ClearField("attr")
+    copy.ClearField("control_output")
     result = _SEED
     for attr in sorted(signature.attr, key=lambda attr: attr.name):
-        result = _combined(_attr_def(attr), hash64(attr.name.encode(), result))
-    return _message(copy, result)
+        result = combined(_attr_def(attr), hash64(attr.name.encode(), result))
+    for name in sorted(set(signature.control_output)):
+        result = combined(result, hash64(name.encode()))
+    return message_hash(copy, result)
 
 
 def _attr_def(attr: Any) -> int:
     result = _texts([attr.name, attr.type], _SEED)
-    result = _combined(_value(attr.default_value), result)
+    result = combined(_value(attr.default_value), result)
     result = hash64(attr.description.encode(), result)
-    result = _combined(int(attr.has_minimum), result)
-    result = _combined(attr.minimum & _MASK, result)
-    return _combined(_value(attr.allowed_values), result)
+    result = combined(int(attr.has_minimum), result)
+    result = combined(attr.minimum & _MASK, result)
+    return combined(_value(attr.allowed_values), result)
 
 
 def _node(node: Any) -> int:
@@ -109,27 +113,23 @@ def _attributes(attrs: Any, seed: int, internal: bool) -> int:
     """The hash of the attributes that are set; `internal`: of those that begin with "_" too."""
     for key, value in sorted(attrs.items()):
         if (internal and value.WhichOneof("value")) or (not internal and not key.startswith("_")):
-            seed = _combined(_value(value), hash64(key.encode(), seed))
+            seed = combined(_value(value), hash64(key.encode(), seed))
     return seed
 
 
 def _value(value: Any) -> int:
     kind = value.WhichOneof("value")
     if kind == "tensor":
-        return _message(_written_raw(value.tensor))
+        return message_hash(_written_raw(value.tensor))
     if kind == "func":
         result = hash64(value.func.name.encode())
         return _attributes(value.func.attr, result, internal=True)
-    return _message(value)
+    return message_hash(value)
 
 
 def _written_raw(tensor: Any) -> Any:
     """The same TensorProto with its elements as bytes, however they were written."""
     raw = type(tensor)(dtype=tensor.dtype, tensor_shape=tensor.tensor_shape)
     array = make_ndarray(tensor)
-    if tensor.dtype == dtypes.string.as_datatype_enum:
-        texts = array.ravel().tolist()
-        raw.tensor_content = b"".join([*(put(len(text)) for text in texts), *texts])
-    else:
-        raw.tensor_content = np.ascontiguousarray(array).tobytes()
+    raw.tensor_content = content_of(array, dtypes.as_dtype(tensor.dtype))
     return raw

@@ -127,8 +127,9 @@ ops.data.experimental.elements: data.experimental.StatsAggregator
 ops.data.experimental.grouping: data.experimental.Reducer
   data.experimental.bucket_by_sequence_length data.experimental.group_by_reducer
   data.experimental.group_by_window
-ops.data.experimental.reading: data.experimental.SqlDataset data.experimental.TFRecordWriter
-  data.experimental.make_batched_features_dataset data.experimental.parse_example_dataset
+ops.data.experimental.reading: contrib.data.LMDBDataset data.experimental.SqlDataset
+  data.experimental.TFRecordWriter data.experimental.make_batched_features_dataset
+  data.experimental.parse_example_dataset
 ops.data.experimental.scanning: data.experimental.Counter data.experimental.RandomDataset
   data.experimental.enumerate_dataset data.experimental.ignore_errors data.experimental.scan
   data.experimental.shuffle_and_repeat data.experimental.take_while data.experimental.unique
@@ -1208,24 +1209,23 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
   contrib.autograph.to_graph contrib.batching.batch_function
   contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
-  contrib.cluster_resolver.SlurmClusterResolver contrib.data.LMDBDataset
-  contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy
-  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
-  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
-  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
-  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
-  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
-  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
-  contrib.eager.gradients_function contrib.eager.implicit_gradients
-  contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback
-  contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
-  contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
-  contrib.eager.metrics.SparseAccuracy contrib.eager.nan_callback
-  contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
-  contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
-  contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
-  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
-  contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
+  contrib.cluster_resolver.SlurmClusterResolver contrib.distribute.MultiWorkerAllReduce
+  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
+  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
+  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
+  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
+  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
+  contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
+  contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
+  contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
+  contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy
+  contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy
+  contrib.eager.metrics.Mean contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
+  contrib.eager.nan_callback contrib.eager.restore_network_checkpoint
+  contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
+  contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
+  contrib.eager.value_and_gradients_function contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video
+  contrib.ffmpeg.encode_audio contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
   contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
   contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
   contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric

@@ -36,10 +36,10 @@ ops.checks.asserts: Assert
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
 ops.collective: CollectiveBcastRecv CollectiveBcastSend CollectiveGather CollectiveReduce
 ops.control: Abort ControlTrigger NoOp
-ops.data.nodes.adjusting: AssertNextDataset ChooseFastestDataset ExperimentalAssertNextDataset
-  ExperimentalChooseFastestDataset ExperimentalRebatchDataset ExperimentalSleepDataset
-  ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle MapDefun RebatchDataset SamplingDataset
-  SleepDataset ThreadPoolDataset ThreadPoolHandle
+ops.data.nodes.adjusting: AssertNextDataset ChooseFastestBranchDataset ChooseFastestDataset
+  ExperimentalAssertNextDataset ExperimentalChooseFastestDataset ExperimentalRebatchDataset
+  ExperimentalSleepDataset ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle MapDefun
+  RebatchDataset SamplingDataset SleepDataset ThreadPoolDataset ThreadPoolHandle
 ops.data.nodes.experimental: DenseToSparseBatchDataset DirectedInterleaveDataset
   ExperimentalDenseToSparseBatchDataset ExperimentalDirectedInterleaveDataset
   ExperimentalGroupByReducerDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
@@ -50,13 +50,15 @@ ops.data.nodes.experimental: DenseToSparseBatchDataset DirectedInterleaveDataset
   NonSerializableDataset ParallelInterleaveDataset RandomDataset ScanDataset SlidingWindowDataset
   TakeWhileDataset UniqueDataset UnwrapDatasetVariant WrapDatasetVariant
 ops.data.nodes.experimental_files: CSVDataset DatasetToTFRecord ExperimentalCSVDataset
-  ExperimentalDatasetToTFRecord ExperimentalMatchingFilesDataset ExperimentalParseExampleDataset
-  ExperimentalSqlDataset MatchingFilesDataset ParseExampleDataset SqlDataset
+  ExperimentalDatasetToTFRecord ExperimentalLMDBDataset ExperimentalMatchingFilesDataset
+  ExperimentalParseExampleDataset ExperimentalSqlDataset LMDBDataset MatchingFilesDataset
+  ParseExampleDataset SqlDataset
 ops.data.nodes.files: FixedLengthRecordDataset FixedLengthRecordDatasetV2 TFRecordDataset
   TextLineDataset
 ops.data.nodes.functions: DatasetToSingleElement ExperimentalDatasetToSingleElement
   ExperimentalMapDataset FilterDataset FlatMapDataset InterleaveDataset MapDataset
   ParallelInterleaveDatasetV2 ParallelMapDataset ReduceDataset
+ops.data.nodes.graphs: DatasetToGraph
 ops.data.nodes.iterators: AnonymousIterator AnonymousIteratorV2 AnonymousMemoryCache
   AnonymousRandomSeedGenerator DatasetCardinality DeleteIterator DeleteMemoryCache
   DeleteRandomSeedGenerator DeserializeIterator ExperimentalDatasetCardinality Iterator
@@ -67,6 +69,7 @@ ops.data.nodes.sharing: AnonymousMultiDeviceIterator AutoShardDataset DeleteMult
   ExperimentalAutoShardDataset ExperimentalIteratorGetDevice IteratorGetDevice MultiDeviceIterator
   MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit
   MultiDeviceIteratorToStringHandle
+ops.data.nodes.snapshots: SnapshotDataset
 ops.data.nodes.sources: GeneratorDataset RangeDataset SparseTensorSliceDataset TensorDataset
   TensorSliceDataset
 ops.data.nodes.statistics: BytesProducedStatsDataset ExperimentalBytesProducedStatsDataset

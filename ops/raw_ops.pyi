@@ -1294,6 +1294,18 @@ def CholeskyGrad(
     grad: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def ChooseFastestBranchDataset(
+    input_dataset: TensorLike,
+    ratio_numerator: TensorLike,
+    ratio_denominator: TensorLike,
+    other_arguments: Sequence[TensorLike] | Tensor,
+    num_elements_per_branch: int,
+    branches: Sequence[object],
+    other_arguments_lengths: Sequence[int],
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
 def ChooseFastestDataset(
     input_datasets: Sequence[TensorLike] | Tensor,
     num_experiments: int,
@@ -1846,6 +1858,11 @@ def DataFormatVecPermute(
 ) -> Tensor: ...
 def DatasetCardinality(
     input_dataset: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def DatasetToGraph(
+    input_dataset: TensorLike,
+    stateful_whitelist: Sequence[bytes | str] | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def DatasetToSingleElement(
@@ -2429,6 +2446,12 @@ def ExperimentalIgnoreErrorsDataset(
 ) -> Tensor: ...
 def ExperimentalIteratorGetDevice(
     resource: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def ExperimentalLMDBDataset(
+    filenames: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def ExperimentalLatencyStatsDataset(
@@ -3500,6 +3523,12 @@ def KmeansPlusPlusInitialization(
 ) -> Tensor: ...
 def L2Loss(
     t: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def LMDBDataset(
+    filenames: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
     name: str | None = ...,
 ) -> Tensor: ...
 def LMDBReader(
@@ -6802,6 +6831,22 @@ def SlidingWindowDataset(
 ) -> Tensor: ...
 def Snapshot(
     input: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
+def SnapshotDataset(
+    input_dataset: TensorLike,
+    path: TensorLike,
+    output_types: Sequence[DTypeLike],
+    output_shapes: Sequence[ShapeLike],
+    compression: bytes | str | None = ...,
+    reader_path_prefix: bytes | str | None = ...,
+    writer_path_prefix: bytes | str | None = ...,
+    shard_size_bytes: int | None = ...,
+    pending_snapshot_expiry_seconds: int | None = ...,
+    num_reader_threads: int | None = ...,
+    reader_buffer_size: int | None = ...,
+    num_writer_threads: int | None = ...,
+    writer_buffer_size: int | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 def Softmax(

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import enum
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine import api
 from ...engine.graph.graph import get_default_graph
+from ..public import raw
 from . import nest, structure
 from .dataset_spec import DatasetSpec
 from .options import Options
@@ -51,6 +52,14 @@ class DatasetV2:
     @_graph.setter
     def _graph(self, value: object) -> None:
         raise ValueError("The _graph property is read-only")
+
+    def _as_serialized_graph(self, stateful_whitelist: Sequence[str] | None = None) -> Any:
+        """A scalar of the serialized GraphDef that makes this dataset.
+
+        Args:
+          stateful_whitelist: Types of operations with state that functions may have all the same.
+        """
+        return raw.DatasetToGraph(self._variant_tensor, list(stateful_whitelist or ()))
 
     def _inputs(self) -> list[Any]:
         """The datasets that this one reads."""

@@ -108,9 +108,10 @@ class FuncGraph(Graph):
         inputs = [self.capture(tensor) for tensor in op.inputs]
         copy = super()._create(op.definition, op.name, inputs, dict(op._attrs))
         for attr in op.definition.attrs:
-            if attr.type == "func":
-                name = op._attrs[attr.name].name
-                self._functions[name] = op.graph._functions[name]
+            value: Any = op._attrs.get(attr.name)
+            named: Any = {"func": [value], "list(func)": value}.get(attr.type, ())
+            for each in named:
+                self._functions[each.name] = op.graph._functions[each.name]
         self._captured.update(zip(op.outputs, copy.outputs))
         return copy
 

@@ -256,6 +256,28 @@ class TextLineReader(Reader):
             self._file.close()
 
 
+class LmdbReader(Reader):
+    """Gives the keys and values of LMDB databases."""
+
+    kind = "LMDBReader"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._entries: Any = None
+
+    def _open(self) -> None:
+        from ...io.lmdb_file import Entries
+
+        self._entries = Entries(self._path())
+
+    def _next(self) -> Record | None:
+        return self._entries.next()  # type: ignore[no-any-return]
+
+    def _close(self) -> None:
+        if self._entries is not None:
+            self._entries.close()
+
+
 class RecordFileReader(Reader):
     """Gives the records of TFRecord files."""
 

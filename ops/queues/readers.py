@@ -32,12 +32,6 @@ _SHARING = "container: string = ''; shared_name: string = ''"
 _ANY_FILES = (Touch("files"),)
 
 
-def _lmdb(c: KernelContext, name: str) -> Reader:
-    raise errors.unimplemented(
-        "LMDBReader: LMDB databases are not supported; write TFRecord files."
-    )
-
-
 def _fixed(c: KernelContext, name: str) -> Reader:
     encoding = c.attr("encoding") if c.type.endswith("V2") else ""
     header, record, footer, hop = (
@@ -132,11 +126,11 @@ define(
     "-> reader_handle: Ref(string)",
     _SHARING,
     shape=lambda c: TensorShape([2]),
-    kernel=_maker(_lmdb),
+    kernel=_maker(lambda c, name: store.LmdbReader(name)),
     gradient=_FILES,
     touches=_ANY_FILES,
     stateful=True,
-    doc="A reader of LMDB databases, which are not supported.",
+    doc="A reader of LMDB databases: keys and values.",
 )
 for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
     for _names, _more, _outputs, _rule, _kernel, _role, _doc in (
@@ -328,7 +322,7 @@ class TFRecordReader(ReaderBase):
 
 @export("LMDBReader")
 class LMDBReader(ReaderBase):
-    """Not supported: running it raises UnimplementedError."""
+    """Gives the keys and values of LMDB databases, which the package lmdb reads."""
 
     def __init__(self, name: str | None = None, options: object = None) -> None:
         del options

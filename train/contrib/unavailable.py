@@ -17,7 +17,6 @@ _PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
 _SERVING = "TensorFlow Serving's batching threads"
 _TIMES = "traces of TensorFlow's processors; tf.Session.explain shows times and memory"
-_LMDB = "LMDB; write TFRecord files"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
@@ -84,7 +83,6 @@ TABLE = {
         contrib.tfprof.model_analyzer.Profiler contrib.tfprof.model_analyzer.advise
         profiler.Profiler profiler.advise
     """,
-    _LMDB: "contrib.data.LMDBDataset",
     _SERVING: "contrib.batching.batch_function",
     _CPP: """
         contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer

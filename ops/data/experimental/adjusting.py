@@ -16,9 +16,10 @@ from ...flow.graph_functions import Function
 from ...public import raw
 from .. import nest, structure
 from ..dataset import DatasetV2
-from ..functions import name_list
+from ..dataset_spec import DatasetSpec
+from ..functions import StructuredFunctionWrapper, name_list
 from ..transformations import _ModelDataset, _OptimizeDataset
-from ..unary import UnaryDataset, UnaryUnchangedStructureDataset
+from ..unary import UnaryDataset, UnaryUnchangedStructureDataset, int64
 
 Change = Callable[[Any], Any]
 
@@ -165,6 +166,55 @@ class _ChooseFastestDataset(DatasetV2):
     def element_spec(self) -> Any:
         """The types of an element's components, in its structure."""
         return self._datasets[0].element_spec
+
+
+class _ChooseFastestBranchDataset(UnaryDataset):
+    """What one of several functions makes of a dataset; all make the same elements of it.
+
+    Args:
+      input_dataset: A dataset.
+      functions: Functions from a dataset to a dataset.
+      ratio_numerator: So many elements of the input
+      ratio_denominator: become so many of the result.
+      num_elements_per_branch: How many of them TensorFlow takes of each function to measure it;
+        ten times the denominator unless given.
+
+    Raises:
+      ValueError: The ratio is not positive.
+    """
+
+    def __init__(
+        self,
+        input_dataset: Any,
+        functions: Sequence[Change],
+        ratio_numerator: int = 1,
+        ratio_denominator: int = 1,
+        num_elements_per_branch: int | None = None,
+    ) -> None:
+        if ratio_numerator <= 0 or ratio_denominator <= 0:
+            raise ValueError("ratio must be positive.")
+        given = DatasetSpec(input_dataset.element_spec)
+        self._funcs = [
+            StructuredFunctionWrapper(each, "ChooseFastestV2", input_structure=given)
+            for each in functions
+        ]
+        self._structure = self._funcs[0].output_structure._element_spec
+        captured = [func.function.captured_inputs for func in self._funcs]
+        variant = raw.ChooseFastestBranchDataset(
+            input_dataset._variant_tensor,
+            int64(ratio_numerator, "ratio_numerator"),
+            int64(ratio_denominator, "ratio_denominator"),
+            [tensor for tensors in captured for tensor in tensors],
+            num_elements_per_branch=num_elements_per_branch or 10 * ratio_denominator,
+            branches=[func.attribute for func in self._funcs],
+            other_arguments_lengths=[len(tensors) for tensors in captured],
+            **self._flat_structure,
+        )
+        super().__init__(input_dataset, variant)
+
+    def _functions(self) -> list[Any]:
+        """The functions that this dataset calls."""
+        return self._funcs
 
 
 def _of_graph(fn: Any) -> Any:

@@ -283,6 +283,22 @@ class SqlDatasetV1(DatasetV1Adapter):
 SqlDataset = SqlDatasetV1
 
 
+@export("contrib.data.LMDBDataset")
+class LMDBDataset(DatasetSource):
+    """A dataset of the pairs of keys and values in LMDB databases.
+
+    The package `lmdb` reads them: `pip install numbaflow[lmdb]`.
+
+    Args:
+      filenames: A tensor of one name or several, of files or folders.
+    """
+
+    def __init__(self, filenames: TensorLike) -> None:
+        self._structure = (TensorSpec([], dtypes.string), TensorSpec([], dtypes.string))
+        self._filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
+        super().__init__(raw.LMDBDataset(self._filenames, **self._flat_structure))
+
+
 @export("data.experimental.TFRecordWriter")
 class TFRecordWriter:
     """Writes a dataset of strings into a TFRecord file.

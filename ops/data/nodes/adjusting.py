@@ -12,9 +12,10 @@ from ....engine import errors
 from ....engine.graph.build import define
 from ....engine.types.shape import TensorShape, as_shape, shape_text
 from ...state.shared_state import kept
-from ..runtime import adjusting, limits
-from ..runtime.context import Context
+from ..runtime import adjusting, choosing, limits
+from ..runtime.context import Context, arrays_of, library_of
 from ..runtime.dataset import Dataset, dataset_in
+from ..runtime.functions import Captured
 from ..runtime.random import seeds_or_chance
 from .common import NONE, TYPES, captured, define_dataset, element_types, scalar, scalars
 from .experimental import define_both
@@ -53,6 +54,23 @@ def _assert_next(c: KernelContext, source: Any, kinds: np.ndarray) -> Dataset:
 
 def _fastest(c: KernelContext, sources: list[Any]) -> Dataset:
     return adjusting.FastestDataset([dataset_in(each) for each in sources], *element_types(c))
+
+
+def _fastest_branch(
+    c: KernelContext, source: Any, numerator: Any, denominator: Any, others: list[Any]
+) -> Dataset:
+    ratio = scalar(numerator, "ratio_numerator"), scalar(denominator, "ratio_denominator")
+    for name, number in zip(("ratio_numerator", "ratio_denominator"), ratio):
+        if number <= 0:
+            raise errors.invalid(f"`{name}` must be greater than zero.")
+    each = c.attr("num_elements_per_branch")
+    if each % ratio[1]:
+        raise errors.invalid("`num_elements_per_branch` must be divisible by `ratio_denominator`.")
+    lengths, functions = c.attr("other_arguments_lengths"), c.op._attrs["branches"]
+    if len(lengths) != len(functions):
+        raise errors.invalid("branches and other_arguments_lengths must have the same length.")
+    branch = Captured(functions[0], library_of(c.op), arrays_of(others[: lengths[0]]))
+    return choosing.BranchDataset(dataset_in(source), *element_types(c), branch, ratio)
 
 
 define_both(
@@ -96,6 +114,14 @@ define_both(
     f"N: int >= 2; num_experiments: int; {TYPES}",
     _fastest,
     "One of several datasets of the same elements.",
+)
+define_dataset(
+    "ChooseFastestBranchDataset",
+    f"{_INPUT}, ratio_numerator: int64, ratio_denominator: int64, other_arguments: Targuments",
+    "Targuments: list(type) >= 0; num_elements_per_branch: int >= 1; branches: list(func) >= 1; "
+    f"other_arguments_lengths: list(int) >= 1; {TYPES}",
+    _fastest_branch,
+    "What one of several functions, all of the same elements, makes of a dataset.",
 )
 
 

@@ -16,6 +16,7 @@ from ....engine.types.shape import TensorShape, as_shape
 from ..runtime.context import arrays_of, library_of
 from ..runtime.dataset import Dataset
 from ..runtime.functions import Captured
+from ..runtime.origins import made_by
 
 if TYPE_CHECKING:
     from ....engine.graph.inference import ShapeContext
@@ -35,7 +36,7 @@ def element_types(c: KernelContext) -> tuple[list[DType], list[TensorShape]]:
 
 
 def captured(c: KernelContext, name: str, values: Any) -> Captured:
-    """The function that an attribute names, with captured values."""
+    """The function that an attribute names, with captured values of their own memory."""
     return Captured(c.op._attrs[name], library_of(c.op), arrays_of(values))
 
 
@@ -62,7 +63,8 @@ def scalars(*ranks: int | None) -> Callable[[ShapeContext], TensorShape]:
 
 def _boxed(kernel: Callable[..., Dataset]) -> Callable[..., np.ndarray]:
     def make(c: KernelContext, *inputs: Any) -> np.ndarray:
-        return kernel(c, *inputs).boxed()
+        owned = [arrays_of(x) if isinstance(x, list) else arrays_of([x])[0] for x in inputs]
+        return made_by(c.op, owned, kernel(c, *owned)).boxed()
 
     make.__module__ = kernel.__module__
     return make
@@ -77,7 +79,7 @@ def define_dataset(
     output: str = "handle",
     **facts: Any,
 ) -> None:
-    """Defines an op that makes a dataset: `kernel(c, *inputs)`."""
+    """Defines an op that makes a dataset: `kernel(c, *inputs)`, of inputs that nobody changes."""
     facts = {"shape": scalars(), "touches": (), "test": _TEST, **facts}
     define(
         name,

@@ -12,10 +12,11 @@ from ....engine.graph.build import define
 from ....engine.graph.registry import reads, writes
 from ....engine.types.shape import TensorShape
 from ...parsing.nodes import dense_features, sparse_features
-from ..runtime import csv, examples, sql
+from ..runtime import csv, examples, pairs, sql
 from ..runtime.context import Context
 from ..runtime.dataset import Dataset, boxed, dataset_in
 from ..runtime.files import compression_of
+from ..runtime.sources import component_of
 from .common import NONE, TYPES, element_types, scalar, scalars
 from .experimental import define_both
 
@@ -111,6 +112,12 @@ def _sql(c: KernelContext, driver: np.ndarray, source: np.ndarray, query: np.nda
     return sql.SqlDataset(types, shapes, *texts)
 
 
+def _lmdb(c: KernelContext, filenames: np.ndarray) -> Dataset:
+    if np.ndim(filenames) > 1:
+        raise errors.invalid("`filenames` must be a scalar or a vector.")
+    return pairs.LmdbDataset(list(component_of(filenames).reshape(-1)))
+
+
 def _parse_example(
     c: KernelContext, source: np.ndarray, parallel: np.ndarray, defaults: list[Any]
 ) -> Dataset:
@@ -180,6 +187,16 @@ define_both(
     shape=scalars(0, 0, 0),
     stateful=True,
     touches=reads("data_source_name"),
+)
+define_both(
+    "LMDBDataset",
+    "ExperimentalLMDBDataset",
+    "filenames: string",
+    TYPES,
+    _lmdb,
+    "A dataset of the keys and values of LMDB databases.",
+    stateful=True,
+    touches=reads("filenames"),
 )
 _EXAMPLES = (
     "sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; "

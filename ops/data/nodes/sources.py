@@ -20,8 +20,7 @@ _COMPONENTS = "Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
 
 def _components(values: list[Any]) -> tuple[np.ndarray, ...]:
-    # Of their own memory: a variable may have been given.
-    return tuple(np.array(value) for value in map(sources.component_of, values))
+    return tuple(map(sources.component_of, values))
 
 
 def _tensor(c: KernelContext, components: list[Any]) -> Dataset:
@@ -43,8 +42,7 @@ def _sparse_slices(
     rank = len(dense_shape) - 1 if dense_shape.ndim == 1 else None
     shapes = [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
     types = [dtypes.int64, c.op._attrs["Tvalues"], dtypes.int64]
-    parts = indices.copy(), values.copy(), dense_shape.copy()
-    return sources.SparseSliceDataset(types, shapes, parts)
+    return sources.SparseSliceDataset(types, shapes, (indices, values, dense_shape))
 
 
 def _generator(c: KernelContext, init: list[Any], following: list[Any], last: list[Any]) -> Dataset:

@@ -75,6 +75,7 @@ define_both(
     TYPES,
     _listened,
     "The same dataset, whose statistics go to an aggregator.",
+    shape=scalars(None, None, 0, 0),
 )
 define_both(
     "BytesProducedStatsDataset",
@@ -83,6 +84,7 @@ define_both(
     TYPES,
     _bytes,
     "The same dataset, which tells of the bytes of its elements.",
+    shape=scalars(None, 0),
 )
 define_both(
     "LatencyStatsDataset",
@@ -91,4 +93,5 @@ define_both(
     TYPES,
     _latency,
     "The same dataset, which tells how long its elements took.",
+    shape=scalars(None, 0),
 )

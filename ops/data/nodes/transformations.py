@@ -178,6 +178,8 @@ def _optimized(c: KernelContext, source: Any, optimizations: np.ndarray) -> Data
     wanted = optimizations.tolist()
     if b"shuffle_and_repeat_fusion" in wanted:
         dataset = rewriting.rewritten(dataset, rewriting.shuffle_and_repeat)
+    if b"noop_elimination" in wanted:
+        dataset = rewriting.rewritten(dataset, rewriting.without_effect)
     if b"make_sloppy" in wanted:
         dataset = rewriting.rewritten(dataset, rewriting.sloppy)
     return ordering.PassingDataset(dataset)

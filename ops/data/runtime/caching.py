@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class CacheDataset(UnaryDataset):
     """The elements, read once for each iterator, and kept in memory."""
 
-    kind = "MemoryCache"
+    # (TensorFlow names what reads the source.)
+    kind = "MemoryCacheImpl"
 
     def stream(self, context: Context, path: str) -> Stream:
         kept: _Kept = context.kept((path, self.kind), _Kept)

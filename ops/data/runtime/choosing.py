@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import UNKNOWN, Dataset, Element, State, Stream
+from .dataset import UNKNOWN, Dataset, Element, State, Stream, dataset_in
 from .nesting import FlatMapDataset, _Nested, _Turn
+from .ordering import UnaryDataset
 from .threads import Ahead
 
 if TYPE_CHECKING:
@@ -48,6 +49,48 @@ class DirectedInterleaveDataset(Dataset):
 
     def cardinality(self) -> int:
         return UNKNOWN
+
+
+class _ReadOnce(UnaryDataset):
+    """The same elements, for one stream alone."""
+
+    kind = "Wrapper"
+    _is_taken = False
+
+    def stream(self, context: Context, path: str) -> Stream:
+        if self._is_taken:
+            raise errors.invalid("Cannot create more than one WrapperIterator per WrapperDataset.")
+        self._is_taken = True
+        return self.source_stream(context, path)
+
+
+class BranchDataset(UnaryDataset):
+    """The elements of the dataset that a function makes of another one.
+
+    It is the first of several that make the same elements: which is the fastest is not measured.
+    """
+
+    kind = "ChooseFastestBranch"
+
+    def __init__(
+        self,
+        source: Dataset,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        branch: Captured,
+        ratio: tuple[int, int],
+    ) -> None:
+        super().__init__(source, types, shapes)
+        self.branch, self.ratio = branch, ratio
+
+    def stream(self, context: Context, path: str) -> Stream:
+        source = _ReadOnce(self.source).boxed()
+        made = dataset_in(context.function(self.branch)([source])[0])
+        return made.stream(context, f"{path}::{self.kind}")
+
+    def cardinality(self) -> int:
+        count = self.source.cardinality()
+        return count if count < 0 else count * self.ratio[0] // self.ratio[1]
 
 
 class _Chosen(Stream):

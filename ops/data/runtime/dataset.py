@@ -19,6 +19,7 @@ from .ragged import kept, taken_up
 
 if TYPE_CHECKING:
     from .context import Context
+    from .origins import Origin
 
 Element = tuple[np.ndarray, ...]
 Block = list[np.ndarray]
@@ -34,6 +35,8 @@ class Dataset:
     """Gives streams of elements, of `types` and `shapes`; nothing ever changes it."""
 
     kind = "Dataset"
+    # The operation that made it and what it was given; None for what none made.
+    origin: Origin | None = None
 
     def __init__(self, types: Sequence[DType], shapes: Sequence[TensorShape]) -> None:
         self.types, self.shapes = tuple(types), tuple(shapes)

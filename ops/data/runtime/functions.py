@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,12 @@ class Captured:
         """The function's operations."""
         return self.function.body(self._attrs)  # type: ignore[no-any-return]
 
+    def called_by(self, op: Operation) -> list[Captured]:
+        """The functions that attributes of an operation of the body name."""
+        attrs, library = op._attrs, op.graph._functions
+        named = [attrs[attr.name] for attr in op.definition.attrs if attr.type == "func"]
+        return [Captured(each, library, []) for each in named if each.name in library]
+
     @property
     def is_stateful(self) -> bool:
         """Whether the body has operations with state or effects."""
@@ -53,14 +59,15 @@ class Captured:
 # the elements.
 _HARMLESS = re.compile(
     r"Assert|CheckNumerics|Print(V2)?|Timestamp|LookupTable(Find|Size)(V2)?|TensorArray.*|Stack.*V2|"
-    r".*Dataset(V\d)?|Placeholder"
+    r".*Dataset(V\d)?|Placeholder|If|While"
 )
 
 
-def require_stateless(dataset: Dataset) -> None:
+def require_stateless(dataset: Dataset, allowed: Container[str] = ()) -> None:
     """FailedPreconditionError for functions whose results depend on more than their arguments.
 
     Of a dataset and all that it reads; what they depend on is no part of an iterator's state.
+    Operations of `allowed` types are passed over.
     """
     todo, seen = [dataset], set()
     while todo:
@@ -69,15 +76,29 @@ def require_stateless(dataset: Dataset) -> None:
             continue
         seen.add(id(item))
         if isinstance(item, Captured) and item.is_stateful:
-            for op in item.body().operations:
-                if op._is_stateful and not _HARMLESS.fullmatch(op.type):
-                    raise errors.failed_precondition(f"{op.type} is stateful.")
+            _require_stateless(item, allowed)
         elif isinstance(item, Dataset):
             todo += vars(item).values()
         elif isinstance(item, (list, tuple)):
             todo += item
         elif isinstance(item, dict):
             todo += item.values()
+
+
+def _require_stateless(captured: Captured, allowed: Container[str]) -> None:
+    """The same of a function and all that it calls."""
+    called, seen = [captured], {captured.name}
+    while called:
+        function = called.pop()
+        for op in function.body().operations:
+            if op.type in allowed or not op._is_stateful:
+                continue
+            if not _HARMLESS.fullmatch(op.type):
+                raise errors.failed_precondition(f"{op.type} is stateful.")
+            for inner in function.called_by(op):
+                if inner.name not in seen:
+                    seen.add(inner.name)
+                    called.append(inner)
 
 
 class FunctionRun:

@@ -70,11 +70,11 @@ class PassingDataset(UnaryDataset):
 class RepeatDataset(UnaryDataset):
     """The elements again and again."""
 
-    kind = "Repeat"
-
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self.count = count
+        # (TensorFlow tells these apart.)
+        self.kind = ("Forever" if count < 0 else "Finite" if count else "Empty") + "Repeat"
 
     def stream(self, context: Context, path: str) -> Stream:
         return _Repeated(self, context, path)
@@ -152,11 +152,11 @@ class _Repeated(Stream):
 class TakeDataset(UnaryDataset):
     """The first elements."""
 
-    kind = "Take"
-
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self.count = count
+        # (TensorFlow tells these apart.)
+        self.kind = ("Finite" if count else "Empty") + "Take"
 
     def stream(self, context: Context, path: str) -> Stream:
         return _Taken(self.source_stream(context, path), self.count)
@@ -219,11 +219,11 @@ class _Taken(Stream):
 class SkipDataset(UnaryDataset):
     """All but the first elements."""
 
-    kind = "Skip"
-
     def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self.count = count
+        # (TensorFlow tells these apart.)
+        self.kind = ("Finite" if count >= 0 else "Empty") + "Skip"
 
     def stream(self, context: Context, path: str) -> Stream:
         return _Skipping(self.source_stream(context, path), self.count)

@@ -7,9 +7,9 @@ import copy
 from collections.abc import Callable
 
 from .dataset import Dataset
-from .ordering import RepeatDataset
+from .ordering import RepeatDataset, SkipDataset, TakeDataset
 from .shuffling import ShuffleDataset
-from .threads import ParallelMapDataset
+from .threads import ParallelMapDataset, PrefetchDataset
 
 Rule = Callable[[Dataset], Dataset]
 
@@ -31,6 +31,16 @@ def shuffle_and_repeat(dataset: Dataset) -> Dataset:
         return dataset
     count = max(dataset.count, -1)
     return ShuffleDataset(shuffle.source, shuffle.size, shuffle.seeds, False, count)
+
+
+def without_effect(dataset: Dataset) -> Dataset:
+    """What a dataset reads, where it gives all of that once and nothing else."""
+    match dataset:
+        case RepeatDataset(count=1) | SkipDataset(count=0) | PrefetchDataset(size=0):
+            return dataset.source
+        case TakeDataset(count=count) if count < 0:
+            return dataset.source
+    return dataset
 
 
 def sloppy(dataset: Dataset) -> Dataset:

@@ -192,6 +192,11 @@ def touching(folder: Path) -> dict[str, Callable[[], Any]]:
         ),
         "MatchingFilesDataset": of_files("MatchingFilesDataset"),
         "ExperimentalMatchingFilesDataset": of_files("ExperimentalMatchingFilesDataset"),
+        **{
+            kind: of_files(kind, output_types=[tf.string] * 2, output_shapes=[[]] * 2)
+            for kind in ("LMDBDataset", "ExperimentalLMDBDataset")
+        },
+        "SnapshotDataset": kept("SnapshotDataset"),
         "CacheDataset": kept("CacheDataset"),
         "CacheDatasetV2": kept("CacheDatasetV2", lambda: raw.AnonymousMemoryCache()[0]),
         "DatasetToTFRecord": written("DatasetToTFRecord"),
