@@ -17,7 +17,8 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
 from ..public import raw, tf
-from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch, parse_single
+from .example_single import SingleParser
+from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
 
 if TYPE_CHECKING:
@@ -110,32 +111,30 @@ def _parse_single_example(
 ) -> list[np.ndarray]:
     text = _text(serialized, "serialized")
     memory: _Single = c.kernel_state(_Single)
-    return parse_single(text, *memory.asked(c, defaults))
+    return memory.parser(c, defaults)(text)
 
 
 class _Single:
-    """What is asked of Examples one by one; looked at again when other defaults are given."""
+    """What reads Examples one by one; made again when other defaults are given."""
 
     def __init__(self) -> None:
-        # The defaults that were looked at last, and what came of it.
-        self._last: tuple[Sequence[np.ndarray], list[Sparse], list[Dense]] | None = None
+        # The defaults that were given last, and what was made then.
+        self._last: tuple[Sequence[np.ndarray], SingleParser] | None = None
 
-    def asked(
-        self, c: KernelContext, defaults: Sequence[np.ndarray]
-    ) -> tuple[list[Sparse], list[Dense]]:
-        """What a node asks for."""
+    def parser(self, c: KernelContext, defaults: Sequence[np.ndarray]) -> SingleParser:
+        """What reads what a node asks for."""
         last = self._last
         # (The same array may have other contents by now, which are read where they are needed.)
         if last is not None and all(map(operator.is_, last[0], defaults)):
-            return last[1:]
+            return last[1]
         attrs = c.op._attrs
         dense = dense_features(
             attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults
         )
         check_defaults(dense)
-        sparse = sparse_features(attrs["sparse_keys"], attrs["sparse_types"])
-        self._last = list(defaults), sparse, dense
-        return sparse, dense
+        made = SingleParser(sparse_features(attrs["sparse_keys"], attrs["sparse_types"]), dense)
+        self._last = list(defaults), made
+        return made
 
 
 def _asked(

@@ -322,7 +322,7 @@ class TFRecordReader(ReaderBase):
 
 @export("LMDBReader")
 class LMDBReader(ReaderBase):
-    """Gives the keys and values of LMDB databases, which the package lmdb reads."""
+    """Gives the keys and values of LMDB databases."""
 
     def __init__(self, name: str | None = None, options: object = None) -> None:
         del options

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from damage import damaged
 from damaged_formats import Format
+from lmdb_database import DATABASE
 
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.io import crc
+from numbaflow.io.lmdb_file import Entries
+from numbaflow.ops.data.experimental.snapshotting import snapshot
 
 
 class Pictures(Format):
@@ -176,10 +179,71 @@ class IteratorStates(Format):
             self.session.run(self.element)
 
 
+class Databases(Format):
+    """Databases of LMDB."""
+
+    def damaged(self, rng: random.Random) -> str:
+        return self.write(damaged(DATABASE, rng))
+
+    def read(self, thing: str) -> None:
+        entries = Entries(thing)
+        try:
+            while entries.next() is not None:
+                pass
+        finally:
+            entries.close()
+
+
+class Snapshots(Format):
+    """What snapshots of datasets write: elements, compressed or not, and what is said of them."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self.session = tf.Session(graph=tf.Graph())
+        self.begins, self.elements, self.files = [], [], []
+        for kind in ("", "GZIP"):
+            path = os.path.join(folder, f"snapshot{kind}")
+            with self.session.graph.as_default():
+                dataset = tf.data.Dataset.from_tensors({"a": [1.5, 2.5], "b": ["x", "yyy"]})
+                kept = dataset.repeat(3).apply(snapshot(path, compression=kind or None))
+                iterator = tf.data.make_initializable_iterator(kept)
+                self.begins.append(iterator.initializer)
+                self.elements.append(iterator.get_next())
+            self._read(-1)
+            for place, _, names in os.walk(path):
+                for name in names:
+                    whole = os.path.join(place, name)
+                    with open(whole, "rb") as file:
+                        self.files.append((len(self.begins) - 1, whole, file.read()))
+
+    def _read(self, number: int) -> None:
+        with settings.override(jit="never"):
+            self.session.run(self.begins[number])
+            try:
+                while True:
+                    self.session.run(self.elements[number])
+            except tf.errors.OutOfRangeError:
+                pass
+
+    def damaged(self, rng: random.Random) -> int:
+        for _, path, whole in self.files:
+            with open(path, "wb") as file:
+                file.write(whole)
+        number, path, whole = rng.choice(self.files)
+        with open(path, "wb") as file:
+            file.write(damaged(whole, rng))
+        return number
+
+    def read(self, thing: int) -> None:
+        self._read(thing)
+
+
 FORMATS: dict[str, type[Format]] = {
+    "databases": Databases,
     "dataset_lines": DatasetLines,
     "dataset_records": DatasetRecords,
     "dataset_tables": DatasetTables,
     "iterators": IteratorStates,
     "pictures": Pictures,
+    "snapshots": Snapshots,
 }

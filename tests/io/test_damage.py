@@ -26,7 +26,7 @@ GRAPHS = "functions graphs meta_graphs run_graphs saved_models".split()
 
 
 # What input pipelines read: a hundred thousand of them in a deep run.
-DATA = "dataset_lines dataset_records dataset_tables iterators pictures".split()
+DATA = "databases dataset_lines dataset_records dataset_tables iterators pictures snapshots".split()
 
 # Seeds whose files once ended in errors of zip files, of Python's tokenizer or of gzip; what was
 # found in other formats, test_claims.py states one by one.

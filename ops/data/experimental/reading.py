@@ -287,8 +287,6 @@ SqlDataset = SqlDatasetV1
 class LMDBDataset(DatasetSource):
     """A dataset of the pairs of keys and values in LMDB databases.
 
-    The package `lmdb` reads them: `pip install numbaflow[lmdb]`.
-
     Args:
       filenames: A tensor of one name or several, of files or folders.
     """
