@@ -14,6 +14,7 @@ from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
 from ..shape_inference import known_sizes
+from .copying import copy_of, put_rows
 from .requests import DONE, MOVED, STUCK, Request, RequestQueue, settled
 
 Element = tuple[np.ndarray, ...]
@@ -76,8 +77,10 @@ class Queue(RequestQueue):
         """One component of some elements as a batch."""
         sizes = known_sizes(self.shapes[component])
         result = recycled_empty([len(elements), *sizes], self.dtypes[component].np_dtype)
-        for row, element in enumerate(elements):
-            result[row, ...] = element[component]
+        rows = [element[component] for element in elements]
+        if not put_rows(result, rows):
+            for row, value in enumerate(rows):
+                result[row, ...] = value
         return result
 
     # What callers use.
@@ -93,7 +96,7 @@ class Queue(RequestQueue):
         self._require_element(element)
         # The arrays may be a variable's memory or a feed that its owner writes over; an element is
         # what it was when the step enqueued it, however long it waits.
-        copies = tuple(np.array(value) for value in element)
+        copies = tuple(map(copy_of, element))
 
         def advance(request: Request) -> int:
             if self.is_closed:

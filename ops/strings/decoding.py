@@ -51,7 +51,7 @@ def _decode_raw(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     if not texts.ndim and (text := texts.item()) and not len(text) % kind.itemsize:
         # One text is what pipelines decode for each example.
         if kind.itemsize == 1 or c.attr("little_endian"):
-            return np.frombuffer(text, kind).copy()
+            return np.frombuffer(bytearray(text), kind)
     flat = texts.reshape(-1).tolist()
     length = len(flat[0]) if flat else 0
     if not set(map(len, flat)) <= {length}:
