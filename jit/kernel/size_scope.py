@@ -41,6 +41,8 @@ class Scope:
         # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
         # for them: when they are known it is too late for another plan.
         self.measured: list[str] = []
+        # Where each was measured: the conditions, and the turns of loops, under which it is known.
+        self.places: dict[str, frozenset[Any]] = {}
         # Of those that hold for one turn of a loop: the program that is run in each.
         self.turns: dict[str, object] = {}
         # Differences of measured sizes that a run must find to be zero, by their text, and what
@@ -67,36 +69,48 @@ class Scope:
         finally:
             self._may_assume = False
 
-    def takes_for_equal(self, a: AnySize, b: AnySize) -> bool:
-        """Whether two measured sizes count as equal until a run knows them, now noting that."""
+    def takes_for_equal(self, a: AnySize, b: AnySize, is_needed: bool = False) -> bool:
+        """Whether two measured sizes count as equal until a run knows them, now noting that.
+
+        is_needed: also where one is so small that elsewhere that is a case of its own.
+        """
         difference = a - b
         assert isinstance(difference, Size)
         if not {difference.text, expression(-difference)}.isdisjoint(self.taken_for_zero):
             return True
         if not self._may_assume or self._is_strict or not self.is_measured(difference.text):
             return False
-        if any(not isinstance(size, Size) and size < SMALLEST_SYMBOL for size in (a, b)):
+        small = [size for size in (a, b) if not isinstance(size, Size) and size < SMALLEST_SYMBOL]
+        if small and not is_needed:
+            return False
+        if not self._can_be_tested(difference.text):
             return False
         self.taken_for_zero[difference.text] = difference
         self._solve(difference)
         return True
 
-    def takes_for_within(self, known: AnySize, found: AnySize) -> bool:
+    def takes_for_within(self, known: AnySize, found: AnySize, is_needed: bool = False) -> bool:
         """Whether a measured size counts as no more than a known one, now noting that.
 
         Whoever cuts a piece out of something, or adds what is missing, seldom asks for more than
-        there is.
+        there is.  is_needed: whatever they are, as nothing else makes sense.
         """
         excess = found - known
         if not self._may_assume or self._is_strict or not isinstance(excess, Size):
             return False
         measured = {atoms: self.is_measured("*".join(atoms)) for atoms in excess.terms if atoms}
         learnt = [(atoms, n) for atoms, n in excess.terms.items() if measured.get(atoms)]
-        bounds = [n for atoms, n in excess.terms.items() if atoms and not measured[atoms]]
-        if not learnt or any(n < 0 or len(a) > 1 or "(" in a[0] for a, n in learnt):
+        if not learnt or any(len(a) > 1 or "(" in a[0] for a, _ in learnt):
             return False
+        more = excess.terms.get((), 0)
+        bounds = [n for atoms, n in excess.terms.items() if atoms and not measured[atoms]]
         # (That there is at most one is no such case.)
-        if any(n > 0 for n in bounds) or not (bounds or excess.terms.get((), 0) < -1):
+        is_usual = all(n > 0 for _, n in learnt) and (bool(bounds) or more < -1)
+        # Whoever takes the last of something has something.
+        is_usual |= not bounds and more == 1 and [n for _, n in learnt] == [-1]
+        if not is_needed and (not is_usual or any(n > 0 for n in bounds)):
+            return False
+        if not self._can_be_tested(excess.text):
             return False
         self.taken_for_within.add(excess.text)
         return True
@@ -110,7 +124,7 @@ class Scope:
         for name in reversed(self.measured):
             factor = difference.terms.get((name,), 0)
             uses = sum(name in symbols_of("*".join(atoms)) for atoms in difference.terms)
-            if abs(factor) == 1 and uses == 1:
+            if abs(factor) == 1 and uses == 1 and self.is_known(difference, self.places[name]):
                 rest = {atoms: -n * factor for atoms, n in difference.terms.items()}
                 del rest[name,]
                 self.solved[name] = by_examples(made(self, rest, 0))
@@ -157,12 +171,23 @@ class Scope:
         self.examples[name] = example
         return Size(self, {(name,): 1}, example)
 
-    def measure(self, example: int) -> Size:
-        """A new symbol for a size, zero or more, that is measured when a run comes to it."""
+    def measure(self, example: int, place: frozenset[Any] = frozenset()) -> Size:
+        """A new symbol for a size, zero or more, that is measured when a run comes to a place."""
         name = f"s{len(self.examples)}"
-        self.examples[name] = example
+        self.examples[name], self.places[name] = example, place
         self.measured.append(name)
         return Size(self, {(name,): 1}, example)
+
+    def is_known(self, size: AnySize, place: frozenset[Any]) -> bool:
+        """Is a size known wherever these conditions hold, in these turns?"""
+        names = symbols_of(size.text) if isinstance(size, Size) else ()
+        return all(self.places.get(name, place) <= place for name in names)
+
+    def _can_be_tested(self, text: str) -> bool:
+        """Does a run that learns the last size of an expression know all others then?"""
+        names = set(symbols_of(text))
+        places = [self.places[name] for name in self.measured if name in names]
+        return all(place <= places[-1] for place in places)
 
     def is_measured(self, text: str) -> bool:
         """Does an expression have a size in it that a run measures?"""
@@ -188,7 +213,7 @@ class Scope:
 
     def _taken_for_some(self, text: str) -> bool | None:
         """The answer to whether a measured size is zero, if one may be assumed, now noting that."""
-        if not self._may_assume or self._is_strict:
+        if not self._may_assume or self._is_strict or not self._can_be_tested(text):
             return None
         for sign, answer in ((" == 0", False), (" < 1", False)):
             if text.endswith(sign):

@@ -286,6 +286,25 @@ def same_shape(a: Sequence[AnySize], b: Sequence[AnySize]) -> bool:
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
 
 
+def agree(a: AnySize, b: AnySize) -> bool:
+    """Are two sizes equal, where no others make sense?  As `==`, which may ask for more.
+
+    (Elsewhere whether a measured size is one, and so is repeated, is a case of its own.)
+    """
+    difference = a - b
+    if same(a, b) or not isinstance(difference, Size):
+        return same(a, b)
+    return difference.scope.takes_for_equal(a, b, is_needed=True) or bool(a == b)
+
+
+def fits(found: AnySize, known: AnySize) -> bool:
+    """Is a size no more than another, where nothing else makes sense?  As `<=`, see `agree`."""
+    excess = found - known
+    if not isinstance(excess, Size) or _sign(excess) is not None or _is_not_negative(-excess):
+        return bool(found <= known)
+    return excess.scope.takes_for_within(known, found, is_needed=True) or bool(found <= known)
+
+
 def may_equal(a: AnySize, b: AnySize) -> bool:
     """Are two sizes equal for the example, or may they be taken for equal until a run tells?"""
     if hint(a) == hint(b):

@@ -83,7 +83,7 @@ class Array:
         is_alike: all elements have one shape, so that those that were never written are zeros.
         """
         self.is_alike = is_alike
-        self.b, self.guard = b, b.program.guard
+        self.b, self.guard, self.place = b, b.program.guard, b.place
         self.name, self.dtype, self.size = name, dtype, size
         self.stated = shape
         self.clears, self.adds = clears, adds
@@ -105,7 +105,7 @@ class Array:
         if self.shape is None:
             if shape is None:
                 raise b.host("the shape of an array's elements is not known yet")
-            if of_turn(b, shape, self.b.program):
+            if of_turn(b, shape, self.place):
                 raise b.host("an array's elements are of another size in each turn")
             if self.stated is not None and not _equal(b, self.stated, shape):
                 raise b.host("an array's element has another shape than stated")
@@ -122,7 +122,7 @@ class Array:
         """The pieces that elements are, if these have sizes of a turn, as one of this shape may."""
         is_settled = self.shape is not None or self.stated is not None
         if self.pieces is None and not is_settled and (self.is_read_once or not self.is_alike):
-            if of_turn(b, shape[:1], self.b.program):
+            if of_turn(b, shape[:1], self.place):
                 self.break_up()
         return self.pieces
 
@@ -131,7 +131,7 @@ class Array:
         shape, dtype = ENTRY
         with self._where_it_was_made():
             table = Array(self.b, self.name, dtype, self.size, shape, self.clears, self.adds)
-            table.growing, table.guard = self.growing, self.guard
+            table.growing, table.guard, table.place = self.growing, self.guard, self.place
             self.pieces = Pieces(table, self.dtype, self.adds)
         return self.pieces
 
@@ -192,7 +192,8 @@ class Array:
             found = Array(
                 self.b, f"{self.name}@{source}", self.dtype, self.size, None, True, adds=True
             )
-            found.guard, found.stated = self.guard, self.shape or self.stated
+            found.guard, found.place = self.guard, self.place
+            found.stated = self.shape or self.stated
             found.is_read_once = self.clears
             self.gradients[source] = found
         return found
@@ -232,7 +233,7 @@ def make(
         raise b.host("an array of negative size")
     array = Array(b, name, dtype, count, None if shape is None else tuple(shape), clears, is_alike)
     if grows:
-        if not b.can_measure:
+        if b.program.guard or not b.may_measure:
             raise b.host("an array is made within a branch or loop, and grows")
         array.growing = Growing(b, name, count)
     return handle_of(b, array), _flow(b)
@@ -254,7 +255,7 @@ def gradient(b: Any, handle: Value, source: str) -> tuple[Value, Value]:
 def size(b: Any, handle: Value) -> Value:
     """How many elements there are."""
     array = _array(b, handle)
-    if array.growing is not None and (b.is_inner or b.program.guard):
+    if array.growing is not None and (b.outer is not None or b.program.guard):
         return array.growing.count(b)
     array.stop_growing(b)
     return b.known_as(np.array(array.size, object), "int32")  # type: ignore[no-any-return]

@@ -48,7 +48,7 @@ class Growing:
 
     def __init__(self, b: Any, name: str, first: AnySize) -> None:
         """first: how many elements there are before any is written."""
-        self.stack = GrowableStack(name, b.program)
+        self.stack = GrowableStack(name, b.program, b.place)
         self.writers: list[Program] = []
         self._call(b, _FORGET(), [], [], [])
         if isinstance(first, Size) or first:

@@ -50,14 +50,14 @@ class Pieces:
         self.table, self.dtype, self._once = table, dtype, once
         self._rest: tuple[AnySize, ...] | None = None
         self._writers: set[Any] = set()
-        self._stack = GrowableStack(table.name, table.b.program)
+        self._stack = GrowableStack(table.name, table.b.program, table.place)
         self._stack.bytes = 1
         clear(table.b, self._stack)
 
     def _fit(self, b: Any, shape: Sequence[AnySize]) -> AnySize:
         """Sees that rows have a shape, which all have; the bytes of one."""
         if self._rest is None:
-            if of_turn(b, shape, self.table.b.program):
+            if of_turn(b, shape, self.table.place):
                 raise b.host("the rows of an array's elements are of another size in each turn")
             self._rest = tuple(shape)
         if len(shape) != len(self._rest) or not all(map(b.equal, self._rest, shape)):

@@ -23,6 +23,7 @@ from .library_kernel import LibraryKernel
 from .template import specialise
 
 _CLEAR = partial(specialise, "stack_clear", stacks_kernels.clear)
+_BEGIN = partial(specialise, "stack_begin", stacks_kernels.begin)
 _PUSH = partial(specialise, "stack_push", stacks_kernels.push)
 _ROOM = partial(specialise, "stack_room", stacks_kernels.room)
 _PUSH_ROWS = partial(specialise, "stack_push_rows", stacks_kernels.push_rows)
@@ -35,9 +36,12 @@ _ITEMS = partial(specialise, "stack_items", stacks_kernels.items)
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Every kernel of this module: of these dtypes, and of counters and conditions."""
-    yield from (_CLEAR().over(()), _ROOM().over(()), _TOP().over(["int64"]))
+    yield from (_CLEAR().over(()), _ROOM().over(()), _BEGIN().over(()), _TOP().over(["int64"]))
     for dtype in (*dtypes, "int32", "bool"):
-        for made in (_PUSH, _PUSH_ROWS, _POP, _ITEMS):
+        for made in (_PUSH, _POP):
+            yield made().over([dtype])
+    for dtype in (*dtypes, "int32", "int64", "bool"):
+        for made in (_PUSH_ROWS, _ITEMS):
             yield made().over([dtype])
     for dtype in (*dtypes, "int32", "int64", "bool"):
         yield _POP_SIZED().over([dtype])
@@ -63,7 +67,7 @@ def reserve(b: Any, stack: GrowableStack, count: AnySize) -> None:
 
 def make_stack(b: Any, name: str) -> Value:
     """A new stack, empty in every run."""
-    stack = GrowableStack(name, b.program)
+    stack = GrowableStack(name, b.program, b.place)
     clear(b, stack)
     return handle_of(b, stack)
 
@@ -83,7 +87,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
     if stack.item is not None:
         raise b.host("a stack that several operations push to")
     stack.item = value
-    stack.turn = turns.of_turn(b, turns.sizes_of(value), stack.program)
+    stack.turn = turns.of_turn(b, turns.sizes_of(value), stack.place)
     if stack.turn:
         _push_sized(b, stack, value)
     elif value.known is None:
@@ -113,7 +117,7 @@ def _pop_sized(b: Any, stack: GrowableStack, item: Value) -> Value:
     about: dict[str, Any] = {"writes": (stack,), "stack": stack}
     names = stack.turn
     behind = 8 * len(names)
-    if any(name not in b.turn_sizes for name in names):
+    if not all(turns.is_learnt(b, name) for name in names):
         (numbers,) = b.call(_TOP(), [], [((len(names),), "int64")], [behind], **about)
         turns.learn(b, names, numbers)
     if item.known is not None:
@@ -127,7 +131,7 @@ def _pop_sized(b: Any, stack: GrowableStack, item: Value) -> Value:
 
 def keep(b: Any, stack: GrowableStack, value: Value) -> None:
     """Puts a value on a stack whose items will be looked at all together, and never popped."""
-    if turns.of_turn(b, value.shape, stack.program):
+    if turns.of_turn(b, value.shape, stack.place):
         raise b.host("what a loop collects is of another size in each turn")
     stack.item = value
     stack.bytes = _bytes(value)
@@ -136,7 +140,7 @@ def keep(b: Any, stack: GrowableStack, value: Value) -> None:
 
 def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
     """Puts the rows of a value on a stack whose items will be looked at all together."""
-    if turns.of_turn(b, value.shape[1:], stack.program):
+    if turns.of_turn(b, value.shape[1:], stack.place):
         raise b.host("rows that a loop collects are of another size in each turn")
     size = sizes.product(value.shape[1:]) * numpy_dtype(value.dtype).itemsize
     if stack.item is not None and not all(map(b.equal, stack.item.shape, value.shape[1:])):
@@ -147,6 +151,19 @@ def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
     reserve(b, stack, value.shape[0])
     given = [size, value.shape[0]]
     b.call(_PUSH_ROWS(), [value], [], given, writes=(stack,), stack=stack, grows=True)
+
+
+def refill(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Has a stack of bytes hold the contents of one value, and nothing else."""
+    count = _bytes(value)
+    b.call(_BEGIN(), [], [], [count], writes=(stack,), stack=stack)
+    b.call(_PUSH_ROWS(), [value], [], [1, count], writes=(stack,), stack=stack, grows=True)
+
+
+def contents(b: Any, stack: GrowableStack, shape: Sequence[AnySize], dtype: str) -> Value:
+    """The value that a stack of bytes was filled with, which has this shape."""
+    made = [(shape, dtype)]
+    return b.call(_ITEMS(), [], made, [1], writes=(stack,), stack=stack)[0]  # type: ignore[no-any-return]
 
 
 def kept(b: Any, handle: Value) -> Value:

@@ -14,6 +14,13 @@ def clear(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     record[NEEDED] = 1
 
 
+def begin(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: number of items; record.  Empties it, and there must be room for so many."""
+    record = pointer(region(args[1], "int64"))
+    record[HELD] = 0
+    record[NEEDED] = args[0]
+
+
 def push(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: value; bytes; record.  There is room."""
     record = pointer(region(args[2], "int64"))

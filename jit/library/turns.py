@@ -1,35 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes that hold for one turn of a loop, where something outlasts the turn.
+"""Sizes that hold for one turn of a loop, or in a branch, where something outlasts these.
 
-A loop's body may measure sizes, which are others in every turn.  What a loop leaves must not be
-laid out by them.  What it keeps on stacks for its gradient may: behind each item lie the sizes of
-its turn, and the gradient's loop measures them there.  Imports jit's IR.
+A loop's body may measure sizes, which are others in every turn, and a branch of it sizes that no
+other turn may have.  What a loop leaves must not be laid out by them.  What it keeps on stacks for
+its gradient may: behind each item lie the sizes of its turn, and the gradient's loop measures them
+there.  Imports jit's IR.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..kernel.sizes import AnySize, Size, expression, substituted, symbols_of
 from ..program.tensor_ir import Value
 
-if TYPE_CHECKING:
-    from ..program.editing import Program
 
-
-def of_turn(b: Any, numbers: Iterable[AnySize], program: Program) -> list[str]:
-    """The symbols among sizes that hold for a turn only, as seen from a program around b's."""
-    if not b.scope.turns:
+def of_turn(b: Any, numbers: Iterable[AnySize], place: frozenset[Any]) -> list[str]:
+    """The symbols among sizes that hold for a turn or branch only, as seen from a place around."""
+    if not b.scope.measured:
         return []
     names = {name for size in numbers for name in symbols_of(expression(size))}
-    inside, builder = set(), b
-    while builder.program is not program and builder.outer is not None:
-        inside.add(builder.program)
-        builder = builder.outer
-    return sorted(name for name in names if b.scope.turns.get(name) in inside)
+    return sorted(name for name in names if not b.scope.places.get(name, place) <= place)
 
 
 def sizes_of(value: Value) -> list[AnySize]:
@@ -44,10 +38,15 @@ def vector(b: Any, names: Sequence[str]) -> Value:
     return b.known_as(numbers, "int64")  # type: ignore[no-any-return]
 
 
+def is_learnt(b: Any, name: str) -> bool:
+    """Does the builder know here what a symbol of another loop's turn was?"""
+    return name in b.turn_sizes and b.knows(b.turn_sizes[name])
+
+
 def learn(b: Any, names: Sequence[str], numbers: Value) -> None:
-    """Measures what the symbols of another loop's turn were, those that are new in this program."""
+    """Measures what the symbols of another loop's turn were, those that are new here."""
     for place, name in enumerate(names):
-        if name not in b.turn_sizes:
+        if not is_learnt(b, name):
             b.turn_sizes[name] = b.measure(b.reshape(b.slice(numbers, [place], [1]), []))
 
 

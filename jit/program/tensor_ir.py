@@ -325,13 +325,14 @@ class GrowableStack:
     """A stack of values of one kind, in memory that grows while a plan runs.
 
     `item` is what is pushed, `bytes` how much of that is not known while tracing.  `turn` are the
-    symbols that tell how large an item is, where that is another number for each.
+    symbols that tell how large an item is, where that is another number for each.  `place` are the
+    conditions under which it was made, and the turns of loops that it was made in.
     """
 
-    __slots__ = ("bytes", "item", "name", "program", "turn", "value")
+    __slots__ = ("bytes", "item", "name", "place", "program", "turn", "value")
 
-    def __init__(self, name: str, program: Program) -> None:
-        self.name, self.program = name, program
+    def __init__(self, name: str, program: Program, place: frozenset[Any]) -> None:
+        self.name, self.program, self.place = name, program, place
         self.item: Value | None = None
         self.bytes: AnySize = 0
         self.turn: list[str] = []

@@ -17,12 +17,12 @@ from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
 from ..kernel.reference import numpy_dtype
-from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
+from ..library.step_table import HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
 from ..program.editing import Check
 from ..program.tensor_ir import GrowableStack, Host, Value, home
 from ..schedule.aligned import aligned_copy
 from ..schedule.bind import Binding, Reserved
-from ..schedule.frame import Arena, Frame, grow
+from ..schedule.frame import Arena, Frame, grow, resize
 from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
 from . import driver, relayout
@@ -41,7 +41,7 @@ _STAGED_BYTES = 2048
 # smaller ones are copied, which takes less time than to place them.
 _OWN_BYTES = 1 << 16
 # What of a stack's record a run takes over that goes on for another.
-_MOVED = [MEMORY, HELD, FIT, NEEDED]
+_MOVED = [MEMORY, HELD, NEEDED]
 
 
 View = tuple[int, tuple[int, ...], np.ndarray]  # a slot, and how a value in it looks
@@ -210,6 +210,8 @@ class Run:
             if isinstance(owner, Program):
                 owner.refresh()
                 self.segments[place] = owner.call
+        for stack, item in change.stacks.items():
+            resize(self.stacks[stack], item)
         # What has no size in its shape looks as before, and is where it was.
         self._sized.clear()
         if change.resized:
@@ -341,6 +343,7 @@ class Run:
             mine = self.stacks[stack]
             mine[0][_MOVED] = record[_MOVED]
             mine[1] = memory
+            resize(mine, int(mine[0][ITEM_BYTES]))
         self.hosted.update(before.hosted)
         self.taken = before.taken
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..library.step_table import ARGS
-from ..program.tensor_ir import Value
+from ..program.tensor_ir import GrowableStack, Value
 from ..schedule.bind import Binding
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class Change(NamedTuple):
     """What becomes other when a run goes from one binding to another.
 
     Both are kept, as changes are known by their addresses.  `rows` are those of step tables, by
-    segment; `resized` are the fetches that have another shape, by number.
+    segment; `resized` are the fetches that have another shape, by number; `stacks` have items of
+    other sizes, in bytes.
     """
 
     before: Binding
@@ -36,6 +37,7 @@ class Change(NamedTuple):
     written: list[Written]
     rows: list[tuple[int, np.ndarray, Table]]
     resized: list[int]
+    stacks: dict[GrowableStack, int]
 
     @property
     def nbytes(self) -> int:
@@ -81,6 +83,11 @@ def change(
         [each for each in written if len(each[1])],
         _rows(before, after, tables),
         [n for n, value in enumerate(fetches) if is_resized(value, before, after)],
+        {
+            stack: after.numbers[n]
+            for _, stack, n in template.stacks
+            if after.numbers[n] != before.numbers[n]
+        },
     )
 
 

@@ -38,6 +38,12 @@ def grow(entry: list[np.ndarray]) -> None:
     entry[1] = memory
 
 
+def resize(entry: list[np.ndarray], item: int) -> None:
+    """Has a stack count in items of so many bytes; it holds none yet, or these are of that size."""
+    record, memory = entry
+    record[ITEM_BYTES], record[FIT] = item, memory.nbytes // max(item, 1)
+
+
 class Arena:
     """A block of memory that runs at many sizes use in turn; it only grows."""
 

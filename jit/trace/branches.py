@@ -140,12 +140,13 @@ class Branches:
     def _switch(self, op: Any, guard: Guard) -> None:
         data, _ = self.tracer._inputs(op)
         pred = self.tracer._inputs(op)[1]
+        decided = self._decided(pred)
         for side, output in enumerate(op.outputs):
             self.tracer.values[output] = data
             # A condition that is known while tracing costs no jump, and the other side is not even
             # compiled.
-            if pred.known is not None:
-                if bool(pred.known) != bool(side):
+            if decided is not None:
+                if decided != bool(side):
                     self.dead.add(output)
                 continue
             flag, is_set = self._told(pred) or (
@@ -159,13 +160,25 @@ class Branches:
                 self.sides[output] = (*guard, (flag, bool(side) == is_set))
                 self.tracer.values[output] = self._within(data, flag, bool(side) == is_set, output)
 
+    def _decided(self, pred: Value) -> bool | None:
+        """What a condition is wherever this program runs, if that is known while tracing."""
+        return None if pred.known is None else bool(pred.known)
+
+    def _held(self, pred: Value) -> bool | None:
+        """What a condition is wherever runs what is added now, if that is known while tracing."""
+        flag, is_set = self._told(pred) or (self.flags.get(pred), True)
+        for side in (False, True):
+            if (flag, side) in self.program.guard:
+                return side == is_set
+        return self._decided(pred)
+
     def _within(self, data: Value, flag: Value, is_set: bool, output: Tensor) -> Value:
         """A value within a branch, with the sizes that the branch gave it."""
         if data.cell is not None:
             return data
         shape = list(data.shape)
         for size, known, ways in self.either:
-            if known is flag:
+            if known is flag and self._has(ways[not is_set], self.sides[output]):
                 shape = [ways[not is_set] if sizes.same(n, size) else n for n in shape]
         if sizes.same_shape(tuple(shape), data.shape):
             return data
@@ -176,6 +189,13 @@ class Branches:
         value = self._read(register)
         self.program.guard = before
         return value
+
+    def _has(self, size: AnySize, guard: Guard) -> bool:
+        """Is a size known under these conditions?"""
+        before, self.program.guard = self.program.guard, guard
+        found: bool = self.tracer.builder.knows(size)
+        self.program.guard = before
+        return found
 
     def _told(self, pred: Value) -> tuple[Value, bool] | None:
         """The flag that a condition is, or is not, if it asks which input was merged.
@@ -231,15 +251,28 @@ class Branches:
             return
         guards = [self.guard(t) for t in alive]
         self.program.guard = common
-        if self._are_like(*given):
+        is_known = all(map(self._is_known, given))
+        if is_known and self._are_like(*given):
             both = list(map(Side, guards, self._joined(op, given)))
             self.tracer.values[op.outputs[0]] = self._one_of(op.name, both)
-        elif self.tracer.builder.can_measure and given[0].ndim == given[1].ndim:
+        elif self._can_measure(is_known) and given[0].ndim == given[1].ndim:
             both = list(map(Side, guards, given))
             self.tracer.values[op.outputs[0]] = self._of_measured_shape(op.name, both, sides)
         else:
             self.forks.begin(op.outputs[0], guards, given)
         self._merge_index(op, alive, sides)
+
+    def _is_known(self, value: Value) -> bool:
+        """Does what runs here know how large a value is, and not one branch alone?"""
+        return value.cell is not None or all(map(self.tracer.builder.knows, value.shape))
+
+    def _can_measure(self, is_known: bool) -> bool:
+        """May what branches give have a shape that a run learns?
+
+        (Within a branch what follows is rather traced for each, as long as that can be.)
+        """
+        is_free = not self.program.guard or not is_known
+        return is_free and bool(self.tracer.builder.may_measure)
 
     def _of_measured_shape(
         self, name: str, sides: Sequence[Side], condition: tuple[Value, bool]
@@ -250,7 +283,7 @@ class Branches:
             raise Unstructured(f"'{name}' is of type {sides[0].value.dtype}")
         shape = []
         for first, last in zip(*(side.value.shape for side in sides)):
-            if not b.equal(first, last):
+            if not (b.knows(first) and b.knows(last) and b.equal(first, last)):
                 ways = (first, last) if is_first else (last, first)
                 numbers = [b.known_as(np.array(size, object), "int64") for size in ways]
                 first = b.measure(b.map(scalar.select, flag, *numbers))
@@ -355,9 +388,12 @@ class Branches:
         self._require_like(one, two, op.name)
         return values
 
-    def _require_like(self, one: Value, two: Value, name: str) -> None:
+    def _require_kind(self, one: Value, two: Value, name: str) -> None:
         if one.dtype != two.dtype or not compiles(one.dtype):
             raise Unstructured(f"'{name}' is of type {one.dtype}")
+
+    def _require_like(self, one: Value, two: Value, name: str) -> None:
+        self._require_kind(one, two, name)
         # (A register has one shape for the whole run; TensorFlow lets shapes change from turn to
         # turn.)
         if not self._are_like(one, two):
@@ -375,6 +411,8 @@ class Branches:
     def _register(self, name: str, like: Value) -> Register:
         if not compiles(like.dtype):
             raise Unstructured(f"'{name}' is of type {like.dtype}")
+        if not self._is_known(like):
+            raise Unstructured(f"how large '{name}' is only a branch knows")
         return Register(name, like.dtype, like.shape, self.program)
 
     def _write(self, register: Register, value: Value) -> None:

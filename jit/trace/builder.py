@@ -102,7 +102,7 @@ class Builder:
         self._reads: dict[Any, Value] = {}
         # Numbers in memory that are measured, by their places.
         self.measured: dict[tuple[Value, tuple[int, ...]], Size] = {}
-        # What a turn of another loop was laid out by, in this turn's sizes (jit/library/turns.py).
+        # What a turn of another loop was laid out by, in sizes of this (jit/library/turns.py).
         self.turn_sizes: dict[str, Size] = {}
 
     # What the trace knows.
@@ -513,22 +513,22 @@ class Builder:
         return after
 
     @property
-    def is_inner(self) -> bool:
-        """Is it for a loop's test or body?"""
-        return self.outer is not None
+    def place(self) -> frozenset[Any]:
+        """The conditions that hold for what is added now, and the turns of loops that it is in."""
+        around = frozenset() if self.outer is None else self.outer.place | {self.program}
+        return around.union(self.program.guard)
 
-    @property
-    def can_measure(self) -> bool:
-        """May a size be measured here?  Within branches none is known for the rest."""
-        return not self.program.guard and self.may_measure
+    def knows(self, size: AnySize) -> bool:
+        """Is a size one that is known here, and not in a branch or turn alone?"""
+        return self.scope.is_known(size, self.place)
 
     def measure(self, number: Value) -> Size:
         """A size that is what a 0-d integer will be when a run comes here; zero or more."""
-        if not self.can_measure:
-            raise NotLowered("a size that is known within a branch only")
-        size = self.scope.measure(_MEASURED_HINT)
+        if not self.may_measure:
+            raise NotLowered("a size that only a run tells")
+        size = self.scope.measure(_MEASURED_HINT, self.place)
         ((name,),) = size.terms
-        if self.is_inner:
+        if self.outer is not None:
             self.scope.turns[name] = self.program
         self.program.add(Measure((number,), name))
         return size
@@ -566,7 +566,7 @@ class Builder:
 
     def require_shape(self, value: Value, shape: Sequence[AnySize]) -> None:
         """Refuses a value of another shape, which a library kernel would read as this one."""
-        self.require(value.ndim == len(shape) and all(map(self.equal, value.shape, shape)))
+        self.require(value.ndim == len(shape) and all(map(sizes.agree, value.shape, shape)))
 
     def axis(self, axis: Any, rank: int) -> int:
         """A dimension counted from the front; it must be in [-rank, rank)."""

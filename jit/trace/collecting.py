@@ -77,7 +77,7 @@ def collector(outer: Any, inner: Any, name: str, before: Value, after: Value) ->
         return None
     axis, piece = found
     stack = stacks.make_stack(outer, name)
-    if axis == 0 and of_turn(inner, piece.shape, outer.program):
+    if axis == 0 and of_turn(inner, piece.shape, outer.place):
         stacks.keep_rows(inner, stack.cell, piece)
         return Collector(axis, stack, are_rows=True)
     stacks.keep(inner, stack.cell, piece)

@@ -28,6 +28,7 @@ from ..program.tensor_ir import (
 )
 from .branches import Branches
 from .builder import NotLowered, Unsettled
+from .carriers import Carrier, Fixed, Varies, Varying, changing
 from .collecting import Collector, collector, collects, row_collector
 from .forks import Side
 from .loop_recovery import Frame, Unstructured, Variable, structured
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     """Adds operations that branch and loop to what a tracer has; if that fails, the reason why.
 
-    Then nothing is added.  `Unsettled` is for the tracer to handle.
+    Then nothing is added.  `Unsettled` and `Varies` are for the tracer to handle.
     """
     mark, values = tracer.program.last, dict(tracer.values)
     hosted = len(tracer.hosted)
@@ -91,30 +92,30 @@ class Flow(Branches):
             return
         tracer = self.tracer
         self.program.guard, self.program.origin = guard, frame.condition
-        registers: list[Register] = []
+        carriers: list[Carrier] = []
         entered: list[Value] = []
         for variable in frame.variables:
             (value,) = tracer._inputs(variable.enter)
             if value.cell is not None:
                 raise Unstructured(f"'{variable.enter.name}' is a resource")
-            registers.append(self._register(variable.enter.name, value))
-            self._write(registers[-1], value)
+            carriers.append(self._carrier(variable, value))
+            carriers[-1].put(tracer.builder, value)
             entered.append(value)
         loop = Loop((), Program(), Program())
         constants = {op: tracer._inputs(op)[0] for op in frame.constants}
         # Two programs, since what the test needs and the body needs as well runs in both, and the
         # test runs once more than the body.
-        parts = [_Part(tracer, loop, frame, registers, constants) for _ in range(2)]
+        parts = [_Part(self, loop, frame, carriers, constants) for _ in range(2)]
         loop.test, loop.body = (part.program for part in parts)
         parts[0].trace_test()
         parts[1].trace_body(tracer.builder)
-        self._touches(loop, registers)
+        self._touches(loop, [register for each in carriers for register in each.registers])
         self.program.add(loop)
-        for variable, register, start in zip(frame.variables, registers, entered):
+        for variable, carrier, start in zip(frame.variables, carriers, entered):
             if variable.exits or (frame.after and variable.switch is not None):
                 collected = parts[1].collected.get(variable)
                 if collected is None:
-                    value = self._read(register)
+                    value = carrier.take(tracer.builder)
                 else:
                     value = collected.result(tracer.builder, start)
                 for op in variable.exits:
@@ -124,6 +125,13 @@ class Flow(Branches):
                     tracer.values[variable.switch.outputs[0]] = value
                     self.guards[variable.switch] = guard
         self._leave(frame, constants)
+
+    def _carrier(self, variable: Variable, value: Value) -> Carrier:
+        """Memory for what goes round, given what goes in."""
+        axes = self.tracer.segment.varying.get(variable.enter)
+        if not axes:
+            return Fixed(self._register(variable.enter.name, value))
+        return Varying(self.tracer.builder, variable.enter.name, value, axes)
 
     def _leave(self, frame: Frame, constants: Mapping[Any, Value]) -> None:
         """Adds what runs between the last turn and an exit."""
@@ -153,25 +161,18 @@ class _Part(Flow):
 
     def __init__(
         self,
-        outer: Any,
+        outer: Flow,
         loop: Loop,
         frame: Frame,
-        registers: Sequence[Register],
+        carriers: Sequence[Carrier],
         constants: dict[Any, Value],
     ) -> None:
-        super().__init__(outer.inner())
-        self.loop, self.frame = loop, frame
+        super().__init__(outer.tracer.inner())
+        self.outer, self.loop, self.frame = outer, loop, frame
         self.program.origin = frame.condition
-        self.registers = list(registers)
+        self.carriers = carriers
         self._captured: dict[Value, Value] = {}
         self.collected: dict[Variable, Collector] = {}
-        # What comes round is read first; if it is written before it is used for the last time it is
-        # copied (legalize.snapshot_reads), which makes variables that swap right.
-        self.carried = [self._read(register) for register in registers]
-        for variable, value in zip(frame.variables, self.carried):
-            self.tracer.values[variable.merge.outputs[0]] = value
-            if variable.switch is not None:
-                self.tracer.values[variable.switch.outputs[1]] = value
         for op, value in constants.items():
             self.tracer.values[op.outputs[0]] = self._capture(value)
 
@@ -192,8 +193,34 @@ class _Part(Flow):
             (self._captured[value],) = self.program.add(source, (value.dtype, value.shape))
         return self._captured[value]
 
+    def _arrives(self, variable: Variable, carrier: Carrier) -> Value:
+        """Reads what comes round.
+
+        It is read first; if it is written before it is used for the last time it is copied
+        (legalize.snapshot_reads), which makes variables that swap right.
+        """
+        value = carrier.take(self.tracer.builder)
+        self.tracer.values[variable.merge.outputs[0]] = value
+        if variable.switch is not None:
+            self.tracer.values[variable.switch.outputs[1]] = value
+        return value
+
+    def _decided(self, pred: Value) -> bool | None:
+        """A condition from outside is decided if the whole loop runs under it.
+
+        The gradient of a loop in a branch asks in each turn for what was kept in that branch.
+        """
+        if pred.known is None and isinstance(pred.node, Captured):
+            return self.outer._held(self.loop.inputs[pred.node.number])
+        return super()._decided(pred)
+
     def trace_test(self) -> None:
         """Adds what decides whether the loop goes on."""
+        seen = {t for item in self.frame.test for op in inside(item) for t in op._inputs_val}
+        for variable, carrier in zip(self.frame.variables, self.carriers):
+            # (What varies is copied, which most conditions have no need of.)
+            if variable.merge.outputs[0] in seen:
+                self._arrives(variable, carrier)
         self.run(self.frame.test)
         (pred,) = self.tracer._inputs(self.frame.condition)
         if pred.ndim or self._guard_of([self.frame.condition]) != ():
@@ -206,11 +233,13 @@ class _Part(Flow):
         # A body runs only when the condition held.
         true = self.tracer.builder.constant(np.array(True))
         self.tracer.values[self.frame.condition.outputs[0]] = true
+        carried = list(map(self._arrives, self.frame.variables, self.carriers))
         self.run(self.frame.body)
         # All results before the first write: one variable may take what another one has.
         results = []
         members = set(inside(self.frame))
-        for variable, before in zip(self.frame.variables, self.carried):
+        varies = False
+        for variable, before in zip(self.frame.variables, carried):
             if self._guard_of([variable.next]) != ():
                 raise Unstructured(f"'{variable.next.name}' does not always come round")
             sides = self.forks.sides.get(variable.next._inputs_val[0])
@@ -226,11 +255,31 @@ class _Part(Flow):
                     self.collected[variable] = found
                     results.append(before)
                     continue
-            self._require_like(before, value, variable.enter.name)
+            varies |= self._varies(variable, before, value)
             results.append(value)
-        for register, before, value in zip(self.registers, self.carried, results):
+        if varies:
+            raise Varies("what goes round a loop has another size in each turn")
+        for carrier, before, value in zip(self.carriers, carried, results):
             if value is not before:
-                self._write(register, value)
+                carrier.put(self.tracer.builder, value)
+
+    def _varies(self, variable: Variable, before: Value, value: Value) -> bool:
+        """Notes along which axes a variable varies; whether there are more than was known."""
+        name, known = (
+            variable.enter.name,
+            self.tracer.segment.varying.get(variable.enter, frozenset()),
+        )
+        if before.cell is not None or value.cell is not None:
+            self._require_like(before, value, name)
+            return False
+        if before.ndim != value.ndim or not self.tracer.builder.may_measure:
+            self._require_like(before, value, name)
+        self._require_kind(before, value, name)
+        stated = variable.merge.outputs[0].shape.sizes
+        more = changing(self.tracer.builder, before, value, known, stated)
+        if more:
+            self.tracer.segment.varying[variable.enter] = known | more
+        return bool(more)
 
     def _collect_sides(
         self,

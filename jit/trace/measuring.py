@@ -64,7 +64,7 @@ def by_form(b: Builder, form: Linear) -> AnySize | None:
 
     A run takes for granted that neither is negative.
     """
-    if not b.may_assume or not b.can_measure:
+    if not b.may_assume or not b.may_measure:
         return None
     unknown = [atom for atom in form.terms if _known(b, atom) is None]
     if len(unknown) > (len(form.terms) == 1):
@@ -84,9 +84,11 @@ def _known(b: Builder, atom: Atom) -> Size | None:
     """The size that something is by now, here or around the loop whose turn this is."""
     value, place = atom
     found = b.measured.get((value, place))
-    if found is None and isinstance(value.node, Captured) and b.outer is not None:
+    if found is not None and b.knows(found):
+        return found
+    if isinstance(value.node, Captured) and b.outer is not None:
         return _known(b.outer, (value.node.loop.inputs[value.node.number], place))
-    return found
+    return None
 
 
 def _measured(b: Builder, atom: Atom) -> Size:

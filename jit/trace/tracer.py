@@ -34,6 +34,7 @@ from ..program.tensor_ir import (
     Value,
 )
 from .builder import Builder, NotLowered, Unsettled
+from .carriers import Varies
 from .control_flow import trace_region
 from .measuring import as_stated, measured
 from .segment import FeedType, ResultSizes, Segment, Traced, cells_of, may_be_sizes
@@ -52,9 +53,14 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
     """Traces a segment; feeds say what its inputs are."""
     began = time.perf_counter()
     debug.show("graph", segment.operations)
-    tracer = Tracer(segment, feeds, scope)
-    with scope.assuming(segment.may_assume):
-        stop, is_barrier = tracer.run()
+    while True:
+        tracer = Tracer(segment, feeds, scope)
+        try:
+            with scope.assuming(segment.may_assume):
+                stop, is_barrier = tracer.run()
+            break
+        except Varies:
+            continue
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
     passed: dict[Any, Any] = {}
@@ -129,6 +135,7 @@ class Tracer:
             *((), 0, (), lambda stop: (), self.evaluate),
             may_assume=self.segment.may_assume,
             is_plain=self.segment.is_plain,
+            varying=self.segment.varying,
         )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted

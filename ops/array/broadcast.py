@@ -102,7 +102,9 @@ _broadcast_to_op = define(
 )
 
 
-def _gradient_axes(c: KernelContext, s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray, ...]:
+def _gradient_axes(
+    c: KernelContext | None, s0: np.ndarray, s1: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """The axes to sum over: those where one side is 1 (or missing) and the other is not.
 
     Where both are 1 both sides sum, as the runtime does; it changes nothing.
@@ -133,7 +135,18 @@ def _gradient_axes(c: KernelContext, s0: np.ndarray, s1: np.ndarray) -> tuple[np
 
 
 def _is_same(p: AnySize, q: AnySize) -> bool:
-    return p is q or bool(p == q)
+    # (What only a run knows may be one, too: it sums over that axis then, which changes nothing.)
+    one = [isinstance(n, int) and n == 1 for n in (p, q)]
+    return p is q or (one[0] == one[1] and bool(p == q))
+
+
+def _lower_gradient_axes(b: Builder, op: OpView, s0: Value, s1: Value) -> Any:
+    """For sizes that a run learns, which may be taken for equal."""
+    known = [b.known(shape) for shape in (s0, s1)]
+    if any(sizes is None for sizes in known):
+        return NotImplemented
+    axes = _gradient_axes(None, *known)
+    return tuple(b.constant(found.astype(op.dtype(i))) for i, found in enumerate(axes))
 
 
 def _axes_shapes(c: ShapeContext) -> list[TensorShape]:
@@ -149,6 +162,7 @@ broadcast_gradient_args = define(
     "T: index = int32",
     shape=_axes_shapes,
     kernel=ranked(_gradient_axes, *_VECTORS),
+    lower=_lower_gradient_axes,
     gradient=NoGradient("axes are integers"),
     sizes=True,
     dynamic_shape=True,

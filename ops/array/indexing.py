@@ -172,7 +172,7 @@ def _lower_strided_slice_grad(
         return b.full(tuple(whole), 0, op.dtype(0))
     value = b.reshape(dy, tuple(r.size for r in ranges))
     for axis, r in enumerate(ranges):
-        if not _moves(r) and (r.stride != 1 or r.size != whole[axis]):
+        if not _moves(r) and (r.stride != 1 or not same(r.size, whole[axis])):
             value = _spread(b, value, axis, r, whole[axis])
     return moving_slices.put(b, value, ranges, whole, b.constant(0, op.dtype(0)))
 

@@ -14,6 +14,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel.sizes import fits
 from .. import shape_inference
 from ..public import tf
 from . import moving_slices
@@ -83,9 +84,9 @@ def _slice_ranges(
     for i, whole in enumerate(shape_):
         if isinstance(sizes[i], int) and sizes[i] == -1:
             sizes[i] = whole - starts[i]
-        if not 0 <= starts[i] <= whole:
+        if not (starts[i] >= 0 and fits(starts[i], whole)):
             raise errors.invalid(f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}")
-        if not (sizes[i] >= 0 and starts[i] + sizes[i] <= whole):
+        if not (sizes[i] >= 0 and fits(starts[i] + sizes[i], whole)):
             raise errors.invalid(
                 f"Expected size[{i}] in [0, {whole - starts[i]}], but got {sizes[i]}"
             )

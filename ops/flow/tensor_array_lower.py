@@ -77,7 +77,7 @@ def _make(b: Builder, op: OpView, size: Value) -> Any:
     from ...jit.library import arrays
     from ...jit.trace.measuring import measured
 
-    if b.known(size) is None and b.can_measure:
+    if b.known(size) is None and b.may_measure:
         size = measured(b, size)
     stated = as_shape(op.node._attrs["element_shape"])
     is_stated = stated.is_fully_defined()

@@ -166,7 +166,7 @@ def _wanted(b: Builder, size: Value) -> Sequence[AnySize] | None:
     known = b.known(size)
     if known is not None:
         return list(known)
-    if not b.can_measure:
+    if not b.may_measure:
         return None
     # (No size is below zero: what asks for one comes to the reference kernel as zero does.)
     numbers = (b.reshape(b.slice(size, [i], [1]), []) for i in range(2))

@@ -230,6 +230,18 @@ def growing(dtype: str) -> Run:
     read = tf.while_loop(
         lambda i, _: i < n, lambda i, a: (i + 1, a.write(i, a.read(i - 1) + w)), (2, started)
     )[1].stack()
+    _, varying = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, rows: (i + 1, tf.concat([rows, tf.reduce_sum(rows, 0, keepdims=True)], 0)),
+        (0, w[None]),
+        (tf.TensorShape([]), tf.TensorShape([None, 3])),
+    )
+    _, places = tf.while_loop(
+        lambda i, _: i < n,
+        lambda i, where: (i + 1, tf.concat([where, where[:1]], 0)),
+        (0, tf.where(w > -99)[:, 0]),
+        (tf.TensorShape([]), tf.TensorShape([None])),
+    )
     several = tf.map_fn(
         lambda r: tf.reduce_sum(tf.square(tf.boolean_mask(r, r > 0))), w * some(4, 3, dtype=dtype)
     )
@@ -241,6 +253,7 @@ def growing(dtype: str) -> Run:
     )
     pieces = ragged.concat()
     found = [pieces, ragged.read(0), *tf.gradients(tf.reduce_sum(pieces * pieces), w)]
+    found += [varying, *tf.gradients(varying, w), places]
     found += [rows, forks, read, of_two_shapes(tf.reduce_all(w > 0), w), stacked, out.size()]
     found += [*tf.gradients(stacked, w), *tf.gradients(several, w)]
     return found, {n: np.array(4, np.int32)}

@@ -102,6 +102,26 @@ def three_choices() -> tuple[tf.Tensor, list[tf.Tensor]]:
     return x, [large * 2, tf.reduce_sum(large), small[::-1], few + 1]
 
 
+@pytest.mark.parametrize("counts", [(10, 20, 400, 5, 401), (400, 10, 390, 401, 1, 399)])
+def test_what_a_loop_keeps_has_room_whatever_its_size_is(counts: tuple[int, ...]) -> None:
+    """Memory that a stack has from another run, or binding, holds fewer items of a larger size."""
+    x = tf.placeholder(tf.float32, [None, 64])
+    w = tf.Variable(0.9 * np.eye(64, dtype=np.float32))
+    chosen = tf.boolean_mask(x, x[:, 0] > 0)
+
+    def body(i: tf.Tensor, h: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return i + 1, tf.tanh(tf.matmul(h, w))
+
+    _, h = tf.while_loop(lambda i, _: i < 40, body, [0, chosen])
+    feeds = []
+    for count in counts:
+        rows = np.random.default_rng(count).random((402, 64), np.float32)
+        rows[:, 0] = np.where(np.arange(402) < count, 0.5, -0.5)
+        feeds.append({x: rows})
+    loss = tf.reduce_mean(tf.square(h))
+    both_ways([loss, *tf.gradients(loss, [w])], feeds)
+
+
 def test_sizes_are_learnt_together_where_none_needs_another() -> None:
     x, results = three_choices()
     with settings.override(jit="always"), tf.Session() as session:

@@ -102,8 +102,8 @@ def test_what_is_looked_at_is_not_only_collected():
     shapes = [tf.TensorShape([]), tf.TensorShape([None, None])]
     going = tf.while_loop(lambda i, y: tf.size(y) < 7 * n, by_test, [0, x], shapes)
     feeds = [{x: some(2, 3), n: k} for k in (3, 5)]
-    same([loop(n, by_shape, [x])[1]], feeds, compiled=False)
-    same([going[1]], feeds, compiled=False)
+    same([loop(n, by_shape, [x])[1]], feeds)
+    same([going[1]], feeds)
 
 
 def test_what_is_put_in_front_is_no_collection():
@@ -111,7 +111,6 @@ def test_what_is_put_in_front_is_no_collection():
     same(
         [loop(n, lambda i, y: (i + 1, tf.concat([x[:1], y], 0)), [x])[1]],
         [{x: some(2, 3), n: k} for k in (3, 5)],
-        compiled=False,
     )
 
 
