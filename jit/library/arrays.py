@@ -17,7 +17,8 @@ import numpy as np
 
 from ..kernel import ir, scalar, sizes
 from ..kernel.reference import numpy_dtype
-from ..kernel.sizes import AnySize, Size
+from ..kernel.sizes import AnySize, Size, substituted
+from ..program.editing import Program
 from ..program.tensor_ir import (
     Iota,
     Map,
@@ -96,12 +97,18 @@ class Array:
         self.has_grown = False
         # Of gradients: each element of their source is read once at most.
         self.is_read_once = False
+        # Of one that another loop makes in each turn: its memory holds what a later one wrote.
+        # By the programs that know such an array of this one, that.
+        self.is_elsewhere = False
+        self.elsewhere: dict[Program, Array] = {}
         # Of one whose elements have other sizes each: these.
         self.pieces: Pieces | None = None
 
     def settle(self, b: Any, shape: tuple[AnySize, ...] | None = None) -> None:
         """Sees that there is memory, for elements of a shape."""
         shape = self.stated if shape is None else shape
+        if self.is_elsewhere:
+            raise b.host("an array of another turn is read or written")
         if self.shape is None:
             if shape is None:
                 raise b.host("the shape of an array's elements is not known yet")
@@ -184,6 +191,28 @@ class Array:
         """Of an element."""
         assert self.shape is not None
         return sizes.product(self.shape) * numpy_dtype(self.dtype).itemsize
+
+    def sizes_of_turn(self) -> Sequence[AnySize]:
+        """How many elements there are."""
+        return (self.size,)
+
+    def of_other_turn(self, b: Any) -> Array:
+        """The array as the gradient's loop knows it: there are but its gradients.
+
+        (What it held comes from stacks of its own.)
+        """
+        if self.growing is not None or self.has_grown or self.pieces is not None:
+            raise b.host("an array that grew in another turn")
+        found: Array | None = self.elsewhere.get(b.program)
+        if found is None or not found.place <= b.place:
+            shape = self.shape or self.stated or ()
+            own = tuple(substituted(size, b.turn_sizes) for size in shape)
+            is_known = (self.shape or self.stated) is not None and all(map(b.knows, own))
+            size = substituted(self.size, b.turn_sizes)
+            found = Array(b, self.name, self.dtype, size, own if is_known else None, self.clears)
+            found.is_alike, found.is_elsewhere = self.is_alike, True
+            self.elsewhere[b.program] = found
+        return found
 
     def gradient(self, source: str) -> Array:
         """The array of its gradients for one call of tf.gradients."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,6 +32,17 @@ _PUSH_SIZED = partial(specialise, "stack_push_sized", stacks_kernels.push_sized)
 _TOP = partial(specialise, "stack_top", stacks_kernels.top)
 _POP_SIZED = partial(specialise, "stack_pop_sized", stacks_kernels.pop_sized)
 _ITEMS = partial(specialise, "stack_items", stacks_kernels.items)
+
+
+@runtime_checkable
+class OfTurns(Protocol):
+    """What a loop makes anew in each turn, and its gradient asks for by a handle from a stack."""
+
+    def sizes_of_turn(self) -> Sequence[AnySize]:
+        """The sizes that it was made with."""
+
+    def of_other_turn(self, b: Any) -> Any:
+        """What stands for it in the gradient's loop."""
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
@@ -82,15 +93,17 @@ def _stack(b: Any, handle: Value) -> GrowableStack:
 def push(b: Any, handle: Value, value: Value) -> Value:
     """Puts a value on a stack; also gives it."""
     stack = _stack(b, handle)
-    if not scalar.compiles(value.dtype):
+    is_array = isinstance(value.cell, OfTurns)
+    if not scalar.compiles(value.dtype) and not is_array:
         raise b.host(f"a stack of {value.dtype}")
     if stack.item is not None:
         raise b.host("a stack that several operations push to")
     stack.item = value
-    stack.turn = turns.of_turn(b, turns.sizes_of(value), stack.place)
+    held = value.cell.sizes_of_turn() if is_array else turns.sizes_of(value)
+    stack.turn = turns.of_turn(b, held, stack.place)
     if stack.turn:
         _push_sized(b, stack, value)
-    elif value.known is None:
+    elif value.known is None and not is_array:
         stack.bytes = _bytes(value)
         b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
     return value
@@ -104,7 +117,7 @@ def _push_sized(b: Any, stack: GrowableStack, value: Value) -> None:
     """Puts a value on a stack, and behind it what it was laid out by in this turn."""
     stack.bytes = 1
     numbers = turns.vector(b, stack.turn)
-    if value.known is not None:  # of which there are but the sizes in it
+    if value.known is not None or value.cell is not None:  # of which there are but the sizes
         value = b.known_as(np.array(0, np.int64), "int64")
     count = [_bytes(value), _bytes(numbers)]
     reserve(b, stack, sum(count))
@@ -120,13 +133,21 @@ def _pop_sized(b: Any, stack: GrowableStack, item: Value) -> Value:
     if not all(turns.is_learnt(b, name) for name in names):
         (numbers,) = b.call(_TOP(), [], [((len(names),), "int64")], [behind], **about)
         turns.learn(b, names, numbers)
-    if item.known is not None:
+    if item.known is not None or item.cell is not None:
         b.call(_POP_SIZED(), [], [((), "int64")], [8, behind], **about)
+        if item.cell is not None:
+            return _of_other_turn(b, item)
         return b.known_as(turns.known_of(b, item), item.dtype)  # type: ignore[no-any-return]
     shape = turns.shape_of(b, item)
     count = sizes.product(shape) * numpy_dtype(item.dtype).itemsize
     (value,) = b.call(_POP_SIZED(), [], [(shape, item.dtype)], [count, behind], **about)
     return value  # type: ignore[no-any-return]
+
+
+def _of_other_turn(b: Any, item: Value) -> Value:
+    """The handle of what was made in a turn of another loop."""
+    assert isinstance(item.cell, OfTurns)
+    return handle_of(b, item.cell.of_other_turn(b))
 
 
 def keep(b: Any, stack: GrowableStack, value: Value) -> None:
@@ -192,6 +213,8 @@ def pop(b: Any, handle: Value) -> Value:
         raise b.host("what a stack holds is not known yet")
     if stack.turn:
         return _pop_sized(b, stack, item)
+    if item.cell is not None:
+        return _of_other_turn(b, item)
     if item.known is not None:
         return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
     (value,) = b.call(

@@ -142,10 +142,10 @@ def _is_same(p: AnySize, q: AnySize) -> bool:
 
 def _lower_gradient_axes(b: Builder, op: OpView, s0: Value, s1: Value) -> Any:
     """For sizes that a run learns, which may be taken for equal."""
-    known = [b.known(shape) for shape in (s0, s1)]
-    if any(sizes is None for sizes in known):
+    first, second = b.known(s0), b.known(s1)
+    if first is None or second is None:
         return NotImplemented
-    axes = _gradient_axes(None, *known)
+    axes = _gradient_axes(None, first, second)
     return tuple(b.constant(found.astype(op.dtype(i))) for i, found in enumerate(axes))
 
 

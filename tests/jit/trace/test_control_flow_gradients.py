@@ -93,6 +93,51 @@ def nested_by_size(x, n):
     return with_gradients(tf.while_loop(lambda i, _: i < n, body, [0, x])[1], x)
 
 
+def mapped_in_map(x, n):
+    """Each turn makes arrays of its own, whose gradients another loop's turns make."""
+    w = weights()
+
+    def of_row(row):
+        return tf.map_fn(lambda v: tf.tanh(v * tf.reduce_sum(w * row)), row)
+
+    return with_gradients(tf.map_fn(of_row, x), x, w)
+
+
+def scanned_in_loop(x, n):
+    w = weights()
+
+    def body(i, a):
+        found = tf.scan(lambda s, v: tf.tanh(0.5 * s + tf.tensordot(v, w, 1)), a)
+        return i + 1, tf.where(a > 0.3, found, tf.map_fn(tf.sin, a))
+
+    return with_gradients(tf.while_loop(lambda i, _: i < n, body, [0, x])[1], x, w)
+
+
+def scanned_over_what_a_turn_chose(x, n):
+    w = weights()
+
+    def of_number(i):
+        mask = x[:, 0] > 0.4 * tf.cast(i, tf.float32) - 1.0
+        chosen = tf.concat([x[:1], tf.boolean_mask(x, mask)], 0)
+        states = tf.scan(lambda s, v: tf.tanh(s * 0.5 + tf.tensordot(v, w, 1)), chosen)
+        return tf.reduce_sum(tf.square(states[-1]))
+
+    y = tf.map_fn(of_number, tf.range(n), dtype=tf.float32)
+    return with_gradients(y, x, w)
+
+
+def loop_of_arrays_in_branches(x, n):
+    w = weights()
+
+    def body(i, a):
+        def scanned():
+            return tf.scan(lambda s, v: tf.tanh(s + tf.tensordot(v, w, 1)), a)
+
+        return i + 1, tf.cond(a[0, 0] > 0.0, scanned, lambda: x - 0.5 * a)
+
+    return with_gradients(tf.while_loop(lambda i, _: i < n, body, [0, x])[1], x, w)
+
+
 def shapes_of_values(x, n):
     """The gradient of a mean needs the number of elements."""
 
@@ -152,7 +197,8 @@ def grown_and_read(x, n):
 
 PROGRAMS = (
     *(recurrent, many_turns, branch_in_loop, loop_in_branch, loop_in_branch_by_data),
-    *(nested, nested_by_size),
+    *(nested, nested_by_size, mapped_in_map, scanned_in_loop, scanned_over_what_a_turn_chose),
+    loop_of_arrays_in_branches,
     *(
         shapes_of_values,
         mapped,
