@@ -18,18 +18,15 @@ from ..kernel.sizes import Unanswered, same_shape
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Captured,
-    GrowableStack,
     Handle,
     Loop,
-    Read,
-    Register,
     Value,
-    written_cells,
 )
 from .branches import Branches
 from .builder import NotLowered, Unsettled
 from .carriers import Carrier, Fixed, Varies, Varying, changing
 from .collecting import Collector, collector, collects, row_collector
+from .counted import note_touched
 from .forks import Side
 from .loop_recovery import Frame, Unstructured, Variable, structured
 from .pieces import inside
@@ -73,15 +70,6 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
             raise Unstructured(f"'{tensor.name}' leaves its branch")
 
 
-def _programs(loop: Loop) -> list[Program]:
-    return [*loop.test.all(), *loop.body.all()]
-
-
-def _is_of(cell: object, programs: Sequence[Program]) -> bool:
-    """Is something a register or stack that is made in one of these programs?"""
-    return isinstance(cell, (Register, GrowableStack)) and cell.program in programs
-
-
 class Flow(Branches):
     """Traces the operations of one frame: what is outside of all loops, a test or a body."""
 
@@ -109,7 +97,8 @@ class Flow(Branches):
         loop.test, loop.body = (part.program for part in parts)
         parts[0].trace_test()
         parts[1].trace_body(tracer.builder)
-        self._touches(loop, [register for each in carriers for register in each.registers])
+        registers = [register for each in carriers for register in each.registers]
+        note_touched(tracer.builder, loop, registers)
         self.program.add(loop)
         for variable, carrier, start in zip(frame.variables, carriers, entered):
             if variable.exits or (frame.after and variable.switch is not None):
@@ -142,18 +131,6 @@ class Flow(Branches):
         for op in frame.late_exits:
             tracer.values[op.outputs[0]] = tracer.values[op._inputs_val[0]]
             self.guards[op] = self.guard(op._inputs_val[0])
-
-    def _touches(self, loop: Loop, registers: Sequence[Register]) -> None:
-        """Notes what variables a loop writes and reads."""
-        nodes = [node for program in _programs(loop) for node in program]
-        written = dict.fromkeys(cell for node in nodes for cell in written_cells(node))
-        inner = _programs(loop)
-        outside = [cell for cell in written if not _is_of(cell, inner)]
-        read = [node.cell for node in nodes if isinstance(node, Read)]
-        read += [v.cell for n in nodes for v in n.inputs if v.cell is not None]
-        loop.written = (*registers, *outside)
-        loop.read = tuple(dict.fromkeys(cell for cell in read if not _is_of(cell, inner)))
-        self.tracer.builder.forget(outside)
 
 
 class _Part(Flow):

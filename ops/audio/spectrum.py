@@ -75,12 +75,16 @@ class MelFilters:
     def energy(self, magnitudes: np.ndarray) -> np.ndarray:
         """[channels, frames, bins] as [channels, frames, bands]; no bin reaches other bands."""
         found = np.zeros((*magnitudes.shape[:2], self.bands + 1))
+        used = magnitudes[..., self.first : self.first + len(self.shares)]
+        # Bins on the left side of a band are neighbours, and on the right side of the one before.
+        edges = np.searchsorted(self.rising, np.arange(self.bands + 2))
         with np.errstate(invalid="ignore"):
-            for i, (band, share) in enumerate(zip(self.rising, self.shares), self.first):
-                falling = magnitudes[..., i] * share
+            falling = used * np.asarray(self.shares)
+            rising = used - falling
+            for band, (begin, end) in enumerate(zip(edges, edges[1:])):
+                found[..., band] += rising[..., begin:end].sum(-1)
                 if band:
-                    found[..., band - 1] += falling
-                found[..., band] += magnitudes[..., i] - falling
+                    found[..., band - 1] += falling[..., begin:end].sum(-1)
         return found[..., : self.bands]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.build import define
@@ -56,7 +57,21 @@ def check_step(x: Any, cs_prev: Any, h_prev: Any, weights: Weights) -> None:
     require_size("b.dim_size(0)", weights.b.shape[0], "cell_size * 4", cells * 4)
 
 
-def step_fits(b: Builder, x: Value, cs_prev: Value, h_prev: Value, weights: Weights) -> bool:
+@dataclass(frozen=True)
+class Sizes:
+    """The shape of a value that is in no plan: one step of a sequence."""
+
+    shape: Any
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self.shape)
+
+
+def step_fits(
+    b: Builder, x: Value | Sizes, cs_prev: Value, h_prev: Value, weights: Weights
+) -> bool:
     """Whether inputs of one step fit, when a plan is made."""
     if not all(value.ndim == 2 for value in (x, cs_prev, h_prev)):
         return False

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All steps of an LSTM as one op: BlockLSTM, BlockLSTMV2 and their gradients.
 
-Where the number of steps is part of the graph's shapes and not large, a plan has each step as nodes
-of its own.  Else the reference kernel is a step of the plan.
+In a plan they are a loop (lstm_loop.py).
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..public import raw
 from ..shape_inference import ranked
-from .lstm_block import INPUTS, OUTPUTS, check_step, step_fits
+from .lstm_block import INPUTS, OUTPUTS, Sizes, check_step, step_fits
+from .lstm_loop import all_gradients, all_steps
 from .lstm_step import Form, Step, Weights, backward, forward
-from .recurrent_maths import InPlan, OnArrays, fits, require_rank
+from .recurrent_maths import OnArrays, fits, require_rank
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 _TYPES = "T: {half, float32}"
-# Steps that a plan holds one by one: a step is a product and a fused kernel, which compile once.
-_MOST_STEPS = 64
 
 
 def _form(op: KernelContext | OpView, kind: str) -> Form:
@@ -83,52 +81,14 @@ def _kernel(kind: str) -> Callable[..., Any]:
     return kernel
 
 
-def _few_steps(x: Value) -> int:
-    """How many steps a plan can hold one by one; 0 if it does not know or they are too many."""
-    time = x.shape[0]
-    return time if isinstance(time, int) and time <= _MOST_STEPS else 0
-
-
-def _at(b: Builder, x: Value, t: int) -> Value:
-    """Step t of a sequence."""
-    part = b.slice(x, [t, 0, 0], [1, *x.shape[1:]])
-    return b.reshape(part, x.shape[1:])
-
-
-def _stack(b: Builder, values: Sequence[Value]) -> Value:
-    """Steps as a sequence."""
-    return b.concat([b.reshape(value, (1, *value.shape)) for value in values], 0)
-
-
-def _where_taken(b: Builder, seq_len_max: Value, t: int, values: Sequence[Value]) -> list[Value]:
-    """Values of a step, zero if it is not to be taken."""
-    limit = b.known(seq_len_max)
-    if limit is not None and t < int(limit):
-        return list(values)
-    taken = b.map(lambda n: k.gt(n, t), seq_len_max)
-
-    def chosen(taken: Any, value: Any) -> Any:
-        return k.select(taken, value, k.const_like(0, value))
-
-    return [b.map(chosen, taken, value) for value in values]
-
-
 def _lower(kind: str) -> Callable[..., Any]:
     def lower(
         b: Builder, op: OpView, seq_len_max: Value, x: Value, cs: Value, h: Value, *weights: Value
     ) -> Any:
         given = Weights(*weights)
         b.require(x.ndim == 3 and seq_len_max.ndim == 0)
-        steps = _few_steps(x)
-        if not steps:
-            return NotImplemented
-        b.require(step_fits(b, _at(b, x, 0), cs, h, given))
-        taken = []
-        for t in range(steps):
-            step = forward(InPlan(b), _form(op, kind), given, _at(b, x, t), cs, h)
-            cs, h = step.cs, step.h
-            taken.append(_where_taken(b, seq_len_max, t, step))
-        return tuple(_stack(b, values) for values in zip(*taken))
+        b.require(step_fits(b, Sizes(x.shape[1:]), cs, h, given))
+        return all_steps(b, _form(op, kind), given, seq_len_max, x, cs, h)
 
     return lower
 
@@ -245,24 +205,10 @@ def _grad_lower(kind: str) -> Callable[..., Any]:
     ) -> Any:
         weights, sequences, (cs_grads, h_grads) = Weights(*rest[:5]), rest[5:12], rest[12:]
         b.require(x.ndim == 3 and seq_len_max.ndim == 0)
-        steps, m = _few_steps(x), InPlan(b)
-        if not steps:
-            return NotImplemented
-        b.require(step_fits(b, _at(b, x, 0), cs, h, weights))
-        b.require(all(fits(value, [steps, *cs.shape], b.equal) for value in rest[5:]))
-        sums = _Sums(m, _form(op, kind), weights)
-        x_grads, cs_grad, h_grad = [], m.zeros(cs.shape, cs), m.zeros(cs.shape, cs)
-        for t in reversed(range(steps)):
-            # What a step that is not taken is given is zero, and so is what it hands on: its
-            # gradients are zero times its gates, which need not be finite.
-            values = [_at(b, sequence, t) for sequence in (*sequences, cs_grads, h_grads)]
-            *gates, by_cs, by_h = _where_taken(b, seq_len_max, t, values)
-            before = (_at(b, sequences[1], t - 1), _at(b, sequences[6], t - 1)) if t else (cs, h)
-            grads = m.map(k.add, by_cs, cs_grad), m.map(k.add, by_h, h_grad)
-            made = sums.step(_at(b, x, t), *before, Step(*gates), *grads)
-            x_grad, cs_grad, h_grad = made
-            x_grads.append(x_grad)
-        return (_stack(b, x_grads[::-1]), cs_grad, h_grad, *sums.totals)
+        b.require(step_fits(b, Sizes(x.shape[1:]), cs, h, weights))
+        b.require(all(fits(value, [x.shape[0], *cs.shape], b.equal) for value in rest[5:]))
+        given = weights, seq_len_max, x, cs, h, sequences, (cs_grads, h_grads)
+        return all_gradients(b, _form(op, kind), *given)
 
     return lower
 

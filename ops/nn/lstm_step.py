@@ -63,9 +63,13 @@ class Form:
 
 def forward(m: Maths, form: Form, weights: Weights, x: Any, cs_prev: Any, h_prev: Any) -> Step:
     """One step."""
-    cells = cs_prev.shape[1]
     gates = m.product(m.join([x, h_prev]), weights.w)
-    gates = m.map(k.add, gates, m.row(weights.b))
+    return activated(m, form, weights, m.map(k.add, gates, m.row(weights.b)), cs_prev)
+
+
+def activated(m: Maths, form: Form, weights: Weights, gates: Any, cs_prev: Any) -> Step:
+    """One step whose gates [batch, 4 cells] are there, but for the peepholes."""
+    cells = cs_prev.shape[1]
     parts = [m.columns(gates, form.order.index(gate) * cells, cells) for gate in "icfo"]
     peepholes = [m.row(p) for p in (weights.wci, weights.wcf, weights.wco)]
 
