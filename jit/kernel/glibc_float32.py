@@ -46,7 +46,7 @@ CONSTANTS = {name: float.fromhex(text) for name, text in _NUMBERS.items()}
 
 @cache
 def log_table() -> np.ndarray:
-    """32 doubles: 1/c and log(c), alternating; kept alive, so kernels may hold its address."""
+    """32 doubles: 1/c and log(c), alternating."""
     return np.array([float.fromhex(text) for text in _LOG_TABLE.split()])
 
 

@@ -127,15 +127,14 @@ def _draw(
 ) -> Any:
     if values is None:
         return NotImplemented
-    if values is kernels.normal_float32:
-        limits = (int(glibc_float32.log_table().ctypes.data), 0)
     size, per = product(dims), _per_block(dtype)
     seeds = [] if callable(stream) else [stream]
-    kernel = _kernel(name, values, entry, dtype, len(seeds))
+    tables = [b.constant(glibc_float32.log_table())] if _has_table(values) else []
+    kernel = _kernel(name, values, entry, dtype, bool(seeds))
     count = size if reserved is None else reserved
     (out,) = b.call(
         kernel,
-        seeds,
+        [*seeds, *tables],
         [(tuple(dims), dtype)],
         [size, *limits],
         ceil_div(size, per),
@@ -150,10 +149,20 @@ def _per_block(dtype: str) -> int:
     return 2 if _BYTES[dtype] == 8 else 4
 
 
+def _has_table(values: Callable[..., Any]) -> bool:
+    """Is a table of logarithms the last input?"""
+    return values is kernels.normal_float32
+
+
 def _kernel(
-    name: str, values: Callable[..., Any], entry: Callable[..., None], dtype: str, out: int = 0
+    name: str,
+    values: Callable[..., Any],
+    entry: Callable[..., None],
+    dtype: str,
+    from_seeds: bool = False,
 ) -> LibraryKernel:
-    per = _per_block(dtype)
+    per, has_table = _per_block(dtype), _has_table(values)
+    out = from_seeds + has_table
     # Each output of a rejection method owns 256 draws; a block is four of them.
     return specialise(
         f"philox_{name}",
@@ -162,6 +171,8 @@ def _kernel(
         PER=per,
         STRIDE=per * 256 // 4,
         OUT=out,
+        FROM_SEEDS=from_seeds,
+        FIRST=out - 1 if has_table else out + 2,
         **glibc_float32.CONSTANTS,
     )
 
@@ -187,7 +198,8 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             ("normal", _NORMAL, kernels.fill),
             ("truncated_normal", _NORMAL, kernels.fill_truncated),
         ):
-            yield _kernel(name, values[dtype], entry, dtype).over([dtype])
+            tables = ["float64"] if _has_table(values[dtype]) else []
+            yield _kernel(name, values[dtype], entry, dtype).over([*tables, dtype])
     for dtype, draw in _INTEGERS.items():
         yield _kernel("integers", draw, kernels.fill, dtype).over([dtype])
     yield specialise("shuffled", kernels.shuffled).over(["int64"])

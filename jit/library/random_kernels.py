@@ -22,7 +22,6 @@ from .plain_vocabulary import (
     int64,
     log,
     pointer,
-    region,
     sin,
     sqrt,
     uint32,
@@ -31,7 +30,9 @@ from .plain_vocabulary import (
 
 Four = tuple[Scalar, Scalar, Scalar, Scalar]
 
-OUT: int = GIVEN  # the number of the output: 1 where seeds are the input
+OUT: int = GIVEN  # the number of the output, behind the inputs
+FROM_SEEDS: bool = GIVEN  # are two seeds the first input?
+FIRST: int = GIVEN  # the number of what VALUES gets first: a table, or the least integer
 PER: int = GIVEN  # values that a block becomes
 STRIDE: int = GIVEN  # blocks that PER values own where some are rejected
 VALUES: Callable[..., tuple[Scalar, ...]] = GIVEN  # what one block becomes
@@ -62,8 +63,8 @@ SMALLEST = float32(1e-7)
 
 
 @helper
-def logf(x: Scalar, table: int) -> Scalar:
-    entries = pointer(region(table, "float64"))
+def logf(x: Scalar, table: Address) -> Scalar:
+    entries = pointer(table)
     # x is 2**exponent times a mantissa from 0.7 (0x3F330000) to twice that.  Each sixteenth of that
     # range has an entry, a reciprocal and a logarithm, so that r is small.
     bits = int64(float_as_bits(x))
@@ -153,7 +154,7 @@ def uniform_float64(
 
 
 @helper
-def pair(x0: Scalar, x1: Scalar, table: int) -> tuple[Scalar, Scalar]:
+def pair(x0: Scalar, x1: Scalar, table: Address) -> tuple[Scalar, Scalar]:
     # By Box and Muller: a radius and a direction.  The logarithm of 0 is not finite.
     u = max(to_float(x0), SMALLEST)
     # Multiplied in double precision, as 2 * pi is a double in C.
@@ -163,9 +164,11 @@ def pair(x0: Scalar, x1: Scalar, table: int) -> tuple[Scalar, Scalar]:
 
 
 @helper
-def normal_float32(c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, low: int, high: int) -> Four:
-    a, b = pair(c0, c1, low)
-    c, d = pair(c2, c3, low)
+def normal_float32(
+    c0: Scalar, c1: Scalar, c2: Scalar, c3: Scalar, table: Address, high: int
+) -> Four:
+    a, b = pair(c0, c1, table)
+    c, d = pair(c2, c3, table)
     return a, b, c, d
 
 
@@ -201,11 +204,11 @@ def fill(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
     position: key, counter low and high.
     """
     out = pointer(args[OUT])
-    size, least, most = args[OUT + 1], args[OUT + 2], args[OUT + 3]
-    if OUT == 1:
+    size, least, most = args[OUT + 1], args[FIRST], args[OUT + 3]
+    if FROM_SEEDS:
         key, low, high = stream_of(args[0])
     else:
-        key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+        key, low, high = uint64(args[OUT + 4]), uint64(args[OUT + 5]), uint64(args[OUT + 6])
     whole = min(r1, size // PER)
     for r in range(r0, whole):
         n0, n1, n2, n3 = block(key, low, high, uint64(r))
@@ -225,10 +228,10 @@ def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
     """
     out = pointer(args[OUT])
     size = args[OUT + 1]
-    if OUT == 1:
+    if FROM_SEEDS:
         key, low, high = stream_of(args[0])
     else:
-        key, low, high = uint64(args[4]), uint64(args[5]), uint64(args[6])
+        key, low, high = uint64(args[OUT + 4]), uint64(args[OUT + 5]), uint64(args[OUT + 6])
     for r in range(r0, r1):
         wanted = min(PER, size - r * PER)
         found = 0
@@ -237,7 +240,7 @@ def fill_truncated(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
         while found < wanted:
             n0, n1, n2, n3 = block(key, low, high, index)
             index = index + ONE
-            made = VALUES(n0, n1, n2, n3, args[OUT + 2], 0)
+            made = VALUES(n0, n1, n2, n3, args[FIRST], 0)
             for i in range(PER):
                 if found < wanted and abs(made[i]) < 2:
                     out[r * PER + found] = made[i]
