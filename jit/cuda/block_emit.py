@@ -5,13 +5,14 @@ The nest is the one of the processor; what differs is who does which positions. 
 has `lines()` lines of `lanes()` threads each:
 
 map     a line takes a row, its lanes the row's columns, neighbours side by side
-column  the same; each lane goes over the reduce axes of its column in their order
+column  the same; the layers of a block share the innermost reduce axis of its columns and combine
+        what they have layer by layer
 row     the lanes of a line share the innermost reduce axis and combine what they have in an order
         that the number of lanes fixes (a tree within a warp, then warp by warp)
 
 Rows and columns that the grid does not cover are taken in further turns, so that any grid and any
-block give all results, one thread alone too.  Lines of more than a warp are alone in their block:
-then all its threads meet at the barriers.  Imports no Numba.
+block give all results, one thread alone too.  Lines of more than a warp are alone in their block,
+and so are lines of several layers: then all its threads meet at the barriers.  Imports no Numba.
 """
 
 from __future__ import annotations
@@ -37,8 +38,11 @@ from ..kernel.ir import Const, Kernel, Reduced, Reduction, declaration
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
+SHARED_BY_LAYERS = 512  # threads of a block that has several layers
 _ROWS = "range(block_y() * lines() + line(), rows, blocks_y() * lines())"
 _COLUMNS = "range(block_x() * lanes() + lane(), columns, blocks_x() * lanes())"
+# The first columns of a block; all its threads take as many turns.
+_FIRST_COLUMNS = "range(block_x() * lanes(), columns, blocks_x() * lanes())"
 
 
 def emit(kernel: Kernel, title: str = "") -> str:
@@ -52,7 +56,7 @@ def emit(kernel: Kernel, title: str = "") -> str:
     only_read = tuple(n for n, buffer in enumerate(kernel.buffers) if buffer.access == "r")
     head.append(f"CONSTANT = {only_read!r}")
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
-    lines = [*_shared(kernel), *e.scopes[0].lines]
+    lines = [*_shared(e), *e.scopes[0].lines]
     signature = "def kernel(args, rows, columns):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in lines), ""])
 
@@ -86,6 +90,9 @@ def _write_columns(e: Writer) -> None:
     numbers = range(len(e.kernel.reductions))
     late = late_stores(e)
     e.open((e.inner,))
+    # Who has no column takes the last one along, for the barriers, and writes nothing.
+    e.line("column = first + lane()")
+    e.line(f"i{e.inner} = minimum(column, columns - 1)")
     for n in numbers:
         for name, first in _accumulators(e, n):
             e.line(f"{name} = {e.node(first)}")
@@ -97,21 +104,72 @@ def _write_columns(e: Writer) -> None:
                 e.line(text)
 
     if e.kernel.reductions:
-        _nest(e, sweep)
+        _nest(e, sweep, ("layer()", "layers()"))
+        _between_layers(e)
     for n in numbers:
         reduction = e.kernel.reductions[n]
         held = f"x{n}" if reduction.fn.startswith("arg") else f"a{n}"
         e.name(Reduced(n, reduction.dtype), finished(reduction, held), e.scopes[-1], "done")
+    _column_stores(e, late)
+    e.close(f"for first in {_FIRST_COLUMNS}:")
 
-    def stores(which: Iterable[object]) -> None:
-        for store in e.kernel.stores:
-            if store in which:
-                e.store(store)
 
+def _column_stores(e: Writer, late: list[Store]) -> None:
+    """What a column writes for each position of its reduce axes, and once."""
+
+    def finish() -> None:
+        for store in late:
+            e.store(store)
+
+    e.open(())
     if late:
-        _nest(e, partial(stores, late))
-    stores([store for store in e.kernel.stores if store not in late])
-    e.close(f"for i{e.inner} in {_COLUMNS}:")
+        _nest(e, finish, ("layer()", "layers()"))
+    once = [store for store in e.kernel.stores if store not in late]
+    if once:
+        e.open(())
+        for store in once:
+            e.store(store)
+        e.close("if layer() < 1:")
+    e.close("if column < columns:")
+
+
+def _between_layers(e: Writer) -> None:
+    """Combines what the layers of a column have; afterwards all of them have the results."""
+    e.open(())
+    for n, reduction in enumerate(e.kernel.reductions):
+        held = [(name, _shared_name(name, first)) for name, first in _accumulators(e, n)]
+        for name, shared in held:
+            e.line(f"store({shared}, layer() * lanes() + lane(), {name})")
+        e.line("barrier()")
+        for name, shared in held:
+            e.line(f"{name} = load({shared}, lane())")
+        e.open(())
+        there = [f"load({shared}, other * lanes() + lane())" for _, shared in held]
+        for text in _joined(reduction.fn, n, there):
+            e.line(text)
+        e.close("for other in range(1, layers()):")
+        e.line("barrier()")
+    e.close("if layers() > 1:")
+
+
+def _joined(fn: str, n: int, there: list[str]) -> list[str]:
+    """The lines that combine a reduction with what another layer has of it."""
+    if fn in _STEPS:
+        return [f"a{n} = {_STEPS[fn]}(a{n}, {there[0]})"]
+    # Layers take positions by turns: among equals the lowest counts.
+    better = "gt" if fn == "argmax" else "lt"
+    lower = f"logical_and(eq(best{n}, a{n}), lt(place{n}, x{n}))"
+    return [
+        *(f"best{n} = {there[0]}", f"place{n} = {there[1]}"),
+        f"better{n} = logical_or({better}(best{n}, a{n}), {lower})",
+        f"a{n} = select(better{n}, best{n}, a{n})",
+        f"x{n} = select(better{n}, place{n}, x{n})",
+    ]
+
+
+def _shared_name(name: str, first: Const) -> str:
+    """The memory that layers exchange an accumulator by: of each dtype one, and of places one."""
+    return f"places_{first.dtype}" if name.startswith("x") else f"layers_{first.dtype}"
 
 
 def _accumulators(e: Writer, n: int) -> list[tuple[str, Const]]:
@@ -123,6 +181,8 @@ def _accumulators(e: Writer, n: int) -> list[tuple[str, Const]]:
 
 
 # Rows: the lanes of a line.
+
+_BY_LANES = ("lane()", "lanes()")
 
 
 def _write_row(e: Writer) -> None:
@@ -138,7 +198,7 @@ def _write_row(e: Writer) -> None:
             e.store(store)
 
     if late:
-        _nest(e, finish, is_shared=True)
+        _nest(e, finish, _BY_LANES)
     once = [store for store in e.kernel.stores if store not in late]
     if once:
         # One thread writes: an update in place that several did would be done several times.
@@ -171,7 +231,7 @@ def _pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
             if stored == level:
                 e.store(store, node)
 
-    _nest(e, step, is_shared=True)
+    _nest(e, step, _BY_LANES)
     for n in numbers:
         fn = reductions[n].fn
         _across(e, f"a{n}", f"w{n}", fn.removeprefix("arg"))
@@ -197,7 +257,7 @@ def _locate(e: Writer, args: list[int]) -> None:
             e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
             e.line(f"x{n} = accumulate_min(x{n}, here{n})")
 
-    _nest(e, look, is_shared=True)
+    _nest(e, look, _BY_LANES)
     for n in args:
         _across(e, f"x{n}", f"y{n}", "min")
 
@@ -227,14 +287,19 @@ def _across(e: Writer, name: str, shared: str, fn: str) -> None:
     e.close("if lanes() > 1:")
 
 
-def _shared(kernel: Kernel) -> list[str]:
-    """The lines that reserve what the warps of a line exchange."""
+def _shared(e: Writer) -> list[str]:
+    """The lines that reserve what the warps of a line, or the layers of a block, exchange."""
+    kernel = e.kernel
+    if kernel.form == "column":
+        held = [pair for n in range(len(kernel.reductions)) for pair in _accumulators(e, n)]
+        names = {_shared_name(name, first): first.dtype for name, first in held}
+        return [f"{name} = shared_{dtype}({SHARED_BY_LAYERS})" for name, dtype in names.items()]
     if kernel.form != "row":
         return []
     lines = []
     for n, reduction in enumerate(kernel.reductions):
-        held = _held(reduction)
-        lines.append(f"w{n} = shared_{held}({_MOST_WARPS})")
+        held_as = _held(reduction)
+        lines.append(f"w{n} = shared_{held_as}({_MOST_WARPS})")
         if reduction.fn.startswith("arg"):
             lines.append(f"y{n} = shared_int64({_MOST_WARPS})")
     return lines
@@ -247,13 +312,15 @@ def _held(reduction: Reduction) -> str:
     return worst(reduction).dtype
 
 
-def _nest(e: Writer, body: Callable[[], None], is_shared: bool = False) -> None:
-    """Loops over the reduce axes; with `is_shared` the lanes take turns on the innermost."""
+def _nest(
+    e: Writer, body: Callable[[], None], shared: tuple[str, str] | None = None
+) -> None:
+    """Loops over the reduce axes; `shared` names who of how many take turns on the innermost."""
     headers = []
     for axis in e.reduce:
         limits = e.reduce_range(axis)
-        if is_shared and axis == e.reduce[-1]:
-            limits = _strided(limits)
+        if shared is not None and axis == e.reduce[-1]:
+            limits = _strided(limits, *shared)
         headers.append(f"for i{axis} in {limits}:")
     for axis in e.reduce:
         e.open((axis,))
@@ -262,9 +329,9 @@ def _nest(e: Writer, body: Callable[[], None], is_shared: bool = False) -> None:
         e.close(header)
 
 
-def _strided(limits: str) -> str:
-    """A range of which every lane takes its share: neighbours lie side by side in memory."""
+def _strided(limits: str, who: str, many: str) -> str:
+    """A range of which everybody takes a share: neighbours lie side by side in memory."""
     parts = limits.removeprefix("range(").removesuffix(")").split(", ")
     low, high = parts if len(parts) > 1 else ("", parts[0])
-    first = f"{low} + lane()" if low else "lane()"
-    return f"range({first}, {high}, lanes())"
+    first = f"{low} + {who}" if low else who
+    return f"range({first}, {high}, {many})"

@@ -29,6 +29,7 @@ from ..trace.segment import Traced
 from . import ptx
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device
+from .launching import PIECES
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     """Makes a plan of what was traced."""
     seconds = {"trace": traced.seconds}
     began = time.perf_counter() - traced.seconds
-    schedule = scheduled(traced, seconds)
+    schedule = scheduled(traced, seconds, PIECES)
     with timed("compile", seconds):
         native = native_steps(schedule)
         texts = [_text(step) for step in native]

@@ -3,6 +3,7 @@
 
   block_x(), block_y(), blocks_x(), blocks_y()   where a block is in the grid; the grid's extents
   lane(), lanes(), line(), lines()               where a thread is in its block; the block's
+  layer(), layers()                              the same along the third side
   warp(), warps()                                warps of lanes in a line: which, and how many
   barrier()                                      all threads of the block have come so far
   shuffled(x, n)                                 what the lane has whose number differs in bit n
@@ -41,6 +42,8 @@ _REGISTERS = {
     "lanes": "ntid.x",
     "line": "tid.y",
     "lines": "ntid.y",
+    "layer": "tid.z",
+    "layers": "ntid.z",
 }
 _WARP_BITS = 5
 

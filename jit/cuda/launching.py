@@ -8,24 +8,32 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..schedule.loop_nest import Pieces
+from .block_emit import SHARED_BY_LAYERS
+
+# Every multiprocessor, of more than a hundred, has several blocks to choose from.
+PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
 THREADS = 256  # of a block, but for rows that take more
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it
 _LONG = 2048  # elements of a row from which on a block takes it
 _MOST_LANES = 1024
 _PER_LANE = 8  # elements that every lane of a long row has at least
+_PER_LAYER = 4  # elements that every layer of a column has at least
+_BUSY = 1 << 18  # threads that keep a card busy
 _EACH = 4  # columns that a thread takes, if there are very many
 _MANY = 1 << 20
 _MOST_BLOCKS = 65535  # of a grid, in either direction
 
 
 class Extents(NamedTuple):
-    """The grid in blocks and a block in threads, each across and down."""
+    """The grid in blocks and a block in threads, each across and down; layers of the block."""
 
     blocks_x: int
     blocks_y: int
     lanes: int
     lines: int
+    layers: int = 1
 
 
 def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
@@ -34,10 +42,23 @@ def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
         lanes = _lanes_of_row(-(-positions // max(rows, 1)))
         lines = 1 if lanes > _WARP else THREADS // lanes
         return Extents(1, _blocks(rows, lines), lanes, lines)
+    if form == "column" and rows * columns < _BUSY:
+        return _of_layers(rows, columns, positions // max(rows * columns, 1))
     lanes = min(THREADS, _power_above(columns))
     lines = THREADS // lanes
     each = _EACH if rows * columns >= _MANY else 1
     return Extents(_blocks(columns, lanes * each), _blocks(rows, lines), lanes, lines)
+
+
+def _of_layers(rows: int, columns: int, length: int) -> Extents:
+    """For few columns of a length: several threads share each."""
+    lanes = min(_WARP, _power_above(columns))
+    most = min(SHARED_BY_LAYERS // lanes, max(_BUSY // max(rows * columns, 1), 1))
+    layers = min(_power_above(length // _PER_LAYER), 1 << (most.bit_length() - 1))
+    if layers < 2:
+        lines = THREADS // lanes
+        return Extents(_blocks(columns, lanes), _blocks(rows, lines), lanes, lines)
+    return Extents(_blocks(columns, lanes), _blocks(rows, 1), lanes, 1, layers)
 
 
 def extents_of_blocks(block: tuple[int, int, int], rows: int, columns: int) -> Extents:

@@ -141,7 +141,9 @@ def kernels_of(traced: Traced) -> list[ir.Kernel | LibraryKernel]:
     return [step.kernel for step in native_steps(scheduled(traced, {}))]
 
 
-def scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
+def scheduled(
+    traced: Traced, seconds: dict[str, float], pieces: Pieces = PROCESSOR
+) -> Schedule:
     """Kernels in order, not yet compiled; adds the time that each stage took."""
     debug.show("ir", traced.program)
     seconds |= rewrite(traced.program, traced.scope)
@@ -150,7 +152,7 @@ def scheduled(traced: Traced, seconds: dict[str, float]) -> Schedule:
         fused = fuse(traced.program)
     debug.show("fused", fused)
     with timed("schedule", seconds):
-        steps = schedule(fused)
+        steps = schedule(fused, pieces)
     stopping.check()
     debug.show("schedule", steps)
     return steps

@@ -41,14 +41,25 @@ from ..program.tensor_ir import (
 _LITERAL_STRIDES = (0, 1, -1, 2, 3)
 # Axes of at most this static size are written into the kernel, so that LLVM may unroll them.
 _SHORT_AXIS = 16
-# Reductions with at most so many results, over at least so many positions, are chunked.
-# Threads share rows, so of few they would have nothing to share.  A piece has at least _LONG
-# elements: some microseconds, well over what a second kernel costs.  64 pieces are enough for as
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Which reductions are cut into chunks, and into how many, where a plan runs.
+
+    results: at most so many rows are cut, of which threads would have nothing to share; rows: the
+    same where columns are shared, too; long: the positions that a chunk has at least; most: chunks.
+    """
+
+    results: int
+    rows: int
+    long: int
+    most: int
+
+
+# A chunk takes some microseconds, well over what a second kernel costs, and 64 are enough for as
 # many threads.
-_FEW_RESULTS = 64
-_FEW_ROWS = 8
-_LONG = 16384
-_MOST_CHUNKS = 64
+PROCESSOR = Pieces(results=64, rows=8, long=16384, most=64)
 
 
 @dataclass(slots=True)
@@ -354,11 +365,11 @@ def substitute(root: ir.Expr, inputs: Sequence[ir.Expr]) -> ir.Expr:
     return done[root]
 
 
-def nests(cluster: Cluster, stored: set[Value]) -> list[Nest]:
+def nests(cluster: Cluster, stored: set[Value], pieces: Pieces = PROCESSOR) -> list[Nest]:
     """The loop nests of a cluster: one, or two when its reduction is chunked."""
     form, groups = loops(cluster, stored)
-    if _is_chunked(cluster, form, groups):
-        return _chunked(cluster, stored, form, groups)
+    if _is_chunked(cluster, form, groups, pieces):
+        return _chunked(cluster, stored, form, groups, pieces)
     # Every nest has a map loop, if only of one turn.
     lone = [] if cluster.kept else [(ir.Axis("map", 1), 1)]
     builder = NestBuilder(cluster, stored, groups, lead=len(lone))
@@ -418,7 +429,7 @@ def _mergeable(outer: int, inner: int, cluster: Cluster, trial: NestBuilder) -> 
     )
 
 
-def _is_chunked(cluster: Cluster, form: Form, groups: Groups) -> bool:
+def _is_chunked(cluster: Cluster, form: Form, groups: Groups, pieces: Pieces) -> bool:
     """Few results over many positions, with one pass over them?"""
     reduced = cluster.reduced
     if not reduced:
@@ -427,10 +438,10 @@ def _is_chunked(cluster: Cluster, form: Form, groups: Groups) -> bool:
     count = sizes.product(cluster.domain[a] for group in outer for a in group if a not in reduced)
     extent = sizes.product(cluster.domain[axis] for axis in reduced)
     # In the column form threads may share columns, too.
-    if isinstance(count, Size) or count > (_FEW_RESULTS if form == "row" else _FEW_ROWS):
+    if isinstance(count, Size) or count > (pieces.results if form == "row" else pieces.rows):
         return False
     # (What is symbolic may be long; if it is not, it makes one piece.)
-    if not isinstance(extent, Size) and extent < _LONG:
+    if not isinstance(extent, Size) and extent < pieces.long:
         return False
     # What combines pieces sees values, not where in its piece each was.
     if any(isinstance(n, Reduce) and n.fn.startswith("arg") for n in cluster.nodes):
@@ -450,7 +461,9 @@ def _runs_over_reduced(node: Node, cluster: Cluster) -> bool:
     return bool(set(cluster.align[node]) & (cluster.reduced or frozenset()))
 
 
-def _chunked(cluster: Cluster, stored: set[Value], form: Form, groups: Groups) -> list[Nest]:
+def _chunked(
+    cluster: Cluster, stored: set[Value], form: Form, groups: Groups, pieces: Pieces
+) -> list[Nest]:
     """Two nests: reductions over chunks, then over the chunks' results, which finishes the rows."""
     reduced = cluster.reduced or frozenset()
     first = next(i for i, group in enumerate(groups) if group[0] in reduced)
@@ -458,10 +471,10 @@ def _chunked(cluster: Cluster, stored: set[Value], form: Form, groups: Groups) -
     other = sizes.product(
         cluster.domain[axis] for group in groups for axis in group if group != groups[first]
     )
-    # Pieces follow from the sizes alone, never from the number of threads: so do the sums' last
+    # Chunks follow from the sizes alone, never from the number of threads: so do the sums' last
     # bits.
-    least = sizes.maximum(sizes.ceil_div(_LONG, sizes.maximum(other, 1)), 1)
-    length = sizes.maximum(sizes.ceil_div(extent, _MOST_CHUNKS), least)
+    least = sizes.maximum(sizes.ceil_div(pieces.long, sizes.maximum(other, 1)), 1)
+    length = sizes.maximum(sizes.ceil_div(extent, pieces.most), least)
     chunks = sizes.maximum(sizes.ceil_div(extent, length), 1)
     kept_shape = tuple(cluster.domain[axis] for axis in cluster.kept)
 

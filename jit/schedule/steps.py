@@ -40,7 +40,7 @@ from ..program.tensor_ir import (
     home,
     root,
 )
-from .loop_nest import Nest, nests
+from .loop_nest import PROCESSOR, Nest, Pieces, nests
 
 
 @dataclass(slots=True)
@@ -226,11 +226,11 @@ class Schedule:
     fused: Fused
 
 
-def schedule(fused: Fused) -> Schedule:
+def schedule(fused: Fused, pieces: Pieces = PROCESSOR) -> Schedule:
     """Orders the work and assigns memory."""
     steps: list[Step] = []
     checks = [c for c in fused.program.checks if not base(c.flag).node.guard]
-    for step in _straight(fused, is_inside=False):
+    for step in _straight(fused, pieces, is_inside=False):
         if isinstance(step, Label):
             step.step = len(steps)
         else:
@@ -239,13 +239,13 @@ def schedule(fused: Fused) -> Schedule:
     return Schedule(steps, slots, slot_of, checks, fused)
 
 
-def _straight(fused: Fused, is_inside: bool) -> list[Step | Label]:
+def _straight(fused: Fused, pieces: Pieces, is_inside: bool) -> list[Step | Label]:
     """The steps of a program in order, with jumps around what runs under a condition."""
     stored = stored_values(fused)
     made = {}
     for cluster in fused.clusters:
         stopping.check()
-        made[cluster] = list(_steps(cluster, stored, fused, is_inside))
+        made[cluster] = list(_steps(cluster, stored, fused, pieces, is_inside))
     steps: list[Step | Label] = []
     guard: Guard = ()
     end: list[Label] = []
@@ -276,12 +276,12 @@ def _skips(guard: Guard, steps: list[Step | Label]) -> list[Label]:
 
 
 def _steps(
-    cluster: Cluster, stored: set[Value], fused: Fused, is_inside: bool
+    cluster: Cluster, stored: set[Value], fused: Fused, pieces: Pieces, is_inside: bool
 ) -> Iterator[Step | Label]:
     if not cluster.fused:
         (node,) = cluster.nodes
         if isinstance(node, Loop):
-            yield from _loop(node, fused)
+            yield from _loop(node, fused, pieces)
         elif isinstance(node, Call):
             if node.effects.grows and node.effects.stack is not None:
                 yield Grow(node.effects.stack)
@@ -301,16 +301,16 @@ def _steps(
             assert isinstance(node, Host)
             yield HostStep(node, is_inside or bool(node.guard))
         return
-    for nest in nests(cluster, stored):
+    for nest in nests(cluster, stored, pieces):
         # What nobody outside reads may leave nothing to do.
         if nest.kernel.stores:
             yield KernelStep(nest, cost(nest.kernel))
 
 
-def _loop(node: Loop, fused: Fused) -> Iterator[Step | Label]:
+def _loop(node: Loop, fused: Fused, pieces: Pieces) -> Iterator[Step | Label]:
     """The test, and the body as long as it holds."""
     begin, end = Label(), Label()
-    test, body = (_straight(part, is_inside=True) for part in fused.loops[node])
+    test, body = (_straight(part, pieces, is_inside=True) for part in fused.loops[node])
     cells = (*node.written, *node.read)
     registers = [cell.home for cell in cells if isinstance(cell, Register)]
     yield from (begin, *test, Skip(node.test.fetches[0], True, end))

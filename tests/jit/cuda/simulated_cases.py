@@ -24,7 +24,7 @@ from . import simulator
 # Blocks of several lines, lines of one warp and of several, few blocks for many rows.
 SHAPES = {
     "map": (Extents(2, 2, 8, 4), Extents(1, 3, 32, 1)),
-    "column": (Extents(2, 1, 4, 8), Extents(1, 2, 32, 1)),
+    "column": (Extents(2, 1, 4, 8), Extents(1, 2, 32, 1), Extents(1, 2, 4, 1, 8)),
     "row": (Extents(1, 2, 1, 8), Extents(1, 2, 32, 2), Extents(1, 1, 128, 1)),
 }
 done = 0

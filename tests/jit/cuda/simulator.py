@@ -32,11 +32,14 @@ def lane(): return cuda.threadIdx.x
 def lanes(): return cuda.blockDim.x
 def line(): return cuda.threadIdx.y
 def lines(): return cuda.blockDim.y
+def layer(): return cuda.threadIdx.z
+def layers(): return cuda.blockDim.z
 def warp(): return cuda.threadIdx.x // 32
 def warps(): return cuda.blockDim.x // 32
 def barrier(): cuda.syncthreads()
 def shuffled(value, distance):
-    here = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    above = cuda.threadIdx.z * cuda.blockDim.y + cuda.threadIdx.y
+    here = above * cuda.blockDim.x + cuda.threadIdx.x
     EXCHANGE[here] = value
     cuda.syncthreads()
     found = EXCHANGE[here ^ distance]
@@ -52,7 +55,7 @@ def launch(kernel: KernelText, extents: Extents, arguments: list[Any], *sizes: i
     names["HELD"] = {name: _numpy(name) for name in k.COMPILED_DTYPES}
     exec(compile(_THREADS + source, f"<{kernel.symbol}>", "exec"), names)
     function = cuda.jit(names["kernel"])
-    grid, block = (extents.blocks_x, extents.blocks_y), (extents.lanes, extents.lines)
+    grid, block = (extents.blocks_x, extents.blocks_y), tuple(extents[2:])
     with np.errstate(all="ignore"):
         function[grid, block](_Block(arguments), *sizes)
 

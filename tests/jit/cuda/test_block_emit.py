@@ -16,6 +16,7 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import llvm
 from numbaflow.jit.cuda import ptx
 from numbaflow.jit.cuda.cuda_kernel import kernel_text
+from numbaflow.jit.cuda.launching import extents
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
 
@@ -80,9 +81,19 @@ def test_lanes_of_a_row_share_it_and_meet() -> None:
     assert "shfl.sync.bfly" in code and "bar.sync" in code and ".shared" in code
 
 
-def test_lanes_take_columns_side_by_side() -> None:
+def test_lanes_take_columns_side_by_side_and_layers_share_them() -> None:
     text = kernel_text(summed("column"))
-    assert "range(block_x() * lanes() + lane(), columns, blocks_x() * lanes())" in text.source
-    assert "barrier" not in text.source
+    assert "column = first + lane()" in text.source
+    assert "for i1 in range(layer(), n1, layers()):" in text.source
+    assert "bar.sync" in ptx.ptx(text)
     # What is only read goes through the cache for constants.
     assert "ld.global.nc" in ptx.ptx(text)
+
+
+def test_layers_share_the_columns_of_few_results() -> None:
+    bias = extents("column", 1, 64, 64 * 2000)
+    assert (bias.lanes, bias.lines, bias.layers) == (32, 1, 16)
+    wide = extents("column", 64, 1 << 16, (1 << 22) * 100)
+    assert wide.layers == 1 and wide.lanes * wide.lines == 256
+    short = extents("column", 1, 10, 10 * 4)
+    assert short.layers == 1
