@@ -18,7 +18,6 @@ from typing import Any
 
 import numbaflow as tf
 from numbaflow.engine.session.device_placement import gpus
-
 from numbaflow.jit import threads
 
 from .report import machine
@@ -120,7 +119,12 @@ def main() -> None:
         share = "" if row["of_a_copy"] is None else f"  {row['of_a_copy']:.0%} of a copy"
         print(f"{row['case']:10} {row['seconds'] * 1e3:9.3f} ms{share}")
     now = datetime.now(UTC)
-    found = {"date": now.isoformat(), "machine": machine(threads.cores()), "gpu": device.name, "rows": rows}
+    found = {
+        "date": now.isoformat(),
+        "machine": machine(threads.cores()),
+        "gpu": device.name,
+        "rows": rows,
+    }
     options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / f"{now:%Y-%m-%d-%H%M%S}.json"
     file.write_text(json.dumps(found, indent=1) + "\n")

@@ -17,24 +17,21 @@ and so are lines of several layers: then all its threads meet at the barriers.  
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 from ..codegen.emit import literal
 from ..codegen.reductions import (
     FAR,
-    Kept,
     at_level,
     combined,
     identity,
-    kept_values,
     late_stores,
     levels_of,
-    recall,
     worst,
 )
 from ..codegen.writer import ROW, Writer, accumulator_dtype, finished
-from ..kernel.ir import Const, Kernel, Reduced, Reduction, declaration
+from ..kernel.ir import Const, Kernel, Reduced, Reduction, Store, declaration
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
@@ -188,12 +185,12 @@ _BY_LANES = ("lane()", "lanes()")
 def _write_row(e: Writer) -> None:
     levels = levels_of(e.kernel)
     late = late_stores(e)
-    kept = kept_values(e, late, levels)
     for level in range(max(levels, default=-1) + 1):
-        _pass(e, at_level(levels, level), level, kept)
+        _pass(e, at_level(levels, level))
 
+    # (What passes computed before is computed again: what a row is read from lies near by then, and
+    # what it is written to does not.)
     def finish() -> None:
-        recall(e, kept, len(levels))
         for store in late:
             e.store(store)
 
@@ -208,7 +205,7 @@ def _write_row(e: Writer) -> None:
         e.close("if lane() < 1:")
 
 
-def _pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
+def _pass(e: Writer, numbers: list[int]) -> None:
     """Goes over the reduce axes once, and again for the positions of extremes."""
     reductions = e.kernel.reductions
     args = [n for n in numbers if reductions[n].fn.startswith("arg")]
@@ -219,7 +216,6 @@ def _pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
         e.line(f"a{n} = {e.node(first)}")
 
     def step() -> None:
-        recall(e, kept, level)
         for n in numbers:
             value = e.value(reductions[n].value)
             if n in args:
@@ -227,9 +223,6 @@ def _pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
                 continue
             for text in combined(e, n, value, f"a{n}", ""):
                 e.line(text)
-        for node, store, stored in kept:
-            if stored == level:
-                e.store(store, node)
 
     _nest(e, step, _BY_LANES)
     for n in numbers:
@@ -312,9 +305,7 @@ def _held(reduction: Reduction) -> str:
     return worst(reduction).dtype
 
 
-def _nest(
-    e: Writer, body: Callable[[], None], shared: tuple[str, str] | None = None
-) -> None:
+def _nest(e: Writer, body: Callable[[], None], shared: tuple[str, str] | None = None) -> None:
     """Loops over the reduce axes; `shared` names who of how many take turns on the innermost."""
     headers = []
     for axis in e.reduce:

@@ -140,7 +140,15 @@ class Card(Device):
         base = ctypes.addressof(held)
         places = (ctypes.c_void_p * len(words))(*(base + 8 * i for i in range(len(words))))
         arguments = (
-            *(function, extents.blocks_x, extents.blocks_y, 1, extents.lanes, extents.lines, extents.layers),
+            *(
+                function,
+                extents.blocks_x,
+                extents.blocks_y,
+                1,
+                extents.lanes,
+                extents.lines,
+                extents.layers,
+            ),
             *(0, stream, ctypes.addressof(places), 0),
         )
 

@@ -27,8 +27,11 @@ class OutOfMemory(MemoryError):
 class Device(ABC):
     """One GPU.  Addresses are numbers; what is launched runs in order.
 
-    number: which of the machine's, from 0; name: what its maker calls it.
+    number: which of the machine's, from 0; name: what its maker calls it; is_parallel: there are as
+    many threads as there is work.
     """
+
+    is_parallel = True
 
     number: int
     name: str

@@ -37,13 +37,13 @@ class Launch:
     """A row of the table that the device runs: its kernel, and the variables that it changes.
 
     positions: the number, among those of the template, of how many positions the nest has.
-    is_cut: of a library kernel, that every row may be a thread's.
+    cuts: of a library kernel, whether every row may be a thread's, and every column.
     """
 
     text: KernelText
     positions: int
     writes: tuple[VariableStorage, ...]
-    is_cut: bool = False
+    cuts: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,13 @@ def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> La
         assert isinstance(step, CallStep)
         launch = step.node.launch
         # Where tiles count (as numbers that a kernel gets, say) they stay what they are.
-        counts = (launch.rows, *launch.params)
-        is_cut = not any(same(launch.row_tile, size) for size in counts)
+        pairs = (launch.row_tile, launch.rows), (launch.col_tile, launch.columns)
+        by_row, by_column = (
+            tile is not None and not any(same(tile, size) for size in (count, *launch.params))
+            for tile, count in pairs
+        )
         values = step.reads[len(step.node.inputs) :]
-        return Launch(text, positions, _cells(values), is_cut)
+        return Launch(text, positions, _cells(values), (by_row, by_column))
     assert isinstance(step.kernel, ir.Kernel)
     pairs = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))

@@ -143,8 +143,10 @@ class DeviceRun(Run):
         if launch.text.form != LIBRARY:
             positions = self.binding.numbers[launch.positions]
             return extents(launch.text.form, rows, columns, positions), (rows, columns)
-        if launch.is_cut:
-            row_tile = 1
+        by_row, by_column = launch.cuts
+        row_tile = 1 if by_row else row_tile
+        # (Where tiles are not threads, more of them are more work.)
+        column_tile = 1 if by_column and self.device.is_parallel else column_tile
         tiles = -(-rows // row_tile) * -(-columns // column_tile)
         # Only so many workers have scratch memory.
         most = self.arena.workers if self.binding.scratch_bytes else tiles

@@ -50,6 +50,7 @@ class EmulatedDevice(Device):
     """See the module's docstring; it refuses to hold more than `total_bytes`."""
 
     name = "emulated"
+    is_parallel = False
     capability = Capability(8, 0)
 
     def __init__(self, number: int = 0, total_bytes: int = 8 * _GIGABYTE) -> None:

@@ -70,8 +70,8 @@ def extents_of_blocks(block: tuple[int, int, int], rows: int, columns: int) -> E
 def extents_of_tiles(tiles: int, most: int) -> Extents:
     """For a library kernel of so many tiles, of which every thread does some; `most` threads."""
     count = max(min(tiles, most), 1)
-    # Few in a block: tiles are long, and blocks spread over all of the card.
-    threads = min(_WARP, count)
+    # Few in a block: tiles are long, and blocks spread over all of the card.  (Many are short.)
+    threads = THREADS if count >= _BUSY else min(_WARP, count)
     return Extents(min(-(-count // threads), _MOST_BLOCKS), 1, threads, 1)
 
 

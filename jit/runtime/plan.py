@@ -25,6 +25,7 @@ from ..program.editing import Program
 from ..program.tensor_ir import Host, Loop, home
 from ..schedule import ir_printer
 from ..schedule.bind import Binding, Template, make_template
+from ..schedule.loop_nest import PROCESSOR, Pieces
 from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has_row, schedule
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
@@ -141,9 +142,7 @@ def kernels_of(traced: Traced) -> list[ir.Kernel | LibraryKernel]:
     return [step.kernel for step in native_steps(scheduled(traced, {}))]
 
 
-def scheduled(
-    traced: Traced, seconds: dict[str, float], pieces: Pieces = PROCESSOR
-) -> Schedule:
+def scheduled(traced: Traced, seconds: dict[str, float], pieces: Pieces = PROCESSOR) -> Schedule:
     """Kernels in order, not yet compiled; adds the time that each stage took."""
     debug.show("ir", traced.program)
     seconds |= rewrite(traced.program, traced.scope)
