@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on a GPU need of it: memory, copies, kernels and launches.
+"""What runs on a GPU need of it: memory, copies, kernels, launches, and launches recorded as one.
 
 `card.py` is a card's; `emulated.py` stands in for one on any machine.  Imports nothing heavy.
 """
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +28,9 @@ class OutOfMemory(MemoryError):
 class Device(ABC):
     """One GPU.  Addresses are numbers; what is launched runs in order.
 
-    number: which of the machine's, from 0; name: what its maker calls it.
+    number: which of the machine's, from 0; name: what its maker calls it.  issuing: held by a
+    thread while it begins work that is no method of this class, such as what launchers begin;
+    while one records, others wait for it.
     """
 
     number: int
@@ -39,6 +42,7 @@ class Device(ABC):
         self._functions: dict[str, Any] = {}
         # Bytes that are in use now, and the most that ever were.
         self.used_bytes = self.peak_bytes = 0
+        self.issuing = threading.RLock()
 
     def function(self, kernel: KernelText) -> Any:
         """What `launch` takes for a kernel, which is compiled once."""
@@ -75,9 +79,13 @@ class Device(ABC):
     def upload(self, address: int, array: np.ndarray) -> None:
         """Copies a contiguous array to the device; it may be changed afterwards."""
 
-    @abstractmethod
     def download(self, array: np.ndarray, address: int) -> None:
         """Copies from the device into a contiguous array, behind all that was launched."""
+        self.download_all([(array, address)])
+
+    @abstractmethod
+    def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
+        """Copies from addresses into contiguous arrays, and waits once for all of them."""
 
     @abstractmethod
     def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:
@@ -85,6 +93,14 @@ class Device(ABC):
 
         Its words are the address of its argument block on the device, rows and columns; of library
         kernels rows, rows of a tile, columns, columns of a tile.
+        """
+
+    @abstractmethod
+    def recorded(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None] | None:
+        """What begins all of these again, in order, for about the cost of one.
+
+        Addresses and numbers are those that the launches have now.  None where they do what cannot
+        be recorded.  What they need has to live as long as what is returned.
         """
 
     @abstractmethod
