@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _WORD = 8
 _PLAIN = 2  # times that a stretch is begun launch by launch: sizes that come once are not recorded
-_LEAST = 3  # launches of a stretch that is worth it
+LEAST = 3  # launches of a stretch that is worth it
 _MOST_RECORDS = 8  # of one stretch, whose addresses change
 
 
@@ -71,7 +71,7 @@ class Stretch:
             return self.replay
         self.replay = None
         self.played += 1
-        if len(self.launches) >= _LEAST and _PLAIN < self.played <= _PLAIN + _MOST_RECORDS:
+        if len(self.launches) >= LEAST and _PLAIN < self.played <= _PLAIN + _MOST_RECORDS:
             self.moves = run.moves
             self.replay = run.device.recorded(self.launches)
             if self.replay is None:
