@@ -83,6 +83,7 @@ class Card(Device):
         self._threads = threading.local()
         self._making = threading.Lock()
         self._opened: tuple[Any, Any] | None = None
+        self._pool: Any = None
         self._staging = Staging(self)
         # Whether work is recorded at the moment, and memory that is to be freed then.
         self._is_recording = False
@@ -105,7 +106,7 @@ class Card(Device):
         context = _done(cu, cu.cuDevicePrimaryCtxRetain(self._device))
         _done(cu, cu.cuCtxSetCurrent(context))
         # The pool keeps what is freed: arenas come and go as sizes change.
-        pool = _done(cu, cu.cuDeviceGetDefaultMemPool(self._device))
+        pool = self._pool = _done(cu, cu.cuDeviceGetDefaultMemPool(self._device))
         limit = cu.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         _done(cu, cu.cuMemPoolSetAttribute(pool, limit, cu.cuuint64_t((1 << 64) - 1)))
         return context, _done(cu, cu.cuStreamCreate(_WITHOUT_DEFAULT_STREAM))
@@ -123,6 +124,11 @@ class Card(Device):
                 return int(_done(self._cu, self._cu.cuMemAllocAsync(count, stream)))
             except OutOfMemory:
                 raise OutOfMemory(count) from None
+
+    def _trim(self) -> None:
+        super()._trim()
+        with self.issuing:
+            _done(self._cu, self._cu.cuMemPoolTrimTo(self._pool, 0))
 
     def _free(self, address: int) -> None:
         with self.issuing:

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +25,13 @@ class OutOfMemory(MemoryError):
     def __init__(self, count: int) -> None:
         super().__init__(f"no room for {count} bytes on the device")
         self.count = count
+
+
+class Holder(Protocol):
+    """Who holds memory of a device that he can do without."""
+
+    def let_go(self) -> None:
+        """Frees what is not in use."""
 
 
 class Device(ABC):
@@ -42,7 +51,10 @@ class Device(ABC):
         self._functions: dict[str, Any] = {}
         # Bytes that are in use now, and the most that ever were.
         self.used_bytes = self.peak_bytes = 0
+        # Those that may be, if not all.
+        self.most_bytes: int | None = None
         self.issuing = threading.RLock()
+        self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
 
     def function(self, kernel: KernelText) -> Any:
         """What `launch` takes for a kernel, which is compiled once."""
@@ -51,12 +63,38 @@ class Device(ABC):
             found = self._functions[kernel.symbol] = self._load(kernel)
         return found
 
+    @property
+    def limit_bytes(self) -> int:
+        """The bytes that this process may take."""
+        return self.total_bytes if self.most_bytes is None else self.most_bytes
+
+    def ask_when_full(self, holder: Holder) -> None:
+        """Has somebody let go of what he can do without, when there is no room left."""
+        self._holders.add(holder)
+
     def take(self, count: int) -> int:
-        """The address of so many bytes; OutOfMemory if there is no room."""
-        address = self._allocate(max(count, 1))
+        """The address of so many bytes; OutOfMemory if there is no room, not even when all is
+        freed that nobody uses just now."""
+        try:
+            address = self._take(count)
+        except OutOfMemory:
+            for holder in list(self._holders):
+                holder.let_go()
+            gc.collect()  # (runs and what begins their rows refer to each other)
+            self._trim()
+            address = self._take(count)
         self.used_bytes += count
         self.peak_bytes = max(self.peak_bytes, self.used_bytes)
         return address
+
+    def _take(self, count: int) -> int:
+        if self.used_bytes + count > self.limit_bytes:
+            raise OutOfMemory(count)
+        return self._allocate(max(count, 1))
+
+    def _trim(self) -> None:
+        """Sees that what was freed is free."""
+        self.synchronize()
 
     def give_back(self, address: int, count: int) -> None:
         """Frees what `take` gave."""

@@ -222,3 +222,25 @@ def test_a_driver_is_strict(fake: Any, card: Any) -> None:
     fake.cuStreamBeginCapture(stream, 2)
     assert fake.cuStreamSynchronize(stream)[0] != 0
     assert fake.cuStreamEndCapture(stream)[0] != 0
+
+
+def test_what_nobody_uses_is_freed_before_memory_is_said_to_be_out(fake: Any, card: Device) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reduce_sum(tf.cumsum(x) * tf.reverse(x, [0]))
+    count = (1 << 28) // 4 // 5  # what a run of one session takes leaves no room for another's
+    with tf.Session() as one, tf.Session() as other:
+        for session in (one, other, one, other):
+            assert session.run(y, {x: np.zeros(count, np.float32)}) == 0.0
+        assert card.used_bytes <= card.limit_bytes == 1 << 28
+    assert "cuMemPoolTrimTo" in fake.calls
+
+
+def test_a_share_of_the_memory_is_all_that_is_taken(card: Device) -> None:
+    options = tf.GPUOptions(per_process_gpu_memory_fraction=1 / 256)
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reduce_sum(tf.cumsum(x) * tf.reverse(x, [0]))
+    with tf.Session(config=tf.ConfigProto(gpu_options=options)) as session:
+        assert session.list_devices()[1].memory_limit_bytes == card.limit_bytes == 1 << 20
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="largest buffers"):
+            session.run(y, {x: np.zeros(1 << 20, np.float32)})
+        assert session.run(y, {x: np.zeros(100, np.float32)}) == 0.0
