@@ -227,7 +227,7 @@ def test_a_driver_is_strict(fake: Any, card: Any) -> None:
 def test_what_nobody_uses_is_freed_before_memory_is_said_to_be_out(fake: Any, card: Device) -> None:
     x = tf.placeholder(tf.float32, [None])
     y = tf.reduce_sum(tf.cumsum(x) * tf.reverse(x, [0]))
-    count = (1 << 28) // 4 // 5  # what a run of one session takes leaves no room for another's
+    count = (1 << 28) // 4 // 4  # what a run of one session takes leaves no room for another's
     with tf.Session() as one, tf.Session() as other:
         for session in (one, other, one, other):
             assert session.run(y, {x: np.zeros(count, np.float32)}) == 0.0
