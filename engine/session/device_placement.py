@@ -56,12 +56,20 @@ def visible_gpus(config: Any) -> list[int]:
     return numbers[: config.device_count["GPU"]] if "GPU" in config.device_count else numbers
 
 
-def gpu_backend(numbers: Sequence[int]) -> Any:
-    """What runs plans on the first GPU of a session, given the numbers of all; None if none."""
+def gpu_backend(numbers: Sequence[int], config: Any = None) -> Any:
+    """What runs plans on the first GPU of a session, given the numbers of all; None if none.
+
+    Of a GPU's memory this process takes the share that the ConfigProto says.
+    """
     if not numbers:
         return None
     from ...jit.cuda.gpu import Gpu
 
+    share = config.gpu_options.per_process_gpu_memory_fraction if config is not None else 0.0
+    if share > 0:
+        for number in numbers:
+            device = gpus()[number]
+            device.most_bytes = int(min(share, 1.0) * device.total_bytes)
     return Gpu(gpus()[numbers[0]])
 
 
@@ -69,7 +77,7 @@ def kind_and_memory(device: str) -> tuple[str, int]:
     """The type of a device, and the bytes that it may take (of processors TensorFlow's number)."""
     kind, number = parse_device(device)[3:]
     if kind == "GPU":
-        return kind, gpus()[number or 0].total_bytes
+        return kind, gpus()[number or 0].limit_bytes
     return "CPU", 256 << 20
 
 

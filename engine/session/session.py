@@ -109,7 +109,7 @@ class BaseSession:
         self.placement = where(self._graph, self.resources.task, config)
         self.kernel_states: dict[Any, Any] = {}
         # What runs plans on the session's GPU, if it has one (jit/cuda/gpu.py).
-        self.gpu: Any = gpu_backend(self.placement.gpus)
+        self.gpu: Any = gpu_backend(self.placement.gpus, config)
         # Memory that no run of a compiled plan uses at the moment.
         self.arenas: list[Any] = []
         self._prepared: dict[Any, PreparedRun] = {}

@@ -2,14 +2,16 @@
 """NVIDIA's cards, by their driver: NVIDIA's own binding of it, package cuda-bindings.
 
 Numba's CUDA target lives in the same primary context, so memory and streams of the two mix.  All
-that a device does is in one stream, in order.  A driver compiles the PTX of kernels for its card
-and keeps the result in a cache of its own.
+that a device does is in one stream, in order; whoever begins something in it without a method of
+this class holds `issuing`.  A driver compiles the PTX of kernels for its card and keeps the result
+in a cache of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +22,13 @@ from . import ptx
 from .cuda_kernel import Capability, KernelText
 from .device import Device, OutOfMemory
 from .launching import Extents
+from .staging import Staging
 
 _NAME_BYTES = 128
 _WITHOUT_DEFAULT_STREAM = 1  # CU_STREAM_NON_BLOCKING: not in step with others' work
+_WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
+_PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE: page-locked for all contexts
+_NOT_RECORDED = "what a plan begins on the GPU is begun one by one, as it cannot be recorded: {}"
 
 
 def binding() -> Any:
@@ -77,8 +83,13 @@ class Card(Device):
         self._threads = threading.local()
         self._making = threading.Lock()
         self._opened: tuple[Any, Any] | None = None
+        self._pool: Any = None
+        self._staging = Staging(self)
+        # Whether work is recorded at the moment, and memory that is to be freed then.
+        self._is_recording = False
+        self._freed: list[int] = []
 
-    def _stream(self) -> Any:
+    def stream(self) -> Any:
         """The stream, the context being that of the calling thread."""
         cu = self._cu
         if self._opened is None:
@@ -95,47 +106,83 @@ class Card(Device):
         context = _done(cu, cu.cuDevicePrimaryCtxRetain(self._device))
         _done(cu, cu.cuCtxSetCurrent(context))
         # The pool keeps what is freed: arenas come and go as sizes change.
-        pool = _done(cu, cu.cuDeviceGetDefaultMemPool(self._device))
+        pool = self._pool = _done(cu, cu.cuDeviceGetDefaultMemPool(self._device))
         limit = cu.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         _done(cu, cu.cuMemPoolSetAttribute(pool, limit, cu.cuuint64_t((1 << 64) - 1)))
         return context, _done(cu, cu.cuStreamCreate(_WITHOUT_DEFAULT_STREAM))
 
     def _load(self, kernel: KernelText) -> Any:
-        cu, _ = self._cu, self._stream()
+        cu, _ = self._cu, self.stream()
         code = ptx.ptx(kernel, self.capability).encode() + b"\0"
         module = _done(cu, cu.cuModuleLoadData(code))
         return _done(cu, cu.cuModuleGetFunction(module, kernel.symbol.encode()))
 
     def _allocate(self, count: int) -> int:
-        stream = self._stream()
-        try:
-            return int(_done(self._cu, self._cu.cuMemAllocAsync(count, stream)))
-        except OutOfMemory:
-            raise OutOfMemory(count) from None
+        with self.issuing:
+            stream = self.stream()
+            try:
+                return int(_done(self._cu, self._cu.cuMemAllocAsync(count, stream)))
+            except OutOfMemory:
+                raise OutOfMemory(count) from None
+
+    def _trim(self) -> None:
+        super()._trim()
+        with self.issuing:
+            _done(self._cu, self._cu.cuMemPoolTrimTo(self._pool, 0))
 
     def _free(self, address: int) -> None:
-        _done(self._cu, self._cu.cuMemFreeAsync(address, self._stream()))
+        with self.issuing:
+            # (The collector of garbage comes by at any time.)
+            if self._is_recording:
+                self._freed.append(address)
+            else:
+                _done(self._cu, self._cu.cuMemFreeAsync(address, self.stream()))
 
     def upload(self, address: int, array: np.ndarray) -> None:
         """See Device."""
-        if array.nbytes:
-            # Of memory that may be swapped out the driver takes a copy before it returns.
-            copy = self._cu.cuMemcpyHtoDAsync(
-                address, array.ctypes.data, array.nbytes, self._stream()
-            )
-            _done(self._cu, copy)
+        self._staging.upload(address, array)
 
-    def download(self, array: np.ndarray, address: int) -> None:
+    def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """See Device."""
-        stream = self._stream()
-        if array.nbytes:
-            copy = self._cu.cuMemcpyDtoHAsync(array.ctypes.data, address, array.nbytes, stream)
-            _done(self._cu, copy)
-        self.synchronize()
+        self._staging.download_all(pairs)
+
+    # What `Staging` asks for.
+
+    def lock_pages(self, count: int) -> int:
+        """See staging.Lines."""
+        with self.issuing:
+            self.stream()
+            return int(_done(self._cu, self._cu.cuMemHostAlloc(count, _PORTABLE)))
+
+    def copy_up(self, address: int, here: int, count: int) -> None:
+        """See staging.Lines."""
+        with self.issuing:
+            _done(self._cu, self._cu.cuMemcpyHtoDAsync(address, here, count, self.stream()))
+
+    def copy_down(self, here: int, address: int, count: int) -> None:
+        """See staging.Lines."""
+        with self.issuing:
+            _done(self._cu, self._cu.cuMemcpyDtoHAsync(here, address, count, self.stream()))
+
+    def new_mark(self) -> Any:
+        """See staging.Lines."""
+        with self.issuing:
+            self.stream()
+            return _done(self._cu, self._cu.cuEventCreate(_WITHOUT_TIMES))
+
+    def set_mark(self, mark: Any) -> None:
+        """See staging.Lines."""
+        with self.issuing:
+            _done(self._cu, self._cu.cuEventRecord(mark, self.stream()))
+
+    def await_mark(self, mark: Any) -> None:
+        """See staging.Lines."""
+        self.stream()
+        _done(self._cu, self._cu.cuEventSynchronize(mark))
 
     def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:
         """See Device."""
-        cu, stream = self._cu, self._stream()
+        cu, stream = self._cu, self.stream()
         held = (ctypes.c_int64 * len(words))(*words)
         base = ctypes.addressof(held)
         places = (ctypes.c_void_p * len(words))(*(base + 8 * i for i in range(len(words))))
@@ -153,11 +200,72 @@ class Card(Device):
         )
 
         def launch(kept: object = (held, places)) -> None:
-            self._stream()
+            self.stream()
             _done(cu, cu.cuLaunchKernel(*arguments))
 
         return launch
 
+    def recorded(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None] | None:
+        """See Device."""
+        with self.issuing:
+            try:
+                graph = self._capture(launches)
+            except errors.OpError as error:
+                warnings.warn(_NOT_RECORDED.format(error), RuntimeWarning, stacklevel=2)
+                return None
+        try:
+            # What went elsewhere than into the stream would be missing.
+            _, count = _done(self._cu, self._cu.cuGraphGetNodes(graph, 0))
+            return Replay(self, graph) if count >= len(launches) else None
+        finally:
+            _done(self._cu, self._cu.cuGraphDestroy(graph))
+
+    def _capture(self, launches: Sequence[Callable[[], None]]) -> Any:
+        """A graph of what these begin, which is not done now."""
+        cu, stream = self._cu, self.stream()
+        mode = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        _done(cu, cu.cuStreamBeginCapture(stream, mode))
+        self._is_recording = True
+        try:
+            for launch in launches:
+                launch()
+        except BaseException:
+            cu.cuStreamEndCapture(stream)  # (there is another error to tell of)
+            raise
+        else:
+            return _done(cu, cu.cuStreamEndCapture(stream))
+        finally:
+            self._is_recording = False
+            freed, self._freed = self._freed, []
+            for address in freed:
+                self._free(address)
+
     def synchronize(self) -> None:
         """See Device."""
-        _done(self._cu, self._cu.cuStreamSynchronize(self._stream()))
+        # By a mark, which nobody minds: to wait for the stream spoils what another thread records.
+        mark = getattr(self._threads, "mark", None)
+        if mark is None:
+            mark = self._threads.mark = self.new_mark()
+        self.set_mark(mark)
+        self.await_mark(mark)
+
+
+class Replay:
+    """A graph of the driver's, which begins again what was recorded, in the card's stream."""
+
+    __slots__ = ("_card", "_cu", "_graph")
+
+    def __init__(self, card: Card, graph: Any) -> None:
+        self._card, self._cu = card, card._cu
+        self._graph = _done(self._cu, self._cu.cuGraphInstantiate(graph, 0))
+
+    def __call__(self) -> None:
+        card = self._card
+        with card.issuing:
+            _done(self._cu, self._cu.cuGraphLaunch(self._graph, card.stream()))
+
+    def __del__(self) -> None:
+        graph = getattr(self, "_graph", None)
+        # (A graph that runs is freed when it is done.)
+        if graph is not None:
+            self._cu.cuGraphExecDestroy(graph)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on a GPU need of it: memory, copies, kernels and launches.
+"""What runs on a GPU need of it: memory, copies, kernels, launches, and launches recorded as one.
 
 `card.py` is a card's; `emulated.py` stands in for one on any machine.  Imports nothing heavy.
 """
 
 from __future__ import annotations
 
+import gc
+import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,11 +27,19 @@ class OutOfMemory(MemoryError):
         self.count = count
 
 
+class Holder(Protocol):
+    """Who holds memory of a device that he can do without."""
+
+    def let_go(self) -> None:
+        """Frees what is not in use."""
+
+
 class Device(ABC):
     """One GPU.  Addresses are numbers; what is launched runs in order.
 
     number: which of the machine's, from 0; name: what its maker calls it; is_parallel: there are as
-    many threads as there is work.
+    many threads as there is work.  issuing: held by a thread while it begins work that is no method
+    of this class, such as what launchers begin; while one records, others wait for it.
     """
 
     is_parallel = True
@@ -42,6 +53,10 @@ class Device(ABC):
         self._functions: dict[str, Any] = {}
         # Bytes that are in use now, and the most that ever were.
         self.used_bytes = self.peak_bytes = 0
+        # Those that may be, if not all.
+        self.most_bytes: int | None = None
+        self.issuing = threading.RLock()
+        self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
 
     def function(self, kernel: KernelText) -> Any:
         """What `launch` takes for a kernel, which is compiled once."""
@@ -50,12 +65,38 @@ class Device(ABC):
             found = self._functions[kernel.symbol] = self._load(kernel)
         return found
 
+    @property
+    def limit_bytes(self) -> int:
+        """The bytes that this process may take."""
+        return self.total_bytes if self.most_bytes is None else self.most_bytes
+
+    def ask_when_full(self, holder: Holder) -> None:
+        """Has somebody let go of what he can do without, when there is no room left."""
+        self._holders.add(holder)
+
     def take(self, count: int) -> int:
-        """The address of so many bytes; OutOfMemory if there is no room."""
-        address = self._allocate(max(count, 1))
+        """The address of so many bytes; OutOfMemory if there is no room, not even when all is
+        freed that nobody uses just now."""
+        try:
+            address = self._take(count)
+        except OutOfMemory:
+            for holder in list(self._holders):
+                holder.let_go()
+            gc.collect()  # (runs and what begins their rows refer to each other)
+            self._trim()
+            address = self._take(count)
         self.used_bytes += count
         self.peak_bytes = max(self.peak_bytes, self.used_bytes)
         return address
+
+    def _take(self, count: int) -> int:
+        if self.used_bytes + count > self.limit_bytes:
+            raise OutOfMemory(count)
+        return self._allocate(max(count, 1))
+
+    def _trim(self) -> None:
+        """Sees that what was freed is free."""
+        self.synchronize()
 
     def give_back(self, address: int, count: int) -> None:
         """Frees what `take` gave."""
@@ -78,9 +119,13 @@ class Device(ABC):
     def upload(self, address: int, array: np.ndarray) -> None:
         """Copies a contiguous array to the device; it may be changed afterwards."""
 
-    @abstractmethod
     def download(self, array: np.ndarray, address: int) -> None:
         """Copies from the device into a contiguous array, behind all that was launched."""
+        self.download_all([(array, address)])
+
+    @abstractmethod
+    def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
+        """Copies from addresses into contiguous arrays, and waits once for all of them."""
 
     @abstractmethod
     def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:
@@ -88,6 +133,14 @@ class Device(ABC):
 
         Its words are the address of its argument block on the device, rows and columns; of library
         kernels rows, rows of a tile, columns, columns of a tile.
+        """
+
+    @abstractmethod
+    def recorded(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None] | None:
+        """What begins all of these again, in order, for about the cost of one.
+
+        Addresses and numbers are those that the launches have now.  None where they do what cannot
+        be recorded.  What they need has to live as long as what is returned.
         """
 
     @abstractmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from . import ptx
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
-from .device import Device
+from .device import Device, Memory
 from .launching import PIECES
 
 
@@ -59,6 +59,15 @@ class DevicePlan(Plan):
 
     device: Device
     rows: Sequence[Launch | ProcessorCall | None]
+    constants: dict[int, Memory] = field(default_factory=dict)
+
+    def constant(self, position: int, array: np.ndarray) -> Memory:
+        """The constant whose address is at a position of the argument blocks, on the device."""
+        found = self.constants.get(position)
+        if found is None:
+            found = self.constants[position] = Memory(self.device, array.nbytes)
+            self.device.upload(found.address, np.ascontiguousarray(array))
+        return found
 
     def step_seconds(self, binding: Binding, feeds: Sequence[np.ndarray]) -> list[float]:
         """See Plan."""

@@ -8,27 +8,16 @@ jit's back end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from ..library.step_table import (
-    AGAIN,
-    ARGS,
-    COLUMN_TILE,
-    FIT,
-    HOST,
-    KIND,
-    NEEDED,
-    ROOM,
-    ROWS,
-    SKIP,
-    STOP,
-    TARGET,
-    WANTED,
-)
+from ...engine.memory import recycled_empty
+from ..kernel.reference import numpy_dtype
+from ..library.step_table import COLUMN_TILE, ROWS
 from ..program.editing import Check
 from ..program.tensor_ir import Feed, Read, Value, home
 from ..runtime.driver import Flow, Program
@@ -39,20 +28,25 @@ from ..schedule.steps import HostStep, in_arena
 from . import residency
 from .cuda_kernel import LIBRARY
 from .device import Device, Memory
+from .device_flow import DeviceFlow, nothing
 from .device_plan import DevicePlan, Launch, ProcessorCall, cell_of
 from .launching import Extents, extents, extents_of_blocks, extents_of_tiles
 
 _WORD = 8
+_ALIGN = 64  # of what is sent
+_SMALL = 1 << 14  # bytes of a feed that is sent along with the argument blocks
 _FEW = 3  # launches of which the quickest counts
 
 
 class DeviceArena(Arena):
-    """The memory of runs on a device, and its image in host memory."""
+    """The memory of runs on a device, its image in host memory, and memory for what is fed."""
 
     def __init__(self, workers: int, device: Device) -> None:
         super().__init__(workers)
         self.device = device
         self.block: Memory | None = None
+        # By the number of a feed; runs take turns.
+        self.given: dict[int, Memory] = {}
 
     def reserve(self, count: int) -> np.ndarray:
         """At least `count` bytes on both sides."""
@@ -64,11 +58,55 @@ class DeviceArena(Arena):
             self.block = Memory(self.device, count + count // 4)
         return memory
 
+    def room_for(self, number: int, count: int) -> int:
+        """The address of memory for a feed of so many bytes."""
+        memory = self.given.get(number)
+        if memory is None or memory.count < count:
+            self.given.pop(number, None)
+            memory = self.given[number] = Memory(self.device, count)
+        return memory.address
+
+
+class _Sent:
+    """What a run sends ahead of its kernels: its argument blocks, and behind them small feeds.
+
+    Both lie in one piece of device memory, so that one copy takes them there.
+    """
+
+    def __init__(self, device: Device, args: np.ndarray, small: Sequence[np.ndarray]) -> None:
+        self.device = device
+        starts, count = [], args.nbytes
+        for feed in small:
+            starts.append(-(-count // _ALIGN) * _ALIGN)
+            count = starts[-1] + feed.nbytes
+        self.host = np.zeros(max(count, _WORD), np.uint8)
+        self.args = self.host[: args.nbytes].view(np.int64)
+        self.args[:] = args
+        self.memory = Memory(device, len(self.host))
+        self.feeds = [
+            self.host[at : at + feed.nbytes].view(feed.dtype).reshape(feed.shape)
+            for at, feed in zip(starts, small)
+        ]
+        self.addresses = [self.memory.address + at for at in starts]
+        self._first_feed = starts[0] if starts else len(self.host)
+        # Does the device have the blocks, and the feeds, as they are here?
+        self.has_args = self.has_feeds = False
+
+    def send(self) -> None:
+        """Copies what the device does not have yet."""
+        if not self.has_args:
+            self.device.upload(self.memory.address, self.host)
+        elif not self.has_feeds:
+            at = self._first_feed
+            self.device.upload(self.memory.address + at, self.host[at:])
+        self.has_args = self.has_feeds = True
+
 
 class DeviceRun(Run):
     """Memory for one run of a plan at concrete sizes on a device; reused by later runs."""
 
     plan: DevicePlan
+    arena: DeviceArena
 
     def __init__(
         self,
@@ -86,15 +124,48 @@ class DeviceRun(Run):
         self.block = arena.block
         self.base = arena.block.address
         # The argument blocks as the device has them.
-        self.there = binding.args.copy()
-        self.there[template.arena.positions] += self.base
-        self.there[template.scratch.positions] = self.base + binding.arena_bytes
-        self.blocks = Memory(self.device, max(self.there.nbytes, _WORD))
-        self.constants = [self._fixed(position, array) for position, array in template.fixed]
-        self.given: dict[int, Memory] = {}
-        self.is_sent = False
+        args = binding.args.copy()
+        args[template.arena.positions] += self.base
+        args[template.scratch.positions] = self.base + binding.arena_bytes
+        for position, array in template.fixed:
+            args[position] = plan.constant(position, array).address
+        small = [n for n, _ in template.feeds if feed_types[n].nbytes <= _SMALL]
+        self.sent = _Sent(self.device, args, [feed_types[n] for n in small])
+        self.there = self.sent.args
+        self.small = dict(zip(small, self.sent.feeds))
+        self.large = [(n, places) for n, places in template.feeds if n not in self.small]
+        places_of = dict(template.feeds)
+        for number, address in zip(small, self.sent.addresses):
+            self.there[places_of[number]] = address
+        # Counts changes of addresses, but of what the argument blocks themselves are.
+        self.moves = 0
+        self.copies: list[object] = [None] * len(self.cells)
         self.launches = [self._prepared(row) for row in range(len(plan.rows))]
         self.written = [row.writes if isinstance(row, Launch) else () for row in plan.rows]
+        self.has_calls = any(isinstance(row, ProcessorCall) for row in plan.rows)
+        self._prepare_results()
+        # What was copied here for a host step.
+        self._seen: dict[Value, np.ndarray] = {}
+
+    def _prepare_results(self) -> None:
+        """What comes back at the end: checks' flags, and results that are the device's."""
+        slots = self.plan.schedule.slot_of
+        self.flags = [
+            (flag, self._address(check.flag))
+            for flag, check in self.checks
+            if home(check.flag) in slots
+        ]
+        self.fetched: list[tuple[int, tuple[int, ...], Any, int]] = []
+        self.brought: dict[int, np.ndarray] = {}
+        for number, value in enumerate(self.plan.traced.program.fetches):
+            if not isinstance(self.results[number], Value):
+                place = self.shape_of(value), numpy_dtype(value.dtype), self._address(value)
+                self.fetched.append((number, *place))
+                self.results[number] = partial(self._result, number)
+        reads = [value for value in self.results if isinstance(value, Value)]
+        self.fetched_cells = [
+            cell for value in reads if value.cell is None and (cell := cell_of(value)) is not None
+        ]
 
     # What the base class prepares for processors.
 
@@ -108,19 +179,13 @@ class DeviceRun(Run):
         # (Variables themselves, and what is no number, are for the base class to hand on.)
         if home(value).cell is not None or home(value) not in self.plan.schedule.slot_of:
             return value
-        return lambda: np.array(self._read(value))[()]
+        return lambda: None  # (its place is not known yet)
 
     def _plain_calls(self) -> None:
         return None
 
     def _lay_out(self, binding: Binding) -> bool:
         return False
-
-    def _fixed(self, position: int, array: np.ndarray) -> Memory:
-        memory = Memory(self.device, array.nbytes)
-        self.device.upload(memory.address, np.ascontiguousarray(array))
-        self.there[position] = memory.address
-        return memory
 
     def _prepared(self, row: int) -> Callable[[], None] | None:
         entry = self.plan.rows[row]
@@ -130,9 +195,9 @@ class DeviceRun(Run):
             return lambda: self._on_processor(row, entry)
         sizes = tuple(int(n) for n in self.frame.table[row, ROWS : COLUMN_TILE + 1])
         if sizes[0] <= 0 or sizes[2] <= 0:
-            return lambda: None
+            return nothing
         shape, sizes = self._extents(entry, sizes)
-        words = (self.blocks.address + _WORD * self._start(row), *sizes)
+        words = (self.sent.memory.address + _WORD * self._start(row), *sizes)
         return self.device.launcher(self.device.function(entry.text), shape, words)
 
     def _extents(self, launch: Launch, sizes: tuple[int, ...]) -> tuple[Extents, tuple[int, ...]]:
@@ -159,50 +224,77 @@ class DeviceRun(Run):
     # A run.
 
     def _begin(self, feeds: Sequence[np.ndarray]) -> None:
-        self.feeds = feeds = [np.ascontiguousarray(feed).reshape(feed.shape) for feed in feeds]
+        self.feeds = feeds = [
+            feed if feed.flags.c_contiguous else np.ascontiguousarray(feed) for feed in feeds
+        ]
         if self.has_sizes:
             self.frame.fill_sizes(self.binding)
             for slot in {n for part in self.plan.template.size_arrays for n in part.slots.tolist()}:
                 self._send(slot)
-        for number, places in self.plan.template.feeds:
-            self.there[places] = self._take_feed(number, feeds[number])
-        for number, memory in self.staged:
-            memory[...] = feeds[number]
-        for number, places in self.pointed:
-            self.args[places] = feeds[number].ctypes.data
+        self._send_feeds(feeds)
+        if self.has_calls:
+            for number, memory in self.staged:
+                memory[...] = feeds[number]
+            for number, places in self.pointed:
+                self.args[places] = feeds[number].ctypes.data
         self._place_variables()
-        self.is_sent = False
 
-    def _take_feed(self, number: int, feed: np.ndarray) -> int:
-        memory = self.given.get(number)
-        if memory is None or memory.count < feed.nbytes:
-            memory = self.given[number] = Memory(self.device, feed.nbytes)
-        self.device.upload(memory.address, feed)
-        return memory.address
+    def _send_feeds(self, feeds: Sequence[np.ndarray]) -> None:
+        for number, memory in self.small.items():
+            memory[...] = feeds[number]
+            self.sent.has_feeds = False
+        for number, places in self.large:
+            feed = feeds[number]
+            address = self.arena.room_for(number, feed.nbytes)
+            self.device.upload(address, feed)
+            self._point(places, address)
+
+    def _point(self, places: np.ndarray, address: int) -> None:
+        """Has kernels find something at an address."""
+        if self.there[places[0]] != address:
+            self.there[places] = address
+            self.sent.has_args = False
+            self.moves += 1
 
     def _place_variables(self) -> None:
         """Sees that the device has the newest contents of all variables, and where."""
-        for entry in self.cells:
-            cell, _, places = entry
-            if not self.plan.traced.still_holds(cell, residency.raw(cell)):
-                raise StalePlan(cell.name)
-            address = residency.settle(cell, self.device)
-            entry[1] = residency.raw(cell)
-            if self.there[places[0]] != address:
-                self.there[places] = address
-                self.is_sent = False
+        copies = self.copies
+        for number, entry in enumerate(self.cells):
+            copy = entry[0].resident
+            if copy is None or copy is not copies[number] or not copy.is_current:
+                self._place_variable(number, entry)
+
+    def _place_variable(self, number: int, entry: list[Any]) -> None:
+        cell, _, places = entry
+        if not self.plan.traced.still_holds(cell, residency.raw(cell)):
+            raise StalePlan(cell.name)
+        address = residency.settle(cell, self.device)
+        entry[1] = residency.raw(cell)
+        self.copies[number] = cell.resident
+        self._point(places, address)
 
     def _take(self, reserved: Reserved) -> None:
         super()._take(reserved)
         place = slice(reserved.position, reserved.position + reserved.words)
         self.there[place] = self.args[place]
-        self.is_sent = False
+        self.sent.has_args = False
 
-    def send_arguments(self) -> None:
-        """Copies the argument blocks to the device if they have changed."""
-        if not self.is_sent:
-            self.device.upload(self.blocks.address, self.there)
-            self.is_sent = True
+    def _arrive(self) -> None:
+        """Copies from the device what is looked at behind the last step, and waits once."""
+        pairs = list(self.flags)
+        self.brought = {
+            number: recycled_empty(shape, dtype) for number, shape, dtype, _ in self.fetched
+        }
+        pairs += [(self.brought[number], address) for number, *_, address in self.fetched]
+        newer = residency.newer(self.fetched_cells, self.device)
+        pairs += newer.values()
+        if pairs:
+            self.device.download_all(pairs)
+        for copy in newer:
+            copy.is_newer = False
+
+    def _result(self, number: int) -> Any:
+        return self.brought.pop(number)[()]
 
     # What the host sees and does.
 
@@ -237,9 +329,11 @@ class DeviceRun(Run):
                     self._send(slot)
         for position, words, _, _ in self.plan.template.reserves:
             self.there[position : position + words] = self.args[position : position + words]
-        self.is_sent = False
+        self.sent.has_args = False
 
     def _read(self, value: Value) -> Any:
+        if value in self._seen:
+            return self._seen[value]
         storage = home(value)
         if storage.cell is None and storage not in self.hosted:
             if isinstance(storage.node, Read) and cell_of(storage) is not None:
@@ -255,13 +349,30 @@ class DeviceRun(Run):
         return self.base + self.binding.offsets[self.plan.schedule.slot_of[home(value)]]
 
     def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
-        for flag, check in checks:
-            if home(check.flag) in self.plan.schedule.slot_of:
-                self.device.download(flag, self._address(check.flag))
+        # (Those behind the last step have come by then.)
+        if checks is not self.checks:
+            self._bring([check.flag for _, check in checks])
         super()._look(checks)
 
+    def _bring(self, values: Iterable[Value]) -> dict[Value, np.ndarray]:
+        """Copies values to the host, as far as they are the device's; how they look there."""
+        slots = self.plan.schedule.slot_of
+        found = {
+            value: self.view(value)
+            for value in values
+            if home(value).cell is None and home(value) in slots and home(value) not in self.hosted
+        }
+        if found:
+            pairs = [(view, self._address(value)) for value, view in found.items()]
+            self.device.download_all(pairs)
+        return found
+
     def _host(self, step: HostStep) -> None:
-        super()._host(step)
+        self._seen = self._bring(step.node.inputs)
+        try:
+            super()._host(step)
+        finally:
+            self._seen = {}
         for value in step.node.outputs:
             storage = home(value)
             if storage in self.plan.schedule.slot_of and storage not in self.hosted:
@@ -298,15 +409,14 @@ class DeviceRun(Run):
         """The least time of a few launches of every row, on copies of variables; else 0."""
         if self.has_sizes:
             self.frame.fill_sizes(self.binding)
-        for number, places in self.plan.template.feeds:
-            self.there[places] = self._take_feed(number, np.ascontiguousarray(feeds[number]))
+        self._send_feeds([np.ascontiguousarray(feed).reshape(feed.shape) for feed in feeds])
         copies = []
         for cell, _, places in self.cells:
             array = residency.peek(cell)
             copies.append(Memory(self.device, array.nbytes))
             self.device.upload(copies[-1].address, array)
-            self.there[places] = copies[-1].address
-        self.send_arguments()
+            self._point(places, copies[-1].address)
+        self.sent.send()
         for entry, launch in zip(self.plan.rows, self.launches):
             yield self._least_seconds(launch) if isinstance(entry, Launch) and launch else 0.0
 
@@ -319,58 +429,3 @@ class DeviceRun(Run):
             self.device.synchronize()
             least = min(least, perf_counter() - start)
         return least
-
-
-class DeviceFlow(Flow):
-    """Rows of a run on a device, walked from Python: launches do not wait, jumps do."""
-
-    __slots__ = ("last", "run_of")
-
-    def __init__(self, run: DeviceRun, first: int, last: int) -> None:
-        self.run_of, self.first, self.last = run, first, last
-        self.rows = last - first
-
-    def run(self, row: int) -> int:
-        """See Flow."""
-        run = self.run_of
-        while row < self.rows:
-            launch = run.launches[self.first + row]
-            if launch is not None:
-                run.send_arguments()
-                launch()
-                for cell in run.written[self.first + row]:
-                    residency.wrote(cell)
-                row += 1
-                continue
-            words = run.frame.table[self.first + row]
-            if self._needs_python(words):
-                return row
-            kind = words[KIND]
-            jumps = kind == AGAIN or (kind == SKIP and self._flag(words) != words[WANTED])
-            row = int(words[TARGET]) if jumps else row + 1
-        return row
-
-    @property
-    def is_paused(self) -> bool:
-        """Never: Python sees signals as it walks."""
-        return False
-
-    def _needs_python(self, words: np.ndarray) -> bool:
-        kind = words[KIND]
-        if kind == ROOM:
-            record = next(
-                record
-                for record, _ in self.run_of.stacks.values()
-                if record.ctypes.data == self._pointer(words, self.run_of.args)
-            )
-            return bool(record[NEEDED] > record[FIT])
-        return kind == HOST or bool(kind == STOP and self._flag(words))
-
-    def _pointer(self, words: np.ndarray, args: np.ndarray) -> int:
-        place = (int(words[ARGS]) - self.run_of.args.ctypes.data) // _WORD
-        return int(args[place])
-
-    def _flag(self, words: np.ndarray) -> int:
-        found = np.empty(1, np.uint8)
-        self.run_of.device.download(found, self._pointer(words, self.run_of.there))
-        return int(found[0] != 0)

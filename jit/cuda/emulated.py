@@ -57,7 +57,8 @@ class EmulatedDevice(Device):
         super().__init__()
         self.number, self.total_bytes = number, total_bytes
         self._blocks: dict[int, np.ndarray] = {}
-        self.launches = 0
+        # Kernels that ran, records that were replayed, and how often somebody waited.
+        self.launches = self.replays = self.waits = 0
 
     def _load(self, kernel: KernelText) -> Any:
         symbol, aim = f"alone_{kernel.symbol}", target.current()
@@ -84,9 +85,11 @@ class EmulatedDevice(Device):
         """See Device."""
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
-    def download(self, array: np.ndarray, address: int) -> None:
+    def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """See Device."""
-        ctypes.memmove(array.ctypes.data, address, array.nbytes)
+        self.waits += 1
+        for array, address in pairs:
+            ctypes.memmove(array.ctypes.data, address, array.nbytes)
 
     def launcher(
         self, function: Function, extents: Extents, words: Sequence[int]
@@ -98,6 +101,17 @@ class EmulatedDevice(Device):
             function(*words)
 
         return launch
+
+    def recorded(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
+        """See Device."""
+        held = tuple(launches)
+
+        def replay() -> None:
+            self.replays += 1
+            for launch in held:
+                launch()
+
+        return replay
 
     def synchronize(self) -> None:
         """See Device."""

@@ -36,6 +36,11 @@ class Gpu:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._arenas: list[DeviceArena] = []
+        device.ask_when_full(self)
+
+    def let_go(self) -> None:
+        """Frees the memory of runs, none of which is under way in it."""
+        self._arenas.clear()
 
     def takes(self, segment: Segment) -> bool:
         """Whether a segment runs here: as in TensorFlow, unless its operations are told not to."""

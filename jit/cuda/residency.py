@@ -10,6 +10,7 @@ only look.  Programs without a GPU have none of these.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,18 @@ def peek(cell: VariableStorage) -> np.ndarray:
     if cell.resident is not None:
         cell.resident.bring(array)
     return array
+
+
+def newer(
+    cells: Iterable[VariableStorage], device: Device
+) -> dict[DeviceCopy, tuple[np.ndarray, int]]:
+    """The copies on a device that have what the host has not: where it goes, and where it is."""
+    copies = {cell.resident: raw(cell) for cell in cells if cell.resident is not None}
+    return {
+        copy: (array, copy.memory.address)
+        for copy, array in copies.items()
+        if copy.is_newer and copy.device is device
+    }
 
 
 def settle(cell: VariableStorage, device: Device) -> int:

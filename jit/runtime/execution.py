@@ -297,6 +297,7 @@ class Run:
         """Runs all from a row of a segment on; the results."""
         try:
             self._walk(segment, row)
+            self._arrive()
             self._look(self.checks)
             # Copies: the memory is the next run's.
             return [
@@ -313,6 +314,9 @@ class Run:
                 self.own.clear()
                 for _, positions, like in self.places.values():
                     self.args[positions] = like.__array_interface__["data"][0]
+
+    def _arrive(self) -> None:
+        """Sees that checks and results can be read; on a processor they can."""
 
     def shares_memory(self, other: Run) -> bool:
         """Do the slots of both lie in the same places?"""

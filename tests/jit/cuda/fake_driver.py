@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of NVIDIA's driver that `card.py` calls, over host memory.
+"""The functions of NVIDIA's driver that jit/cuda calls, over host memory.
 
 What a module's PTX says is not computed: the text that it was made of runs, compiled for the
 processor (emulated.py).  Everything else is as the driver has it: answers are tuples that begin
-with an error, kernels get pointers to their arguments, memory has addresses and an owner.
+with an error, kernels get pointers to their arguments, memory has addresses and an owner.  Work in
+a stream is done as late as may be, when somebody waits for it, so what is changed or freed too soon
+gives wrong results; what would be an error or undefined is refused (Misuse).
 """
 
 from __future__ import annotations
@@ -12,13 +14,21 @@ import ctypes
 import enum
 import re
 import sys
+import threading
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from numbaflow.jit.cuda import ptx
 from numbaflow.jit.cuda.cuda_kernel import KernelText
 from numbaflow.jit.cuda.emulated import EmulatedDevice
+
+
+class Misuse(AssertionError):
+    """The driver was used as it must not be."""
 
 
 class CUresult(enum.IntEnum):
@@ -27,6 +37,8 @@ class CUresult(enum.IntEnum):
     CUDA_SUCCESS = 0
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901
 
 
 class CUdevice_attribute(enum.IntEnum):
@@ -42,7 +54,83 @@ class CUmemPool_attribute(enum.IntEnum):
     CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4
 
 
+class CUstreamCaptureMode(enum.IntEnum):
+    """What else threads may do while one records."""
+
+    CU_STREAM_CAPTURE_MODE_GLOBAL = 0
+    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2
+
+
 OK = CUresult.CUDA_SUCCESS
+Work = Callable[[], None]
+
+
+class _Context:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class _Stream:
+    """Work in order, which is done when somebody waits; or is recorded."""
+
+    def __init__(self, context: _Context) -> None:
+        self.context = context
+        self.work: deque[Work] = deque()
+        self.done = self.begun = 0
+        self.record: list[Work] | None = None
+        self.is_spoilt = False
+
+    def begin(self, work: Work) -> None:
+        if self.record is not None:
+            self.record.append(work)
+            return
+        self.work.append(work)
+        self.begun += 1
+
+    def run_to(self, number: int) -> None:
+        while self.done < number:
+            self.done += 1
+            self.work.popleft()()
+
+
+class _Event:
+    def __init__(self, context: _Context) -> None:
+        self.context, self.stream, self.number = context, None, 0
+        self.is_recorded_in_graph = False
+
+
+class _Graph:
+    """Work that was recorded; `is_ready` is one that can be launched."""
+
+    def __init__(self, work: list[Work], context: _Context, is_ready: bool = False) -> None:
+        self.work, self.context, self.is_ready = work, context, is_ready
+        self.is_freed = False
+
+
+class _Memory:
+    """A device's: what is freed is filled with rubbish and kept out of the way."""
+
+    def __init__(self, total_bytes: int) -> None:
+        self.total_bytes = total_bytes
+        self.device = EmulatedDevice(0, 1 << 40)
+        self.sizes: dict[int, int] = {}
+
+    @property
+    def used(self) -> int:
+        return sum(self.sizes.values())
+
+    def take(self, count: int) -> int:
+        address = self.device.take(count)
+        self.sizes[address] = count
+        ctypes.memset(address, 0xA5, count)
+        return address
+
+    def free(self, address: int) -> None:
+        ctypes.memset(address, 0xA5, self.sizes.pop(address))
+
+    def holds(self, address: int, count: int) -> bool:
+        return any(a <= address and address + count <= a + n for a, n in self.sizes.items())
 
 
 class FakeDriver(types.ModuleType):
@@ -51,16 +139,18 @@ class FakeDriver(types.ModuleType):
     CUresult = CUresult
     CUdevice_attribute = CUdevice_attribute
     CUmemPool_attribute = CUmemPool_attribute
+    CUstreamCaptureMode = CUstreamCaptureMode
     cuuint64_t = int
 
     def __init__(self, cards: int = 1, total_bytes: int = 1 << 30) -> None:
         super().__init__("cuda.bindings.driver")
         self.cards, self.total_bytes = cards, total_bytes
-        self.memory = EmulatedDevice(0, total_bytes)
-        self.sizes: dict[int, int] = {}
+        self.contexts = [_Context(number) for number in range(cards)]
+        self.memories = [_Memory(total_bytes) for _ in range(cards)]
+        self.page_locked: dict[int, np.ndarray] = {}
         self.texts: dict[str, KernelText] = {}
         self.calls: list[str] = []
-        self.context: int | None = None
+        self.threads = threading.local()
         # The next call of a function answers this in place of working.
         self.failing: dict[str, CUresult] = {}
 
@@ -73,6 +163,20 @@ class FakeDriver(types.ModuleType):
             error = self.failing.pop(name)
             return lambda *args: (error,)
         return found
+
+    def _context(self) -> _Context:
+        context = getattr(self.threads, "context", None)
+        if context is None:
+            raise Misuse("no context is current in this thread")
+        return context
+
+    def _of_thread(self, owned: Any) -> Any:
+        """A stream, event or graph, which must be of the current context."""
+        if owned.context is not self._context():
+            raise Misuse(f"{owned} is of another context")
+        return owned
+
+    # Cards and contexts.
 
     def cuInit(self, flags: int) -> tuple[CUresult]:
         return (OK,)
@@ -95,54 +199,159 @@ class FakeDriver(types.ModuleType):
     def cuDeviceTotalMem(self, device: int) -> tuple[CUresult, int]:
         return OK, self.total_bytes
 
-    def cuDevicePrimaryCtxRetain(self, device: int) -> tuple[CUresult, int]:
-        return OK, 100 + device
+    def cuDevicePrimaryCtxRetain(self, device: int) -> tuple[CUresult, _Context]:
+        return OK, self.contexts[device]
 
-    def cuCtxSetCurrent(self, context: int) -> tuple[CUresult]:
-        self.context = context
+    def cuCtxSetCurrent(self, context: _Context) -> tuple[CUresult]:
+        self.threads.context = context
         return (OK,)
+
+    # Streams and events.
+
+    def cuStreamCreate(self, flags: int) -> tuple[CUresult, _Stream]:
+        return OK, _Stream(self._context())
+
+    def cuStreamSynchronize(self, stream: _Stream) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None:
+            stream.is_spoilt = True
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
+        stream.run_to(stream.begun)
+        return (OK,)
+
+    def cuEventCreate(self, flags: int) -> tuple[CUresult, _Event]:
+        return OK, _Event(self._context())
+
+    def cuEventRecord(self, event: _Event, stream: _Stream) -> tuple[CUresult]:
+        self._of_thread(event)
+        if self._of_thread(stream).record is not None:
+            raise Misuse("an event of others is recorded in a stream that is recorded")
+        event.stream, event.number = stream, stream.begun
+        return (OK,)
+
+    def cuEventSynchronize(self, event: _Event) -> tuple[CUresult]:
+        if event.stream is not None:
+            event.stream.run_to(event.number)
+        return (OK,)
+
+    def cuStreamWaitEvent(self, stream: _Stream, event: _Event, flags: int) -> tuple[CUresult]:
+        self._of_thread(stream)
+        other, number = event.stream, event.number
+        if other is not None:
+            stream.begin(lambda: other.run_to(number))
+        return (OK,)
+
+    # Graphs.
+
+    def cuStreamBeginCapture(self, stream: _Stream, mode: int) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None:
+            raise Misuse("the stream is recorded already")
+        stream.record, stream.is_spoilt = [], False
+        return (OK,)
+
+    def cuStreamEndCapture(self, stream: _Stream) -> tuple[CUresult, _Graph | None]:
+        work, stream.record = self._of_thread(stream).record, None
+        if stream.is_spoilt:
+            return CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, None
+        return OK, _Graph(work, stream.context)
+
+    def cuGraphGetNodes(self, graph: _Graph, count: int = 0) -> tuple[CUresult, list[Any], int]:
+        return OK, [], len(graph.work)
+
+    def cuGraphInstantiate(self, graph: _Graph, flags: int) -> tuple[CUresult, _Graph]:
+        return OK, _Graph(list(graph.work), self._of_thread(graph).context, is_ready=True)
+
+    def cuGraphLaunch(self, graph: _Graph, stream: _Stream) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None or graph.is_freed or not graph.is_ready:
+            raise Misuse("a graph is launched that cannot be, or where it cannot be")
+        for work in self._of_thread(graph).work:
+            stream.begin(work)
+        return (OK,)
+
+    def cuGraphDestroy(self, graph: _Graph) -> tuple[CUresult]:
+        return self._freed(graph, is_ready=False)
+
+    def cuGraphExecDestroy(self, graph: _Graph) -> tuple[CUresult]:
+        return self._freed(graph, is_ready=True)
+
+    def _freed(self, graph: _Graph, is_ready: bool) -> tuple[CUresult]:
+        if graph.is_freed or graph.is_ready != is_ready:
+            raise Misuse("what is freed is no such graph")
+        graph.is_freed = True
+        return (OK,)
+
+    # Memory.
 
     def cuDeviceGetDefaultMemPool(self, device: int) -> tuple[CUresult, int]:
-        return OK, 200
+        return OK, 200 + device
 
     def cuMemPoolSetAttribute(self, pool: int, which: int, value: int) -> tuple[CUresult]:
-        assert pool == 200
+        assert 200 <= pool < 200 + self.cards
         return (OK,)
 
-    def cuStreamCreate(self, flags: int) -> tuple[CUresult, int]:
-        return OK, 300
-
-    def cuStreamSynchronize(self, stream: int) -> tuple[CUresult]:
-        assert stream == 300
+    def cuMemPoolTrimTo(self, pool: int, least: int) -> tuple[CUresult]:
+        assert 200 <= pool < 200 + self.cards
         return (OK,)
 
-    def cuMemAllocAsync(self, count: int, stream: int) -> tuple[CUresult, int]:
-        if sum(self.sizes.values()) + count > self.total_bytes:
+    def cuMemAllocAsync(self, count: int, stream: _Stream) -> tuple[CUresult, int]:
+        if self._of_thread(stream).record is not None:
+            raise Misuse("memory is taken in a stream that is recorded")
+        memory = self.memories[stream.context.number]
+        if memory.used + count > memory.total_bytes:
+            stream.run_to(stream.begun)  # what is about to be freed
+        if memory.used + count > memory.total_bytes:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0
-        address = self.memory.take(count)
-        self.sizes[address] = count
-        return OK, address
+        return OK, memory.take(count)
 
-    def cuMemFreeAsync(self, address: int, stream: int) -> tuple[CUresult]:
-        self.memory.give_back(address, self.sizes.pop(address))
+    def cuMemFreeAsync(self, address: int, stream: _Stream) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None:
+            raise Misuse("memory is freed in a stream that is recorded")
+        memory = self.memories[stream.context.number]
+        if address not in memory.sizes:
+            raise Misuse("memory is freed that is not there")
+        stream.begin(lambda: memory.free(address))
         return (OK,)
 
-    def _within(self, address: int, count: int) -> bool:
-        return any(a <= address and address + count <= a + n for a, n in self.sizes.items())
+    def cuMemHostAlloc(self, count: int, flags: int) -> tuple[CUresult, int]:
+        self._context()
+        block = np.empty(count, np.uint8)
+        self.page_locked[block.ctypes.data] = block
+        return OK, block.ctypes.data
 
-    def cuMemcpyHtoDAsync(self, there: int, here: int, count: int, stream: int) -> tuple[CUresult]:
-        return self._copied(there, there, here, count)
+    def _is_page_locked(self, address: int, count: int) -> bool:
+        return any(
+            a <= address and address + count <= a + len(block)
+            for a, block in self.page_locked.items()
+        )
 
-    def cuMemcpyDtoHAsync(self, here: int, there: int, count: int, stream: int) -> tuple[CUresult]:
-        return self._copied(there, here, there, count)
+    def _within(self, context: _Context, address: int, count: int) -> bool:
+        return self.memories[context.number].holds(address, count)
 
-    def _copied(self, there: int, to: int, start: int, count: int) -> tuple[CUresult]:
-        if not self._within(there, count):
+    def cuMemcpyHtoDAsync(
+        self, there: int, here: int, count: int, stream: _Stream
+    ) -> tuple[CUresult]:
+        return self._copied(stream, there, (there, here), here, count)
+
+    def cuMemcpyDtoHAsync(
+        self, here: int, there: int, count: int, stream: _Stream
+    ) -> tuple[CUresult]:
+        return self._copied(stream, there, (here, there), here, count)
+
+    def _copied(
+        self, stream: _Stream, there: int, places: tuple[int, int], here: int, count: int
+    ) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None:
+            raise Misuse("a copy to or from the host is recorded")
+        if not self._within(stream.context, there, count):
             return (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
-        ctypes.memmove(to, start, count)
+        if not self._is_page_locked(here, count):
+            raise Misuse("memory of the host is not page-locked: the driver would wait")
+        stream.begin(lambda: ctypes.memmove(*places, count) and None)
         return (OK,)
+
+    # Kernels.
 
     def cuModuleLoadData(self, image: bytes) -> tuple[CUresult, str]:
+        self._context()
         assert image.endswith(b"\0") and b".target sm_90" in image
         found = re.findall(rb"\.entry (\w+)\(", image)
         assert len(found) == 1
@@ -150,18 +359,29 @@ class FakeDriver(types.ModuleType):
 
     def cuModuleGetFunction(self, module: str, name: bytes) -> tuple[CUresult, Any]:
         assert module == name.decode()
-        return OK, self.memory.function(self.texts[module])
+        context = self._context()
+        memory = self.memories[context.number]
+        return OK, (memory.device.function(self.texts[module]), context)
 
     def cuLaunchKernel(self, function: Any, *numbers: Any) -> tuple[CUresult]:
         *shape, shared, stream, places, extra = numbers
+        code, context = function
         assert len(shape) == 6 and all(n >= 1 for n in shape) and shape[3] * shape[4] <= 1024
-        assert (shared, stream, extra) == (0, 300, 0)
-        # A driver knows from the kernel how many arguments there are.
-        count = 5 if function.is_library else 3
+        assert (shared, extra) == (0, 0)
+        if self._of_thread(stream).context is not context:
+            raise Misuse("a kernel is launched in the stream of another card")
+        # A driver knows from the kernel how many arguments there are, and copies them.
+        count = 5 if code.is_library else 3
         pointers = (ctypes.c_void_p * count).from_address(places)
         words = [ctypes.c_int64.from_address(p).value for p in pointers]
-        assert self._within(words[0], 1)
-        self.memory.launcher(function, None, words)()  # type: ignore[arg-type]
+        device = self.memories[context.number].device
+
+        def work() -> None:
+            if not self._within(context, words[0], 1):
+                raise Misuse("a kernel's argument block is no memory of its card")
+            device.launcher(code, None, words)()  # type: ignore[arg-type]
+
+        stream.begin(work)
         return (OK,)
 
 
