@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,28 @@ class OutOfMemory(MemoryError):
     def __init__(self, count: int) -> None:
         super().__init__(f"no room for {count} bytes on the device")
         self.count = count
+
+
+class Library(ABC):
+    """A library of a device that computes what kernels would (jit/library/computed.py).
+
+    kind: that of what it computes; name: what its maker calls it.
+    """
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+
+    @abstractmethod
+    def takes(self, computes: Any) -> bool:
+        """Is this something that it computes?"""
+
+    @abstractmethod
+    def prepared(self, computes: Any, words: Any) -> Callable[[], None] | None:
+        """What begins the computation, again and again, as `Device.launcher` does for a kernel.
+
+        words: the arguments, an array of ctypes that is read at every call, as addresses change;
+        the numbers behind them do not.  None: the library has nothing for these sizes.
+        """
 
 
 class Device(ABC):
@@ -39,6 +61,16 @@ class Device(ABC):
         self._functions: dict[str, Any] = {}
         # Bytes that are in use now, and the most that ever were.
         self.used_bytes = self.peak_bytes = 0
+
+    @property
+    def libraries(self) -> Mapping[str, Library]:
+        """What computes in the place of kernels, by kind; none, if a device has no more to say."""
+        return {}
+
+    def library(self, computes: Any) -> Library | None:
+        """The library that computes something, if there is one."""
+        found = None if computes is None else self.libraries.get(computes.kind)
+        return found if found is not None and found.takes(computes) else None
 
     def function(self, kernel: KernelText) -> Any:
         """What `launch` takes for a kernel, which is compiled once."""

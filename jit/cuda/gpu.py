@@ -7,6 +7,7 @@ Imports the rest of this folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,11 @@ class Gpu:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._arenas: list[DeviceArena] = []
+
+    @cached_property
+    def offered(self) -> frozenset[str]:
+        """See Backend."""
+        return frozenset(self.device.libraries)
 
     def takes(self, segment: Segment) -> bool:
         """Whether a segment runs here: as in TensorFlow, unless its operations are told not to."""

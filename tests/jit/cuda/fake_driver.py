@@ -56,8 +56,9 @@ class FakeDriver(types.ModuleType):
     def __init__(self, cards: int = 1, total_bytes: int = 1 << 30) -> None:
         super().__init__("cuda.bindings.driver")
         self.cards, self.total_bytes = cards, total_bytes
-        self.memory = EmulatedDevice(0, total_bytes)
+        self.memory = EmulatedDevice(0, 2 * total_bytes)
         self.sizes: dict[int, int] = {}
+        self.raw: dict[int, int] = {}
         self.texts: dict[str, KernelText] = {}
         self.calls: list[str] = []
         self.context: int | None = None
@@ -119,12 +120,14 @@ class FakeDriver(types.ModuleType):
     def cuMemAllocAsync(self, count: int, stream: int) -> tuple[CUresult, int]:
         if sum(self.sizes.values()) + count > self.total_bytes:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, 0
-        address = self.memory.take(count)
-        self.sizes[address] = count
+        # As the driver does it, at multiples of 256.
+        raw = self.memory.take(count + 256)
+        address = raw + -raw % 256
+        self.sizes[address], self.raw[address] = count, raw
         return OK, address
 
     def cuMemFreeAsync(self, address: int, stream: int) -> tuple[CUresult]:
-        self.memory.give_back(address, self.sizes.pop(address))
+        self.memory.give_back(self.raw.pop(address), self.sizes.pop(address) + 256)
         return (OK,)
 
     def _within(self, address: int, count: int) -> bool:
