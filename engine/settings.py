@@ -110,6 +110,13 @@ TABLE: tuple[Setting, ...] = (
         "GPUs that sessions use: auto (those there are), none, or emulated, emulated:2 …",
     ),
     Setting(
+        "tf32",
+        "NUMBAFLOW_TF32",
+        "0",
+        _switch,
+        "1: products of float32 on GPUs may round their factors to TF32, for speed",
+    ),
+    Setting(
         "warm",
         "NUMBAFLOW_WARM",
         "1",

@@ -12,15 +12,16 @@ from __future__ import annotations
 import ctypes
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...engine import errors
-from . import ptx
+from . import ptx, vendor
 from .cuda_kernel import Capability, KernelText
-from .device import Device, OutOfMemory
+from .device import Device, Library, OutOfMemory
 from .launching import Extents
 from .staging import Staging
 
@@ -100,6 +101,15 @@ class Card(Device):
             _done(cu, cu.cuCtxSetCurrent(context))
             self._threads.is_ready = True
         return stream
+
+    def stream_handle(self) -> int:
+        """The handle of the stream, for libraries; the context is that of the calling thread."""
+        return int(self.stream())
+
+    @cached_property
+    def libraries(self) -> Mapping[str, Library]:
+        """See Device."""
+        return vendor.libraries(self)
 
     def _open(self) -> tuple[Any, Any]:
         cu = self._cu

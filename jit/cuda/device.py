@@ -10,8 +10,8 @@ import gc
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -32,6 +32,28 @@ class Holder(Protocol):
 
     def let_go(self) -> None:
         """Frees what is not in use."""
+
+
+class Library(ABC):
+    """A library of a device that computes what kernels would (jit/library/computed.py).
+
+    kind: that of what it computes; name: what its maker calls it.
+    """
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+
+    @abstractmethod
+    def takes(self, computes: Any) -> bool:
+        """Is this something that it computes?"""
+
+    @abstractmethod
+    def prepared(self, computes: Any, words: Any) -> Callable[[], None] | None:
+        """What begins the computation, again and again, as `Device.launcher` does for a kernel.
+
+        words: the arguments, an array of ctypes that is read at every call, as addresses change;
+        the numbers behind them do not.  None: the library has nothing for these sizes.
+        """
 
 
 class Device(ABC):
@@ -57,6 +79,16 @@ class Device(ABC):
         self.most_bytes: int | None = None
         self.issuing = threading.RLock()
         self._holders: weakref.WeakSet[Holder] = weakref.WeakSet()
+
+    @property
+    def libraries(self) -> Mapping[str, Library]:
+        """What computes in the place of kernels, by kind; none, if a device has no more to say."""
+        return {}
+
+    def library(self, computes: Any) -> Library | None:
+        """The library that computes something, if there is one."""
+        found = None if computes is None else self.libraries.get(computes.kind)
+        return found if found is not None and found.takes(computes) else None
 
     def function(self, kernel: KernelText) -> Any:
         """What `launch` takes for a kernel, which is compiled once."""

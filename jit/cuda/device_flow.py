@@ -52,8 +52,10 @@ class Stretch:
         self.launches = [launch for launch in found if launch is not nothing]
         written = [cell for row in range(first, end) for cell in run.written[row]]
         self.cells = tuple(dict.fromkeys(written))
-        # Kernels find addresses in the argument blocks; others are given them when they begin.
-        self.has_addresses = any(type(entry) is not Launch for entry in entries)
+        # Kernels find addresses in the argument blocks; libraries are given them when they begin.
+        self.has_addresses = any(
+            type(entry) is not Launch or entry.library is not None for entry in entries
+        )
         self.played = self.moves = 0
         self.replay: Callable[[], None] | None = None
 

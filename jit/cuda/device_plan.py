@@ -21,6 +21,8 @@ from ..codegen.compile import parts_of
 from ..codegen.words import Unfit
 from ..kernel import ir
 from ..kernel.sizes import same
+from ..library.computed import MatrixProduct
+from ..library.library_kernel import LibraryKernel
 from ..program.tensor_ir import Value, home
 from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
@@ -28,7 +30,7 @@ from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from . import ptx
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
-from .device import Device, Memory
+from .device import Device, Library, Memory
 from .launching import PIECES
 
 
@@ -37,13 +39,18 @@ class Launch:
     """A row of the table that the device runs: its kernel, and the variables that it changes.
 
     positions: the number, among those of the template, of how many positions the nest has.
-    cuts: of a library kernel, whether every row may be a thread's, and every column.
+    cuts: of a library kernel, whether every row may be a thread's, and every column.  library: what
+    computes in its place what it `computes`, if the device has that, from as many words of
+    arguments.
     """
 
     text: KernelText
     positions: int
     writes: tuple[VariableStorage, ...]
     cuts: tuple[bool, bool] = (False, False)
+    library: Library | None = None
+    computes: MatrixProduct | None = None
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +97,14 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
         wanted = [(step.kernel, None) for step in left]
         processor = dict(zip(map(id, left), compiler.compile_kernels(wanted)))
         kernels = [
-            processor.get(id(step)) or _compiled(device, t) for step, t in zip(native, texts)
+            processor.get(id(step)) or _compiled(device, step, t) for step, t in zip(native, texts)
         ]
         parts = [compiler.compiled_parts(s.kernel) if id(s) in processor else [] for s in native]
     with timed("lay out", seconds):
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(schedule, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
-    rows = _rows(schedule, template.steps, texts)
+    rows = _rows(device, schedule, template.steps, texts)
     plan = DevicePlan(
         traced, schedule, kernels, every, template, seconds, began, device=device, rows=rows
     )
@@ -119,19 +126,36 @@ def _text(step: KernelStep | CallStep) -> KernelText | None:
     return text
 
 
-def _compiled(device: Device, text: KernelText | None) -> compiler.Compiled:
+def _compiled(
+    device: Device, step: KernelStep | CallStep, text: KernelText | None
+) -> compiler.Compiled:
     """What reports say of a CUDA kernel.  (Its address is not zero, which is that of jumps.)"""
     assert text is not None
     start = time.perf_counter()
-    device.function(text)
+    library = _library(device, step)[0]
+    if library is None:
+        device.function(text)
     taken = time.perf_counter() - start
+    form = text.form if library is None else library.name
     return compiler.Compiled(
-        1, text.form, text.symbol, taken, False, text.source, made=time.perf_counter()
+        1, form, text.symbol, taken, False, text.source, made=time.perf_counter()
     )
 
 
+def _library(
+    device: Device, step: KernelStep | CallStep
+) -> tuple[Library | None, MatrixProduct | None]:
+    """What computes a step in the place of its kernel, and what that is."""
+    kernel = step.kernel
+    computes = kernel.computes if isinstance(kernel, LibraryKernel) else None
+    return device.library(computes), computes
+
+
 def _rows(
-    schedule: Schedule, numbers: Sequence[Any], texts: Sequence[KernelText | None]
+    device: Device,
+    schedule: Schedule,
+    numbers: Sequence[Any],
+    texts: Sequence[KernelText | None],
 ) -> list[Launch | ProcessorCall | None]:
     """What every row of the table is."""
     rows: list[Launch | ProcessorCall | None] = []
@@ -144,12 +168,17 @@ def _rows(
         text = next(remaining)
         entry = numbers[len(rows)]
         assert isinstance(entry, StepNumbers)
-        rows.append(ProcessorCall(step) if text is None else _launch(step, text, entry.positions))
+        if text is None:
+            rows.append(ProcessorCall(step))
+        else:
+            rows.append(_launch(device, step, text, entry.positions))
     assert len(rows) == len(numbers)
     return rows
 
 
-def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> Launch:
+def _launch(
+    device: Device, step: KernelStep | CallStep, text: KernelText, positions: int
+) -> Launch:
     """A step as a launch."""
     if text.form in (LIBRARY, BLOCK):
         assert isinstance(step, CallStep)
@@ -161,7 +190,8 @@ def _launch(step: KernelStep | CallStep, text: KernelText, positions: int) -> La
             for tile, count in pairs
         )
         values = step.reads[len(step.node.inputs) :]
-        return Launch(text, positions, _cells(values), (by_row, by_column))
+        cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
+        return Launch(text, positions, _cells(values), cuts, *_library(device, step), words)
     assert isinstance(step.kernel, ir.Kernel)
     pairs = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))

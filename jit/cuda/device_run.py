@@ -8,6 +8,7 @@ jit's back end.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
@@ -196,9 +197,19 @@ class DeviceRun(Run):
         sizes = tuple(int(n) for n in self.frame.table[row, ROWS : COLUMN_TILE + 1])
         if sizes[0] <= 0 or sizes[2] <= 0:
             return nothing
+        computed = self._by_library(row, entry)
+        if computed is not None:
+            return computed
         shape, sizes = self._extents(entry, sizes)
         words = (self.sent.memory.address + _WORD * self._start(row), *sizes)
         return self.device.launcher(self.device.function(entry.text), shape, words)
+
+    def _by_library(self, row: int, launch: Launch) -> Callable[[], None] | None:
+        """What begins a row that a library of the device computes, if one does."""
+        if launch.library is None:
+            return None
+        words = (ctypes.c_int64 * launch.words).from_buffer(self.there, _WORD * self._start(row))
+        return launch.library.prepared(launch.computes, words)
 
     def _extents(self, launch: Launch, sizes: tuple[int, ...]) -> tuple[Extents, tuple[int, ...]]:
         """Grid and block of a launch, and the numbers that its kernel takes."""

@@ -7,6 +7,7 @@ Imports the rest of this folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,11 @@ class Gpu:
     def let_go(self) -> None:
         """Frees the memory of runs, none of which is under way in it."""
         self._arenas.clear()
+
+    @cached_property
+    def offered(self) -> frozenset[str]:
+        """See Backend."""
+        return frozenset(self.device.libraries)
 
     def takes(self, segment: Segment) -> bool:
         """Whether a segment runs here: as in TensorFlow, unless its operations are told not to."""

@@ -14,9 +14,10 @@ Imports nothing heavy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..kernel.ir import declaration
+from .computed import MatrixProduct
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,20 @@ class LibraryKernel:
     parts: kernels that it calls, whose addresses end its argument block.  They are compiled by
     themselves, so that what differs between their callers is no matter.  block: of kernels for GPUs
     alone, `kernel(args, rows, columns)`, the rows and columns that a block takes, and its threads.
+    computes: what it computes, if a device's library may do it in its place (computed.py).
     """
 
     name: str
     text: str
     parts: tuple[LibraryKernel, ...] = ()
     block: tuple[int, int, int] | None = None
+    computes: MatrixProduct | None = None
 
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""
         text = f"{declaration(dtypes)}\n{self.text}"
-        return LibraryKernel(self.name, text, self.parts, self.block)
+        return replace(self, text=text)
 
     def calling(self, parts: Iterable[LibraryKernel]) -> LibraryKernel:
         """The kernel with others whose addresses end its argument block."""
-        return LibraryKernel(self.name, self.text, tuple(parts), self.block)
+        return replace(self, parts=tuple(parts))

@@ -20,7 +20,7 @@ from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimu
 from ..program.tensor_ir import Launch
 from . import matmul_kernels
 from .library_kernel import LibraryKernel
-from .plain_forms import matrix_product
+from .plain_forms import HALVES, in_float32, matrix_product
 from .template import specialise
 from .tiles import BLOCK, tiles
 from .vectors import BYTES, vectors
@@ -154,9 +154,14 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
 
 
 def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
-    """The product of two matrices, or NotImplemented for dtypes without a kernel."""
+    """The product of two matrices, or NotImplemented for dtypes without a kernel.
+
+    Of 16-bit floats it is the product in float32, rounded.
+    """
     if b.is_plain:
         return matrix_product(b, x, y, transpose_x, transpose_y)
+    if x.dtype in HALVES:
+        return in_float32(b, matmul, x, y, transpose_x, transpose_y)
     return _product(b, x, y, transpose_x, transpose_y)
 
 
@@ -166,6 +171,8 @@ def batch_matmul(
     """The products of two equal stacks of matrices (all leading dimensions are the stack)."""
     if b.is_plain:
         return matrix_product(b, x, y, transpose_x, transpose_y)
+    if x.dtype in HALVES:
+        return in_float32(b, batch_matmul, x, y, transpose_x, transpose_y)
     m, k = x.shape[-2:] if not transpose_x else x.shape[:-3:-1]
     n = y.shape[-2] if transpose_y else y.shape[-1]
     work = product([m, n, k])

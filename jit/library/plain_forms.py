@@ -8,27 +8,33 @@ or maximum over it, so that no window is ever in memory.  Arrays are NHWC.  Impo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..kernel import scalar
 from ..kernel.sizes import AnySize, hint, is_positive, maximum, product
-from .block_product import TILE, block_product
+from ..program.tensor_ir import Launch
+from .block_product import DTYPES, TILE, block_product
+from .computed import MatrixProduct
 from .geometry import Axis
 from .shifted_views import padded_input
 
 Both = tuple[Axis, Axis]
-# What is multiplied by tiles, and from how many rows, columns and terms on.
-_IN_BLOCKS = ("float32", "float64")
+# From how many rows, columns and terms on products are computed by tiles, and from how many
+# multiply-adds on by a library.
 _LEAST = 16
+_LEAST_WORK = 512
+HALVES = ("float16", "bfloat16")
 
 
 def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     """The products of two stacks of matrices; all leading dimensions are the stack."""
-    if x.dtype in _IN_BLOCKS and _is_large(x, y, transpose_x, transpose_y):
+    if x.dtype in DTYPES and _is_large(b, x, y, transpose_x, transpose_y):
         return _in_blocks(b, x, y, transpose_x, transpose_y)
+    if x.dtype in HALVES:
+        return in_float32(b, matrix_product, x, y, transpose_x, transpose_y)
     lead = list(range(x.ndim - 2))
     turned = [*lead, x.ndim - 1, x.ndim - 2]
     x = b.transpose(x, turned) if transpose_x else x
@@ -41,12 +47,22 @@ def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool)
     return b.reduce("sum", b.map(scalar.mul, left, right), [len(whole) - 2])
 
 
-def _is_large(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:
+def in_float32(b: Any, form: Callable[..., Any], x: Any, y: Any, *rest: Any) -> Any:
+    """What a form gives for float32, rounded to the dtype of its arguments."""
+    wide = form(b, b.cast(x, "float32"), b.cast(y, "float32"), *rest)
+    return wide if wide is NotImplemented else b.cast(wide, x.dtype)
+
+
+def _is_large(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:
     """Has a result several columns and rows, and are there some to sum over?  (By the sizes met
     first; either way gives right results.)"""
     m, k = x.shape[:-3:-1] if transpose_x else x.shape[-2:]
     n = y.shape[-2] if transpose_y else y.shape[-1]
-    return all(hint(size) >= _LEAST for size in (m, n, k)) and is_positive(k)
+    if not is_positive(k):
+        return False
+    if MatrixProduct.kind in b.offered:
+        return hint(m) * hint(n) * hint(k) >= _LEAST_WORK
+    return all(hint(size) >= _LEAST for size in (m, n, k))
 
 
 def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
@@ -56,17 +72,20 @@ def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> 
     n = y.shape[-2] if transpose_y else y.shape[-1]
     left, right = (1, m) if transpose_x else (k, 1), (1, k) if transpose_y else (n, 1)
     lead = product(stack)
-    (out,) = b.call(
-        block_product(x.dtype),
-        [x, y],
-        [((*stack, m, n), x.dtype)],
-        [m, n, k, lead, m * k, *left, k * n, *right],
-        lead * m,
-        TILE,
-        n,
-        TILE,
-        operations=2 * lead * m * n * k,
-    )
+    numbers = (m, n, k, lead, m * k, *left, k * n, *right)
+
+    def launch(bias: bool = False, relu: bool = False) -> Launch:
+        return Launch(
+            block_product(x.dtype, bias, relu),
+            numbers,
+            *(lead * m, TILE, n, TILE),
+            operations=2 * lead * m * n * k,
+            epilogue=launch,
+            bias=bias,
+            relu=relu,
+        )
+
+    (out,) = b.launch(launch(), [x, y], [((*stack, m, n), x.dtype)])
     return out
 
 

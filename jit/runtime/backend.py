@@ -31,10 +31,15 @@ GoingOn = tuple[
 class Backend(Protocol):
     """A place where plans run.
 
-    is_plain: it has no hand-written kernels for products and windows; they are loop nests.
+    is_plain: it has no hand-written kernels for products and windows; they are loop nests, but for
+    what a library of the device computes, whose kinds (jit/library/computed.py) are offered.
     """
 
     is_plain: bool
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """See above."""
 
     def compile(self, traced: Traced) -> Plan:
         """A plan for this place."""
@@ -55,6 +60,7 @@ class Processor:
     """Plans of kernels that threads of the processor run."""
 
     is_plain = False
+    offered: frozenset[str] = frozenset()
 
     def compile(self, traced: Traced) -> Plan:
         """See Backend."""

@@ -73,7 +73,9 @@ class SegmentPlans:
     def __init__(self, segment: Segment, is_turn: bool = False) -> None:
         """is_turn: it runs again and again within a run, as a loop's body does."""
         self.backend, self.is_turn = backend_of(segment), is_turn
-        self.segment = replace(segment, is_plain=True) if self.backend.is_plain else segment
+        if self.backend.is_plain:
+            segment = replace(segment, is_plain=True, offered=self.backend.offered)
+        self.segment = segment
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]

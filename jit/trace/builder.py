@@ -94,8 +94,8 @@ class Builder:
         self.may_measure = True
         # May it take something for granted that a run looks at?
         self.may_assume = True
-        # Are products and windows loop nests, rather than calls of hand-written kernels?
-        self.is_plain = False
+        # Are products and windows loop nests, but for what a library of the device computes?
+        self.is_plain, self.offered = False, frozenset[str]()
         self._assumed: set[Value] = set()
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()

@@ -85,7 +85,8 @@ class Segment:
     known already, by tensor.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).  constants: operations before `start` that take nothing;
     they are traced again, so that this program, too, knows what they give.  is_plain: products and
-    windows become loop nests, for want of hand-written kernels.  varying: of what goes round loops,
+    windows become loop nests, for want of hand-written kernels.  offered: what of them a library of
+    the device computes (jit/library/computed.py), by kind.  varying: of what goes round loops,
     by the operation that takes it in, the axes along which turns have found it to vary.
     """
 
@@ -100,6 +101,7 @@ class Segment:
     may_measure: bool = True
     may_assume: bool = True
     is_plain: bool = False
+    offered: frozenset[str] = frozenset()
     varying: dict[Any, frozenset[int]] = field(default_factory=dict)
 
     @cached_property

@@ -119,7 +119,7 @@ class Tracer:
         self.builder = Builder(self.program, scope)
         self.builder.may_measure = segment.may_measure
         self.builder.may_assume = segment.may_assume
-        self.builder.is_plain = segment.is_plain
+        self.builder.is_plain, self.builder.offered = segment.is_plain, segment.offered
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -135,6 +135,7 @@ class Tracer:
             *((), 0, (), lambda stop: (), self.evaluate),
             may_assume=self.segment.may_assume,
             is_plain=self.segment.is_plain,
+            offered=self.segment.offered,
             varying=self.segment.varying,
         )
         tracer = Tracer(nothing, (), self.scope)

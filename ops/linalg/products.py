@@ -93,9 +93,6 @@ def _matmul_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     turn_x, turn_y = op.attr("transpose_a"), op.attr("transpose_b")
     if not b.equal(x.shape[0 if turn_x else 1], y.shape[1 if turn_y else 0]):
         _check_matrices(_example(x), _example(y), 0, 1)
-    if x.dtype in _HALF:
-        wide = library.matmul(b, b.cast(x, "float32"), b.cast(y, "float32"), turn_x, turn_y)
-        return wide if wide is NotImplemented else b.cast(wide, x.dtype)
     return library.matmul(b, x, y, turn_x, turn_y)
 
 
@@ -218,11 +215,7 @@ def _batch_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
         _inner_error(op, _example(x), _example(y), sizes.hint(inner_x), sizes.hint(inner_y))
     lead = b.broadcast_shape(x.shape[:-2], y.shape[:-2])
     x, y = (b.broadcast(v, (*lead, *v.shape[-2:])) for v in (x, y))
-    half = x.dtype if x.dtype in _HALF else None
-    if half:
-        x, y = b.cast(x, "float32"), b.cast(y, "float32")
-    product = (library.batch_matmul if lead else library.matmul)(b, x, y, adj_x, adj_y)
-    return product if half is None or product is NotImplemented else b.cast(product, half)
+    return (library.batch_matmul if lead else library.matmul)(b, x, y, adj_x, adj_y)
 
 
 def _batch_products(op: Operation, grad: Tensor) -> tuple[Any, Any]:

@@ -72,14 +72,19 @@ class _Context:
 
 
 class _Stream:
-    """Work in order, which is done when somebody waits; or is recorded."""
+    """Work in order, done when somebody waits, or recorded.  As a number, its handle."""
 
-    def __init__(self, context: _Context) -> None:
-        self.context = context
+    def __init__(self, context: _Context, handle: int) -> None:
+        self.context, self._handle = context, handle
         self.work: deque[Work] = deque()
         self.done = self.begun = 0
         self.record: list[Work] | None = None
         self.is_spoilt = False
+        # Who waits sees the end of what another thread is about to do.
+        self._doing = threading.RLock()
+
+    def __int__(self) -> int:
+        return self._handle
 
     def begin(self, work: Work) -> None:
         if self.record is not None:
@@ -89,9 +94,10 @@ class _Stream:
         self.begun += 1
 
     def run_to(self, number: int) -> None:
-        while self.done < number:
-            self.done += 1
-            self.work.popleft()()
+        with self._doing:
+            while self.done < number:
+                self.done += 1
+                self.work.popleft()()
 
 
 class _Event:
@@ -121,7 +127,9 @@ class _Memory:
         return sum(self.sizes.values())
 
     def take(self, count: int) -> int:
-        address = self.device.take(count)
+        # As the driver does it, at multiples of 256.
+        raw = self.device.take(count + 256)
+        address = raw + -raw % 256
         self.sizes[address] = count
         ctypes.memset(address, 0xA5, count)
         return address
@@ -148,6 +156,7 @@ class FakeDriver(types.ModuleType):
         self.contexts = [_Context(number) for number in range(cards)]
         self.memories = [_Memory(total_bytes) for _ in range(cards)]
         self.page_locked: dict[int, np.ndarray] = {}
+        self.streams: dict[int, _Stream] = {}
         self.texts: dict[str, KernelText] = {}
         self.calls: list[str] = []
         self.threads = threading.local()
@@ -209,7 +218,9 @@ class FakeDriver(types.ModuleType):
     # Streams and events.
 
     def cuStreamCreate(self, flags: int) -> tuple[CUresult, _Stream]:
-        return OK, _Stream(self._context())
+        handle = 300 + len(self.streams)
+        self.streams[handle] = _Stream(self._context(), handle)
+        return OK, self.streams[handle]
 
     def cuStreamSynchronize(self, stream: _Stream) -> tuple[CUresult]:
         if self._of_thread(stream).record is not None:

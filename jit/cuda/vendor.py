@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA's libraries of mathematics: which are there, and how their functions are called.
+
+They are C libraries, found by package cuda-pathfinder (which cuda-bindings brings along), whether
+pip or a toolkit has installed them, and called through ctypes: a call's descriptors are made when
+a run is prepared, and what is left is one call of a C function.  They share the card's context,
+stream and memory.  Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...engine import errors
+
+if TYPE_CHECKING:
+    from .card import Card
+    from .device import Library
+
+Functions = Mapping[str, Sequence[Any]]
+
+
+def libraries(card: Card) -> dict[str, Library]:
+    """What computes what on a card, by kind (jit/library/computed.py)."""
+    from . import cublas
+
+    found: dict[str, Library] = {}
+    for module in (cublas,):
+        names = opened(module.NAME, module.FUNCTIONS)
+        if names is not None:
+            library = module.Math(card, names)
+            found[library.kind] = library
+    return found
+
+
+def opened(name: str, functions: Functions) -> Any:
+    """A library whose functions know what they take, or None where it is not installed."""
+    try:
+        from cuda import pathfinder
+
+        path = pathfinder.load_nvidia_dynamic_lib(name).abs_path
+    except (ImportError, RuntimeError):
+        # (It says so by an error of its own, a RuntimeError, and the system by an OSError.)
+        return None
+    library = ctypes.CDLL(path)
+    declare(library, functions)
+    return library
+
+
+def declare(library: Any, functions: Functions) -> None:
+    """Tells ctypes what the functions of a library take; all give a status."""
+    for name, kinds in functions.items():
+        function = getattr(library, name)
+        function.argtypes, function.restype = list(kinds), ctypes.c_int
+
+
+def asked(name: str, function: Callable[..., int]) -> Callable[..., None]:
+    """A function of a library that raises what it says."""
+
+    def call(*arguments: Any) -> None:
+        status = function(*arguments)
+        if status:
+            raise errors.internal(f"{name} of the GPU's library answers with status {status}")
+
+    return call

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels for GPUs compute, stated so that a device's own library can do it in their place.
+
+A kernel says it beside its text (`LibraryKernel.computes`); the arguments are the same for both.
+Where a device offers it (jit/cuda/device.py), its library is called, and else the kernel runs.
+Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """z[lead, m, n] = x @ y, with a bias [n] added and what is below zero cut off, if so stated.
+
+    Arguments: x, y, the bias if there is one, z; then m, n, k, lead, and how far apart neighbours
+    are: matrices, rows and columns of x, and the same of y.  Of a matrix either its rows or its
+    columns lie side by side; z is contiguous.
+    """
+
+    kind: ClassVar[str] = "product"
+    dtype: str
+    bias: bool = False
+    relu: bool = False
+
+    @property
+    def buffers(self) -> int:
+        """How many addresses begin the arguments."""
+        return 3 + self.bias
