@@ -41,11 +41,11 @@ def _numbers(computes: Convolution, buffers: tuple[str, ...]) -> tuple[tuple[str
     return buffers, _NUMBERS.split()
 
 
-def _constants(computes: Convolution) -> list[str]:
-    """Steps and dilations, which are part of the text: division by them is cheap so."""
+def _constants(computes: Convolution) -> list[tuple[str, int]]:
+    """Numbers that are part of the text: division by them is cheap so."""
     (down, across), (by_row, by_column) = computes.steps, computes.dilations
-    names = {"step_y": down, "step_x": across, "apart_y": by_row, "apart_x": by_column}
-    return [f"{name} = int64({value})" for name, value in names.items()]
+    names = {"STEP_Y": down, "STEP_X": across, "APART_Y": by_row, "APART_X": by_column}
+    return list({**names, "PARTS": computes.parts, "ONE": 1}.items())
 
 
 def _row_table(height: str, width: str) -> list[str]:
@@ -71,10 +71,10 @@ def _forward(computes: Convolution) -> Tiling:
     left = Factor(
         "images",
         (
-            "SIDE_y = load(ys, OUTER) + tap_y * apart_y",
-            "SIDE_x = load(xs, OUTER) + tap_x * apart_x",
+            "SIDE_y = load(ys, OUTER) + tap_y * APART_Y",
+            "SIDE_x = load(xs, OUTER) + tap_x * APART_X",
         ),
-        "load(bases, OUTER) + (tap_y * apart_y * width + tap_x * apart_x) * channels + INNER",
+        "load(bases, OUTER) + (tap_y * APART_Y * width + tap_x * APART_X) * channels + INNER",
         _all(
             "le(NONE, SIDE_y)",
             "lt(SIDE_y, height)",
@@ -96,10 +96,9 @@ def _forward(computes: Convolution) -> Tiling:
         computes.dtype,
         *_numbers(computes, buffers),
         [
-            *_constants(computes),
             "m = n_images * rows_out * columns_out",
             "n = features",
-            "lead = int64(1)",
+            "lead = ONE",
             "taps = high * wide",
         ],
         left,
@@ -108,8 +107,8 @@ def _forward(computes: Convolution) -> Tiling:
         tables=("bases", "ys", "xs"),
         table=[
             *_row_table("rows_out", "columns_out"),
-            "y_first = y_of * step_y - above",
-            "x_first = x_of * step_x - before",
+            "y_first = y_of * STEP_Y - above",
+            "x_first = x_of * STEP_X - before",
             "store(ys, e, y_first)",
             "store(xs, e, x_first)",
             "store(bases, e, ((image_of * height + y_first) * width + x_first) * channels)",
@@ -117,6 +116,7 @@ def _forward(computes: Convolution) -> Tiling:
         loops=_TAPS,
         bias=computes.bias,
         relu=computes.relu,
+        constants=_constants(computes),
     )
 
 
@@ -125,19 +125,19 @@ def _images(computes: Convolution) -> Tiling:
         "scores",
         (
             # Of a window whose tap falls on the pixel: from where it would begin in steps.
-            "SIDE_down = load(ys, OUTER) - tap_y * apart_y",
-            "SIDE_over = load(xs, OUTER) - tap_x * apart_x",
-            "SIDE_y = truncatediv(SIDE_down, step_y)",
-            "SIDE_x = truncatediv(SIDE_over, step_x)",
+            "SIDE_down = load(ys, OUTER) - tap_y * APART_Y",
+            "SIDE_over = load(xs, OUTER) - tap_x * APART_X",
+            "SIDE_y = truncatediv(SIDE_down, STEP_Y)",
+            "SIDE_x = truncatediv(SIDE_over, STEP_X)",
         ),
         "((load(bases, OUTER) + SIDE_y) * columns_out + SIDE_x) * features + INNER",
         _all(
             "le(NONE, SIDE_down)",
             "lt(SIDE_y, rows_out)",
-            "eq(SIDE_y * step_y, SIDE_down)",
+            "eq(SIDE_y * STEP_Y, SIDE_down)",
             "le(NONE, SIDE_over)",
             "lt(SIDE_x, columns_out)",
-            "eq(SIDE_x * step_x, SIDE_over)",
+            "eq(SIDE_x * STEP_X, SIDE_over)",
             "lt(INNER, features)",
             "lt(top + OUTER, m)",
         ),
@@ -154,10 +154,9 @@ def _images(computes: Convolution) -> Tiling:
         computes.dtype,
         *_numbers(computes, ("filters", "scores", "images")),
         [
-            *_constants(computes),
             "m = n_images * height * width",
             "n = channels",
-            "lead = int64(1)",
+            "lead = ONE",
             "taps = high * wide",
         ],
         left,
@@ -171,6 +170,7 @@ def _images(computes: Convolution) -> Tiling:
             "store(bases, e, image_of * rows_out)",
         ],
         loops=_TAPS,
+        constants=_constants(computes),
     )
 
 
@@ -184,7 +184,7 @@ def _filters(computes: Convolution) -> Tiling:
     )
     right = Factor(
         "images",
-        ("SIDE_x = (INNER) * step_x + x_first",),
+        ("SIDE_x = (INNER) * STEP_X + x_first",),
         "(lines_before + SIDE_x) * channels + first + OUTER",
         _all(
             "le(NONE, y)",
@@ -200,13 +200,12 @@ def _filters(computes: Convolution) -> Tiling:
         computes.dtype,
         *_numbers(computes, ("images", "scores", "filters")),
         [
-            *_constants(computes),
             "m = features",
             "n = channels",
             "taps = high * wide",
-            f"lead = taps * int64({computes.parts})",
+            "lead = taps * PARTS",
             "every_line = n_images * rows_out",
-            f"lines_each = truncatediv(every_line + {computes.parts - 1}, int64({computes.parts}))",
+            f"lines_each = truncatediv(every_line + {computes.parts - 1}, PARTS)",
         ],
         left,
         right,
@@ -216,18 +215,19 @@ def _filters(computes: Convolution) -> Tiling:
             "piece = truncatediv(number, taps)",
             "tap = truncatemod(number, taps)",
             "tap_y = truncatediv(tap, wide)",
-            "x_first = truncatemod(tap, wide) * apart_x - before",
-            "y_first = tap_y * apart_y - above",
+            "x_first = truncatemod(tap, wide) * APART_X - before",
+            "y_first = tap_y * APART_Y - above",
             "lines_end = minimum((piece + 1) * lines_each, every_line)",
         ],
         loops=[
             "for line in range(piece * lines_each, lines_end):",
             "image = truncatediv(line, rows_out)",
-            "y = truncatemod(line, rows_out) * step_y + y_first",
+            "y = truncatemod(line, rows_out) * STEP_Y + y_first",
             "lines_before = (image * height + y) * width",
             "pixels = line * columns_out",
         ],
         place="((piece * m + ROW) * taps + tap) * n",
+        constants=_constants(computes),
     )
 
 

@@ -47,6 +47,7 @@ class Tiling:
     needs.  table: lines for every row `e` of a tile, once per tile, with the names of the tables
     that they store to.  loops: headers around the innermost loop, and their lines.  extent: how
     long that is.  bias, relu: what is done to the sums.  place: where the result has row `ROW`.
+    constants: further numbers that are part of the text.
     """
 
     dtype: str
@@ -63,6 +64,7 @@ class Tiling:
     bias: bool = False
     relu: bool = False
     place: str = "(number * m + ROW) * n"
+    constants: Sequence[tuple[str, int]] = ()
 
     @property
     def each(self) -> int:
@@ -93,6 +95,7 @@ class Tiling:
         """The kernel's text."""
         numbers = {"ZERO": f"{self.held}(0.0)", "TILE": f"int64({self.tile})"}
         numbers |= {"DEPTH": f"int64({_DEPTH})", "ACROSS": f"int64({_ACROSS})", "NONE": "int64(0)"}
+        numbers |= {name: f"int64({value})" for name, value in self.constants}
         read = tuple(range(len(self.buffers) - 1))
         head = [f"CONSTANT = {read}", *(f"{name} = {value}" for name, value in numbers.items())]
         body = ["def kernel(args, rows, columns):", *_indented(self._lines())]
