@@ -98,7 +98,7 @@ class Math(Library):
     def prepared(self, computes: Convolution, words: Any) -> Callable[[], None] | None:
         """See Library."""
         sizes = tuple(words[computes.buffers : computes.buffers + 11])
-        is_fast = computes.dtype != "float32" or bool(settings.get("tf32"))
+        is_fast = computes.dtype == "float32" and bool(settings.get("tf32"))
         key = (computes, sizes, is_fast)
         with self._lock:
             self._open()
@@ -139,7 +139,9 @@ class Math(Library):
         if behind is None:
             return None
         graph = _graph(self._names, self._handle, computes, sizes, behind)
-        unwanted = {_REDUCED, _RANDOM_ORDER} | (set() if is_fast else {_TENSOR_CORE, _NARROWED})
+        unwanted = {_REDUCED, _RANDOM_ORDER} | (set() if is_fast else {_NARROWED})
+        if computes.dtype == "float32" and not is_fast:
+            unwanted.add(_TENSOR_CORE)
         for config in _configs(self._names, graph):
             if _notes(self._names, config).isdisjoint(unwanted):
                 plan = _Plan.of(self._names, self._handle, config)
@@ -165,9 +167,9 @@ def _behind(computes: Convolution, sizes: Sequence[int]) -> list[int] | None:
 class _Descriptor:
     """One of the library's descriptors; those that it is made of stay as long as it does."""
 
-    def __init__(self, names: Any, kind: int) -> None:
+    def __init__(self, names: Any, kind: int, *parts: _Descriptor) -> None:
         self.names, self.pointer = names, c_void_p()
-        self._parts: list[_Descriptor] = []
+        self._parts = [*parts]
         create = asked("cudnnBackendCreateDescriptor", names.cudnnBackendCreateDescriptor)
         create(kind, ctypes.byref(self.pointer))
 
@@ -270,7 +272,7 @@ def _configs(names: Any, graph: _Descriptor) -> Iterator[_Descriptor]:
         if not heuristics.is_finished():
             continue
         count = heuristics.get(_RESULTS, _DESCRIPTOR, None, 0)
-        made = [_Descriptor(names, _CONFIG) for _ in range(count)]
+        made = [_Descriptor(names, _CONFIG, graph) for _ in range(count)]
         held = (c_void_p * count)(*(each.pointer.value for each in made))
         yield from made[: heuristics.get(_RESULTS, _DESCRIPTOR, held, count)]
 

@@ -56,8 +56,8 @@ _WANTED = {
     _PACK: {1000: 3, 1001: 6, 1003: 6},
 }
 # What engines are like, the "best" first: their notes, and whether they run on this card.
-ENGINES: list[tuple[tuple[int, ...], bool]] = [((4,), True), ((0, 1), True), ((), False)]
-ALWAYS: list[tuple[tuple[int, ...], bool]] = [((2,), True), ((9,), True)]
+ENGINES: list[tuple[tuple[int, ...], bool]] = [((4,), True), ((0, 1), True), ((0,), True)]
+ALWAYS: list[tuple[tuple[int, ...], bool]] = [((2,), True), ((), False), ((9,), True)]
 WORKSPACE = 1 << 12
 _HANDLE = 0xD44
 OK, BAD, NOT_SUPPORTED = 0, 2000, 3000
@@ -225,8 +225,9 @@ class FakeCudnn:
     @staticmethod
     def _convolved(kind: int, arrays: dict[str, np.ndarray], how: dict[Any, Any]) -> np.ndarray:
         """A product for each tap, in float64."""
-        wide = {role: array.astype(np.float64) for role, array in arrays.items()}
-        wide[_RESULT[kind]][...] = 0
+        wide = {role: np.zeros(array.shape) for role, array in arrays.items()}
+        for role in arrays.keys() - {_RESULT[kind]}:
+            wide[role][...] = arrays[role]
         images, filters, scores = (wide[role] for role in (_IMAGES, _FILTERS, _SCORES))
         ends = list(zip(how[105], how[104]))
         padded = np.pad(images, [(0, 0), (0, 0), *ends])

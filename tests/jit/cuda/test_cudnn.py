@@ -68,8 +68,8 @@ def test_other_types(dtype: str, way: str, library: FakeCudnn) -> None:
     found = computed(shape, dtype, way)
     wanted = shape.wanted(way, *given(shape, dtype, way))
     np.testing.assert_array_equal(found, wanted.astype(found.dtype))
-    # (Tensor cores take halves as they are.)
-    assert library.convolutions == [(9,) if dtype == "float64" else (0, 1)]
+    # Tensor cores take these as they are.
+    assert library.convolutions == [(0,)]
 
 
 @pytest.mark.parametrize("way", ["forward", "filters"])
