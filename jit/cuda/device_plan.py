@@ -21,7 +21,7 @@ from ..codegen.compile import parts_of
 from ..codegen.words import Unfit
 from ..kernel import ir
 from ..kernel.sizes import same
-from ..library.computed import MatrixProduct
+from ..library.computed import Computed
 from ..library.library_kernel import LibraryKernel
 from ..program.tensor_ir import Value, home
 from ..runtime.plan import Plan, native_steps, scheduled, timed
@@ -49,7 +49,7 @@ class Launch:
     writes: tuple[VariableStorage, ...]
     cuts: tuple[bool, bool] = (False, False)
     library: Library | None = None
-    computes: MatrixProduct | None = None
+    computes: Computed | None = None
     words: int = 0
 
 
@@ -142,9 +142,7 @@ def _compiled(
     )
 
 
-def _library(
-    device: Device, step: KernelStep | CallStep
-) -> tuple[Library | None, MatrixProduct | None]:
+def _library(device: Device, step: KernelStep | CallStep) -> tuple[Library | None, Computed | None]:
     """What computes a step in the place of its kernel, and what that is."""
     kernel = step.kernel
     computes = kernel.computes if isinstance(kernel, LibraryKernel) else None

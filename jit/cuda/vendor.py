@@ -24,10 +24,10 @@ Functions = Mapping[str, Sequence[Any]]
 
 def libraries(card: Card) -> dict[str, Library]:
     """What computes what on a card, by kind (jit/library/computed.py)."""
-    from . import cublas
+    from . import cublas, cudnn
 
     found: dict[str, Library] = {}
-    for module in (cublas,):
+    for module in (cublas, cudnn):
         names = opened(module.NAME, module.FUNCTIONS)
         if names is not None:
             library = module.Math(card, names)

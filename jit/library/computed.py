@@ -30,3 +30,33 @@ class MatrixProduct:
     def buffers(self) -> int:
         """How many addresses begin the arguments."""
         return 3 + self.bias
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """A convolution of images [n, height, width, channels] with filters [features, high, wide,
+    channels], or a gradient of one; scores [n, rows, columns, features] are what it gives.
+
+    way: "forward" (arguments images, filters, the bias if there is one, scores), "images" (filters,
+    scores, images) or "filters" (images, scores, filters: in `parts` that are to be added up).
+    Then n, height, width, channels, high, wide, features, rows, columns, and how many lines and
+    columns of zeros are above the images and left of them; below and right are as many as windows
+    need.  steps, dilations: of lines and columns.
+    """
+
+    kind: ClassVar[str] = "convolution"
+    dtype: str
+    way: str
+    steps: tuple[int, int]
+    dilations: tuple[int, int]
+    bias: bool = False
+    relu: bool = False
+    parts: int = 1
+
+    @property
+    def buffers(self) -> int:
+        """How many addresses begin the arguments."""
+        return 3 + self.bias
+
+
+Computed = MatrixProduct | Convolution

@@ -24,6 +24,7 @@ from .geometry import Axis, Padding, axes
 from .library_kernel import LibraryKernel
 from .matmul import matmul
 from .max_pool_argmax import AcceptsPooledGrad, Windows
+from .plain_forms import HALVES, in_float32
 from .template import specialise
 from .tiles import BLOCK
 from .vectors import BYTES, vectors
@@ -55,7 +56,11 @@ def conv2d(
     relu: bool = False,
 ) -> Any:
     """The convolution (plus bias, then relu, when asked for), or NotImplemented."""
-    if x.dtype not in BYTES or not _static(w.shape):
+    rest = strides, padding, dilations, data_format
+    if x.dtype in HALVES and not b.is_plain:
+        wide = None if bias is None else b.cast(bias, "float32")
+        return in_float32(b, conv2d, x, w, *rest, wide, relu)
+    if x.dtype not in (*BYTES, *HALVES) or not _static(w.shape):
         return NotImplemented
     if data_format == "NCHW":
         x = b.transpose(x, (0, 2, 3, 1))
@@ -88,7 +93,12 @@ def conv2d_input_gradient(
     data_format: str = "NHWC",
 ) -> Any:
     """The gradient with respect to the input, of shape `input_shape`, or NotImplemented."""
-    if dy.dtype not in BYTES or not _static(w.shape):
+    rest = strides, padding, dilations, data_format
+    if dy.dtype in HALVES and not b.is_plain:
+        wide = b.cast(w, "float32"), b.cast(dy, "float32")
+        found = conv2d_input_gradient(b, input_shape, *wide, *rest)
+        return found if found is NotImplemented else b.cast(found, dy.dtype)
+    if dy.dtype not in (*BYTES, *HALVES) or not _static(w.shape):
         return NotImplemented
     shape = list(input_shape)
     if data_format == "NCHW":
@@ -113,7 +123,12 @@ def conv2d_filter_gradient(
     data_format: str = "NHWC",
 ) -> Any:
     """The gradient with respect to the filters, of shape `filter_shape`, or NotImplemented."""
-    if x.dtype not in BYTES or not _static(filter_shape):
+    rest = strides, padding, dilations, data_format
+    if x.dtype in HALVES and not b.is_plain:
+        wide = b.cast(x, "float32"), b.cast(dy, "float32")
+        found = conv2d_filter_gradient(b, wide[0], filter_shape, wide[1], *rest)
+        return found if found is NotImplemented else b.cast(found, x.dtype)
+    if x.dtype not in (*BYTES, *HALVES) or not _static(filter_shape):
         return NotImplemented
     if data_format == "NCHW":
         x, dy = b.transpose(x, (0, 2, 3, 1)), b.transpose(dy, (0, 2, 3, 1))

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..kernel.ir import declaration
-from .computed import MatrixProduct
+from .computed import Computed
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class LibraryKernel:
     text: str
     parts: tuple[LibraryKernel, ...] = ()
     block: tuple[int, int, int] | None = None
-    computes: MatrixProduct | None = None
+    computes: Computed | None = None
 
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""

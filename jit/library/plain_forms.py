@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, hint, is_positive, maximum, product
+from ..kernel.sizes import AnySize, hint, is_positive, maximum, product, same
 from ..program.tensor_ir import Launch
-from .block_product import DTYPES, TILE, block_product
+from . import block_forms
+from .block_product import DTYPES, block_product
 from .computed import MatrixProduct
 from .geometry import Axis
 from .shifted_views import padded_input
@@ -75,10 +76,13 @@ def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> 
     numbers = (m, n, k, lead, m * k, *left, k * n, *right)
 
     def launch(bias: bool = False, relu: bool = False) -> Launch:
+        kernel = block_product(x.dtype, bias, relu, transpose_x, not transpose_y)
+        assert kernel.block is not None
+        down, across, _ = kernel.block
         return Launch(
-            block_product(x.dtype, bias, relu),
+            kernel,
             numbers,
-            *(lead * m, TILE, n, TILE),
+            *(lead * m, down, n, across),
             operations=2 * lead * m * n * k,
             epilogue=launch,
             bias=bias,
@@ -92,16 +96,50 @@ def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> 
 def convolve(b: Any, x: Any, w: Any, both: Both, bias: Any = None, relu: bool = False) -> Any:
     """The convolution of images with filters [height, width, channels, features], with a bias and
     what is below zero cut off, if these are wanted."""
-    windows = _windows(b, padded_input(b, x, *both), both)
-    whole = (*windows.shape, w.shape[3])
-    pixels = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
-    total = b.reduce("sum", b.map(scalar.mul, pixels, b.broadcast(w, whole)), [3, 4, 5])
+    total = _sums(b, x, w, both)
     total = total if bias is None else b.map(scalar.add, total, bias)
     return b.map(lambda value: scalar.maximum(value, 0), total) if relu else total
 
 
+def _sums(b: Any, x: Any, w: Any, both: Both) -> Any:
+    if _is_product(both):
+        return _of_pixels(b, x, w)
+    if block_forms.is_worthwhile(b, x.dtype, w.shape, _pixels(x, both)):
+        return block_forms.convolve(b, x, w, both)
+    if x.dtype in HALVES:
+        return in_float32(b, _sums, x, w, both)
+    windows = _windows(b, padded_input(b, x, *both), both)
+    whole = (*windows.shape, w.shape[3])
+    pixels = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
+    return b.reduce("sum", b.map(scalar.mul, pixels, b.broadcast(w, whole)), [3, 4, 5])
+
+
+def _is_product(both: Both) -> bool:
+    """Is every window one pixel, and has every pixel a window?"""
+    return all(
+        a.window == a.stride == 1 and same(a.before, 0) and same(a.out, a.size) for a in both
+    )
+
+
+def _of_pixels(b: Any, x: Any, w: Any) -> Any:
+    """The product of all pixels with the filters of windows that are one pixel."""
+    *shape, channels = x.shape
+    flat = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
+    return b.reshape(matrix_product(b, *flat, False, False), (*shape, w.shape[3]))
+
+
+def _pixels(x: Any, both: Both) -> AnySize:
+    """How many windows there are."""
+    return product([x.shape[0], both[0].out, both[1].out])
+
+
 def convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to images of a shape."""
+    if block_forms.is_worthwhile(b, dy.dtype, w.shape, product(dy.shape[:3])):
+        return block_forms.convolve_back(b, shape, w, dy, both)
+    if dy.dtype in HALVES:
+        wide = b.cast(w, "float32"), b.cast(dy, "float32")
+        return b.cast(convolve_back(b, shape, *wide, both), dy.dtype)
     windows = _windows_of_gradient(b, dy, both, 0)
     whole = (*windows.shape, shape[3])
     scores = b.broadcast(b.reshape(windows, (*windows.shape, 1)), whole)
@@ -111,6 +149,14 @@ def convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: Both)
 
 def filter_gradient(b: Any, x: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to the filters."""
+    sizes = (both[0].window, both[1].window, x.shape[3], dy.shape[3])
+    if _is_product(both):
+        flat = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
+        return b.reshape(matrix_product(b, *flat, True, False), sizes)
+    if block_forms.is_worthwhile(b, x.dtype, sizes, product(dy.shape[:3])):
+        return block_forms.filter_gradient(b, x, dy, both)
+    if x.dtype in HALVES:
+        return in_float32(b, filter_gradient, x, dy, both)
     windows = _windows(b, padded_input(b, x, *both), both)
     n, high, wide, features = dy.shape
     whole = (*windows.shape, features)
