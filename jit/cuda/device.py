@@ -11,7 +11,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,6 +25,13 @@ class OutOfMemory(MemoryError):
     def __init__(self, count: int) -> None:
         super().__init__(f"no room for {count} bytes on the device")
         self.count = count
+
+
+class Made(NamedTuple):
+    """Where a kernel comes from: its key in the cache, and the seconds that it took to compile."""
+
+    key: str
+    seconds: float
 
 
 class Holder(Protocol):
@@ -62,6 +69,11 @@ class Device(ABC):
         if found is None:
             found = self._functions[kernel.symbol] = self._load(kernel)
         return found
+
+    @abstractmethod
+    def prepare(self, kernels: Sequence[KernelText]) -> dict[str, Made]:
+        """Compiles several kernels at once, as far as they are not; by symbol, where they come
+        from.  Those that need what a GPU has not are left out."""
 
     @property
     def limit_bytes(self) -> int:

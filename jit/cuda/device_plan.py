@@ -18,7 +18,6 @@ from ...engine.session.state import VariableStorage
 from .. import debug, threads
 from ..codegen import compile as compiler
 from ..codegen.compile import parts_of
-from ..codegen.words import Unfit
 from ..kernel import ir
 from ..kernel.sizes import same
 from ..program.tensor_ir import Value, home
@@ -26,9 +25,8 @@ from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
-from . import ptx
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
-from .device import Device, Memory
+from .device import Device, Made, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,14 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     with timed("compile", seconds):
         native = native_steps(schedule)
         texts = [_text(step) for step in native]
+        made = device.prepare([text for text in texts if text is not None])
+        texts = [text if text is not None and text.symbol in made else None for text in texts]
         left = [step for step, text in zip(native, texts) if text is None]
         wanted = [(step.kernel, None) for step in left]
         processor = dict(zip(map(id, left), compiler.compile_kernels(wanted)))
         kernels = [
-            processor.get(id(step)) or _compiled(device, t) for step, t in zip(native, texts)
+            _compiled(text, made[text.symbol]) if text is not None else processor[id(step)]
+            for step, text in zip(native, texts)
         ]
         parts = [compiler.compiled_parts(s.kernel) if id(s) in processor else [] for s in native]
     with timed("lay out", seconds):
@@ -105,28 +106,20 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
 
 
 def _text(step: KernelStep | CallStep) -> KernelText | None:
-    """The CUDA kernel of a step; None if it has none."""
+    """The CUDA kernel of a step, which may need what a GPU has not; None if it has none."""
     kernel = step.kernel
     # Parts are called by their address, and stacks lie in the host's memory.
     if isinstance(step, CallStep) and (parts_of(kernel) or step.node.effects.stack is not None):
         return None
-    text = kernel_text(kernel)
-    try:
-        ptx.written(text)
-    except Unfit:
-        return None
-    return text
+    return kernel_text(kernel)
 
 
-def _compiled(device: Device, text: KernelText | None) -> compiler.Compiled:
+def _compiled(text: KernelText, made: Made) -> compiler.Compiled:
     """What reports say of a CUDA kernel.  (Its address is not zero, which is that of jumps.)"""
-    assert text is not None
-    start = time.perf_counter()
-    device.function(text)
-    taken = time.perf_counter() - start
-    return compiler.Compiled(
-        1, text.form, text.symbol, taken, False, text.source, made=time.perf_counter()
-    )
+    is_cached = made.seconds == 0.0
+    names = text.form, made.key or text.symbol
+    now = time.perf_counter()
+    return compiler.Compiled(1, *names, made.seconds, is_cached, text.source, made=now)
 
 
 def _rows(
