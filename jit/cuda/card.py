@@ -34,6 +34,9 @@ _WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
 _THREADS = 8  # in which the driver compiles and loads kernels
 _PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE: page-locked for all contexts
 _NOT_RECORDED = "what a plan begins on the GPU is begun one by one, as it cannot be recorded: {}"
+# The context that a thread has made current.
+_CURRENT = threading.local()
+_CROSSING = threading.Lock()
 
 
 def binding() -> Any:
@@ -87,7 +90,9 @@ class Card(Device):
         self.total_bytes = _done(cu, cu.cuDeviceTotalMem(self._device))
         self._threads = threading.local()
         self._making = threading.Lock()
-        self._opened: tuple[Any, Any] | None = None
+        self._opened: Any = None  # the context and the stream
+        # Marks of copies from other cards.
+        self._crossings: dict[Card, tuple[Any, Any]] = {}
         self._pool: Any = None
         self._staging = Staging(self)
         # By symbol, where kernels come from; None: a GPU has not what it needs.
@@ -103,9 +108,9 @@ class Card(Device):
             with self._making:
                 self._opened = self._opened or self._open()
         context, stream = self._opened
-        if not getattr(self._threads, "is_ready", False):
+        if getattr(_CURRENT, "context", None) is not context:
             _done(cu, cu.cuCtxSetCurrent(context))
-            self._threads.is_ready = True
+            _CURRENT.context = context
         return stream
 
     def _open(self) -> tuple[Any, Any]:
@@ -208,6 +213,27 @@ class Card(Device):
     def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """See Device."""
         self._staging.download_all(pairs)
+
+    def copy_across(self, address: int, other: Device, there: int, count: int) -> None:
+        """See Device."""
+        if not isinstance(other, Card):
+            super().copy_across(address, other, there, count)
+            return
+        cu = self._cu
+        with _CROSSING:
+            if other not in self._crossings:
+                self._crossings[other] = other.new_mark(), self.new_mark()
+            before, after = self._crossings[other]
+            other.set_mark(before)
+            with self.issuing:
+                stream, (here, _), (elsewhere, _) = self.stream(), self._opened, other._opened
+                _done(cu, cu.cuStreamWaitEvent(stream, before, 0))
+                places = address, here, there, elsewhere
+                _done(cu, cu.cuMemcpyPeerAsync(*places, count, stream))
+            # What is copied must not be changed meanwhile.
+            self.set_mark(after)
+            with other.issuing:
+                _done(cu, cu.cuStreamWaitEvent(other.stream(), after, 0))
 
     # What `Staging` asks for.
 

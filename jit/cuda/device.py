@@ -137,6 +137,12 @@ class Device(ABC):
     def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """Copies from addresses into contiguous arrays, and waits once for all of them."""
 
+    def copy_across(self, address: int, other: Device, there: int, count: int) -> None:
+        """Copies from another device, behind all that was begun on both."""
+        array = np.empty(count, np.uint8)
+        other.download(array, there)
+        self.upload(address, array)
+
     @abstractmethod
     def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:
         """What begins a kernel, again and again, behind all that was begun before.

@@ -357,6 +357,16 @@ class FakeDriver(types.ModuleType):
         stream.begin(lambda: ctypes.memmove(*places, count) and None)
         return (OK,)
 
+    def cuMemcpyPeerAsync(
+        self, to: int, here: _Context, start: int, there: _Context, count: int, stream: _Stream
+    ) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None or stream.context is not here:
+            raise Misuse("a copy between cards is begun where it cannot be")
+        if not self._within(here, to, count) or not self._within(there, start, count):
+            return (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
+        stream.begin(lambda: ctypes.memmove(to, start, count) and None)
+        return (OK,)
+
     # Kernels.
 
     def cuLinkCreate(self, count: int, options: Any, values: Any) -> tuple[CUresult, list[bytes]]:
