@@ -57,7 +57,7 @@ def visible_gpus(config: Any) -> list[int]:
 
 
 def gpu_backend(numbers: Sequence[int], config: Any = None) -> Any:
-    """What runs plans on the first GPU of a session, given the numbers of all; None if none.
+    """What runs plans on the GPUs of a session, given their numbers: the first; None if none.
 
     Of a GPU's memory this process takes the share that the ConfigProto says.
     """
@@ -70,7 +70,10 @@ def gpu_backend(numbers: Sequence[int], config: Any = None) -> Any:
         for number in numbers:
             device = gpus()[number]
             device.most_bytes = int(min(share, 1.0) * device.total_bytes)
-    return Gpu(gpus()[numbers[0]])
+    places = [Gpu(gpus()[number]) for number in numbers]
+    for place in places:
+        place.all = places
+    return places[0]
 
 
 def kind_and_memory(device: str) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...engine.printable import printable
-from . import object_file, store
+from . import device_file, object_file, store
 from .kernel_text import is_kernel, split_header
 
 # What decides whether this installation, on this machine, can still ask for an entry.
@@ -198,7 +198,8 @@ def source_of(item: Item) -> str:
 
 
 def assembly_of(item: Item) -> str:
-    """The machine code of an entry in readable form: compiled once more, for its processor.
+    """The machine code of an entry in readable form: compiled once more, for its processor; of a
+    GPU's kernel its PTX.
 
     ValueError where this installation has another compiler than the entry's.  Imports Numba.
     """
@@ -212,6 +213,11 @@ def assembly_of(item: Item) -> str:
     source = source_of(item)
     if not is_kernel(source):
         raise ValueError("its kernel.py is no kernel's: it does more than define functions")
+    if device_file.is_of_gpu(item.labels.get("triple", "")):
+        from ..cuda import device_code
+
+        symbol = store.manifest_of(item.place)["symbol"]
+        return device_code.assembly(symbol, source, item.labels)
     return compiler.assembly(item.name, source, item.labels)
 
 
@@ -259,8 +265,12 @@ def is_outdated(item: Item) -> bool:
     """Was an entry made by other versions of the compiler than the ones installed?"""
     from ..codegen.compile import labels_of
 
-    now = dict(labels_of(""))
-    return any(item.labels.get(name) != now[name] for name in _ORIGINAL)
+    now, names = dict(labels_of("")), _ORIGINAL
+    if "cuda" in item.labels:
+        from ..cuda import device_code
+
+        now["cuda"], names = device_code.version(), (*names, "cuda")
+    return any(item.labels.get(name) != now[name] for name in names)
 
 
 # Soundness
@@ -308,7 +318,9 @@ def fault(place: Path) -> str:
 def object_fault(text: str, entry: store.Entry) -> str:
     """What is wrong with the object file of an entry with such a key.txt, if that names a system;
     others are never asked for."""
-    triple = labels_in(text).get("triple")
+    triple = labels_in(text).get("triple", "")
+    if device_file.is_of_gpu(triple):
+        return device_file.problem(entry.object_code, entry.symbol)
     return object_file.problem(entry.object_code, entry.symbol, triple) if triple else ""
 
 

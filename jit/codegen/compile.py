@@ -11,7 +11,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache as memoize
 from pathlib import Path
@@ -95,10 +95,17 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     # Looked up without the lock first: a plan whose kernels are all there does not wait for another
     # thread's compiling.
     if not all(key in _DONE for key, _ in every):
-        stopping.await_release(_LOCK)
-        with _LOCK:
+        with alone():
             _obtain({key: item for key, item in every if key not in _DONE})
     return [_DONE[key] for key in keys]
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """While it is open nothing else is compiled in this process."""
+    stopping.await_release(_LOCK)
+    with _LOCK:
+        yield
 
 
 def parts_of(kernel: Kernel | LibraryKernel) -> tuple[LibraryKernel, ...]:
@@ -169,7 +176,7 @@ def _kept(
     job, code, seconds = made
     facts = origin() if origin else store.Facts()
     facts = replace(facts, name=kernel.name, seconds=seconds, code_bytes=_code_bytes(code))
-    source = _header(kernel, facts, target.current().cpu) + job.source
+    source = header_of(kernel, facts, target.current().cpu) + job.source
     entry = store.Entry(job.symbol, source, code)
     STATS.compiles += 1
     STATS.seconds += seconds
@@ -348,7 +355,8 @@ def _code_bytes(code: bytes) -> int:
     return sum(section.size() for section in sections if section.is_text())
 
 
-def _header(kernel: Kernel | LibraryKernel, facts: store.Facts, cpu: str) -> str:
+def header_of(kernel: Kernel | LibraryKernel | None, facts: store.Facts, cpu: str) -> str:
+    """The comments above a kernel's source in the cache."""
     from ..cache.kernel_text import header
 
     return header(kernel if isinstance(kernel, Kernel) else None, facts, cpu)

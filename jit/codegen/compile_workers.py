@@ -19,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import IO
 
 from ...engine import settings, stopping
@@ -38,11 +38,15 @@ _REPLY = struct.Struct("<dQ")  # seconds, and the bytes of the object file that 
 
 @dataclass(frozen=True)
 class Job:
-    """A source to compile, and the name of the function that its object file defines."""
+    """A source to compile, and the name of the function that its object file defines.
+
+    card: the name of the GPU that it is compiled for, to PTX; else it is for the processor.
+    """
 
     source: str
     symbol: str
     is_library: bool
+    card: str = ""
 
 
 def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
@@ -50,11 +54,18 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
     from . import llvm
 
     for line in requests:
-        source, symbol, is_library, wanted = json.loads(line)
+        *fields, wanted = json.loads(line)
+        job = Job(*fields)
         start = time.perf_counter()
         with settings.override(target=wanted):
-            aim = target.current()
-            code = llvm.object_code(llvm.lowered(source, symbol, aim, is_library), aim)
+            if job.card:
+                from ..cuda.device_code import write
+
+                code = write(job)
+            else:
+                aim = target.current()
+                text = llvm.lowered(job.source, job.symbol, aim, job.is_library)
+                code = llvm.object_code(text, aim)
         replies.write(_REPLY.pack(time.perf_counter() - start, len(code)) + code)
         replies.flush()
 
@@ -159,7 +170,7 @@ class _Helper:
         return process
 
     def _ask(self, process: subprocess.Popen[bytes], job: Job) -> Made:
-        isolated.send(process, (job.source, job.symbol, job.is_library, self._target))
+        isolated.send(process, (*astuple(job), self._target))
         seconds, size = _REPLY.unpack(_exactly(process, _REPLY.size))
         return job, _exactly(process, size), seconds
 

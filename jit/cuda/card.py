@@ -3,33 +3,42 @@
 
 Numba's CUDA target lives in the same primary context, so memory and streams of the two mix.  All
 that a device does is in one stream, in order; whoever begins something in it without a method of
-this class holds `issuing`.  A driver compiles the PTX of kernels for its card and keeps the result
-in a cache of its own.
+this class holds `issuing`.  What the driver makes of kernels for its card is kept in the cache of
+all kernels (device_code.py).
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...engine import errors
-from . import ptx, vendor
+from ..codegen import compile as compiler
+from . import vendor
 from .cuda_kernel import Capability, KernelText
-from .device import Device, Library, OutOfMemory
+from .device import Device, Library, Made, OutOfMemory
+from .device_code import Code, find, kept, written
 from .launching import Extents
 from .staging import Staging
 
 _NAME_BYTES = 128
 _WITHOUT_DEFAULT_STREAM = 1  # CU_STREAM_NON_BLOCKING: not in step with others' work
 _WITHOUT_TIMES = 2  # CU_EVENT_DISABLE_TIMING
+_THREADS = 8  # in which the driver compiles and loads kernels
 _PORTABLE = 1  # CU_MEMHOSTALLOC_PORTABLE: page-locked for all contexts
 _NOT_RECORDED = "what a plan begins on the GPU is begun one by one, as it cannot be recorded: {}"
+# The context that a thread has made current.
+_CURRENT = threading.local()
+_CROSSING = threading.Lock()
 
 
 def binding() -> Any:
@@ -83,9 +92,13 @@ class Card(Device):
         self.total_bytes = _done(cu, cu.cuDeviceTotalMem(self._device))
         self._threads = threading.local()
         self._making = threading.Lock()
-        self._opened: tuple[Any, Any] | None = None
+        self._opened: Any = None  # the context and the stream
+        # Marks of copies from other cards.
+        self._crossings: dict[Card, tuple[Any, Any]] = {}
         self._pool: Any = None
         self._staging = Staging(self)
+        # By symbol, where kernels come from; None: a GPU has not what it needs.
+        self._made: dict[str, Made | None] = {}
         # Whether work is recorded at the moment, and memory that is to be freed then.
         self._is_recording = False
         self._freed: list[int] = []
@@ -97,9 +110,9 @@ class Card(Device):
             with self._making:
                 self._opened = self._opened or self._open()
         context, stream = self._opened
-        if not getattr(self._threads, "is_ready", False):
+        if getattr(_CURRENT, "context", None) is not context:
             _done(cu, cu.cuCtxSetCurrent(context))
-            self._threads.is_ready = True
+            _CURRENT.context = context
         return stream
 
     def stream_handle(self) -> int:
@@ -121,11 +134,67 @@ class Card(Device):
         _done(cu, cu.cuMemPoolSetAttribute(pool, limit, cu.cuuint64_t((1 << 64) - 1)))
         return context, _done(cu, cu.cuStreamCreate(_WITHOUT_DEFAULT_STREAM))
 
-    def _load(self, kernel: KernelText) -> Any:
+    def prepare(self, kernels: Sequence[KernelText]) -> dict[str, Made]:
+        """See Device."""
+        new = {k.symbol: k for k in kernels if k.symbol not in self._made}
+        with ThreadPoolExecutor(_THREADS, "numbaflow-kernels") as pool:
+
+            def begin(work: Callable[..., Any], *args: Any) -> Future[Any]:
+                # (Settings may be those of a block.)
+                return pool.submit(copy_context().run, work, *args)
+
+            finds = {symbol: begin(find, k, self.capability) for symbol, k in new.items()}
+            codes = {symbol: found.result() for symbol, found in finds.items()}
+            missing = [new[symbol] for symbol, code in codes.items() if code is None]
+            compiler.STATS.hits += len(codes) - len(missing)
+            loads = [
+                begin(self._take_code, new[symbol], code)
+                for symbol, code in codes.items()
+                if code is not None
+            ]
+            for kernel, code, seconds in written(missing, self.capability):
+                loads.append(begin(self._finish, kernel, code, seconds))
+            for load in loads:
+                load.result()
+        symbols = dict.fromkeys(kernel.symbol for kernel in kernels)
+        return {symbol: made for symbol in symbols if (made := self._made[symbol]) is not None}
+
+    def _finish(self, kernel: KernelText, code: bytes, seconds: float) -> None:
+        """Takes a kernel whose PTX is written."""
+        start = time.perf_counter()
+        found = kept(kernel, self.capability, code, seconds, self._assembled)
+        self._take_code(kernel, found._replace(seconds=seconds + time.perf_counter() - start))
+
+    def _take_code(self, kernel: KernelText, code: Code) -> None:
+        if code.is_none:
+            self._made[kernel.symbol] = None
+            return
         cu, _ = self._cu, self.stream()
-        code = ptx.ptx(kernel, self.capability).encode() + b"\0"
-        module = _done(cu, cu.cuModuleLoadData(code))
-        return _done(cu, cu.cuModuleGetFunction(module, kernel.symbol.encode()))
+        # (A text ends with a zero; what is no text says itself how long it is.)
+        module = _done(cu, cu.cuModuleLoadData(code.image + b"\0"))
+        function = _done(cu, cu.cuModuleGetFunction(module, kernel.symbol.encode()))
+        self._functions[kernel.symbol] = function
+        self._made[kernel.symbol] = Made(code.key, code.seconds)
+
+    def _assembled(self, text: bytes) -> bytes:
+        """The driver's machine code for PTX; PTX where it cannot make it apart from loading it."""
+        cu, _ = self._cu, self.stream()
+        state = _done(cu, cu.cuLinkCreate(0, [], []))
+        try:
+            kind, data = cu.CUjitInputType.CU_JIT_INPUT_PTX, text + b"\0"
+            (error,) = cu.cuLinkAddData(state, kind, data, len(data), b"kernel", 0, [], [])
+            if error != cu.CUresult.CUDA_SUCCESS:
+                return text
+            error, address, count = cu.cuLinkComplete(state)
+            is_done = error == cu.CUresult.CUDA_SUCCESS
+            return ctypes.string_at(address, count) if is_done else text
+        finally:
+            _done(cu, cu.cuLinkDestroy(state))
+
+    def _load(self, kernel: KernelText) -> Any:
+        if kernel.symbol not in self.prepare([kernel]):
+            raise errors.internal(f"a GPU has not what kernel {kernel.symbol} needs")
+        return self._functions[kernel.symbol]
 
     def _allocate(self, count: int) -> int:
         with self.issuing:
@@ -155,6 +224,27 @@ class Card(Device):
     def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """See Device."""
         self._staging.download_all(pairs)
+
+    def copy_across(self, address: int, other: Device, there: int, count: int) -> None:
+        """See Device."""
+        if not isinstance(other, Card):
+            super().copy_across(address, other, there, count)
+            return
+        cu = self._cu
+        with _CROSSING:
+            if other not in self._crossings:
+                self._crossings[other] = other.new_mark(), self.new_mark()
+            before, after = self._crossings[other]
+            other.set_mark(before)
+            with self.issuing:
+                stream, (here, _), (elsewhere, _) = self.stream(), self._opened, other._opened
+                _done(cu, cu.cuStreamWaitEvent(stream, before, 0))
+                places = address, here, there, elsewhere
+                _done(cu, cu.cuMemcpyPeerAsync(*places, count, stream))
+            # What is copied must not be changed meanwhile.
+            self.set_mark(after)
+            with other.issuing:
+                _done(cu, cu.cuStreamWaitEvent(other.stream(), after, 0))
 
     # What `Staging` asks for.
 

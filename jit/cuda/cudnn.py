@@ -120,7 +120,7 @@ class Math(Library):
         return launch
 
     def _open(self) -> None:
-        self._card.stream()
+        self._card.stream_handle()
         if self._handle is None:
             handle = c_void_p()
             asked("cudnnCreate", self._names.cudnnCreate)(ctypes.byref(handle))
@@ -128,7 +128,7 @@ class Math(Library):
 
     def _follow(self) -> None:
         """Has the library work in the card's stream."""
-        stream = self._card.stream()
+        stream = self._card.stream_handle()
         if stream != self._stream:
             asked("cudnnSetStream", self._names.cudnnSetStream)(self._handle, stream)
             self._stream = stream

@@ -11,7 +11,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,6 +25,13 @@ class OutOfMemory(MemoryError):
     def __init__(self, count: int) -> None:
         super().__init__(f"no room for {count} bytes on the device")
         self.count = count
+
+
+class Made(NamedTuple):
+    """Where a kernel comes from: its key in the cache, and the seconds that it took to compile."""
+
+    key: str
+    seconds: float
 
 
 class Holder(Protocol):
@@ -97,6 +104,11 @@ class Device(ABC):
             found = self._functions[kernel.symbol] = self._load(kernel)
         return found
 
+    @abstractmethod
+    def prepare(self, kernels: Sequence[KernelText]) -> dict[str, Made]:
+        """Compiles several kernels at once, as far as they are not; by symbol, where they come
+        from.  Those that need what a GPU has not are left out."""
+
     @property
     def limit_bytes(self) -> int:
         """The bytes that this process may take."""
@@ -158,6 +170,12 @@ class Device(ABC):
     @abstractmethod
     def download_all(self, pairs: Sequence[tuple[np.ndarray, int]]) -> None:
         """Copies from addresses into contiguous arrays, and waits once for all of them."""
+
+    def copy_across(self, address: int, other: Device, there: int, count: int) -> None:
+        """Copies from another device, behind all that was begun on both."""
+        array = np.empty(count, np.uint8)
+        other.download(array, there)
+        self.upload(address, array)
 
     @abstractmethod
     def launcher(self, function: Any, extents: Extents, words: Sequence[int]) -> Callable[[], None]:

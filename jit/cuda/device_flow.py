@@ -64,7 +64,7 @@ class Stretch:
         begin = self._recorded() or self._one_by_one
         begin()
         for cell in self.cells:
-            residency.wrote(cell)
+            residency.wrote(cell, self.run.device)
 
     def _recorded(self) -> Callable[[], None] | None:
         """What replays the launches, if they have been recorded, or are to be by now."""

@@ -8,7 +8,7 @@ the processor, and what it reads and writes is copied.  Imports the compiler.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,6 @@ from ...engine.session.state import VariableStorage
 from .. import debug, threads
 from ..codegen import compile as compiler
 from ..codegen.compile import parts_of
-from ..codegen.words import Unfit
 from ..kernel import ir
 from ..kernel.sizes import same
 from ..library.computed import Computed
@@ -28,9 +27,8 @@ from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
-from . import ptx
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
-from .device import Device, Library, Memory
+from .device import Device, Library, Made, Memory
 from .launching import PIECES
 
 
@@ -93,11 +91,19 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     with timed("compile", seconds):
         native = native_steps(schedule)
         texts = [_text(step) for step in native]
+        by_library = [_library(device, step)[0] is not None for step in native]
+        wanted_here = [text for text, is_done in zip(texts, by_library) if text and not is_done]
+        made = device.prepare(wanted_here)
+        texts = [
+            text if text is not None and (is_done or text.symbol in made) else None
+            for text, is_done in zip(texts, by_library)
+        ]
         left = [step for step, text in zip(native, texts) if text is None]
         wanted = [(step.kernel, None) for step in left]
         processor = dict(zip(map(id, left), compiler.compile_kernels(wanted)))
         kernels = [
-            processor.get(id(step)) or _compiled(device, step, t) for step, t in zip(native, texts)
+            _compiled(device, step, text, made) if text is not None else processor[id(step)]
+            for step, text in zip(native, texts)
         ]
         parts = [compiler.compiled_parts(s.kernel) if id(s) in processor else [] for s in native]
     with timed("lay out", seconds):
@@ -113,33 +119,26 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
 
 
 def _text(step: KernelStep | CallStep) -> KernelText | None:
-    """The CUDA kernel of a step; None if it has none."""
+    """The CUDA kernel of a step, which may need what a GPU has not; None if it has none."""
     kernel = step.kernel
     # Parts are called by their address, and stacks lie in the host's memory.
     if isinstance(step, CallStep) and (parts_of(kernel) or step.node.effects.stack is not None):
         return None
-    text = kernel_text(kernel)
-    try:
-        ptx.written(text)
-    except Unfit:
-        return None
-    return text
+    return kernel_text(kernel)
 
 
 def _compiled(
-    device: Device, step: KernelStep | CallStep, text: KernelText | None
+    device: Device, step: KernelStep | CallStep, text: KernelText, made: Mapping[str, Made]
 ) -> compiler.Compiled:
     """What reports say of a CUDA kernel.  (Its address is not zero, which is that of jumps.)"""
-    assert text is not None
-    start = time.perf_counter()
+    now = time.perf_counter()
     library = _library(device, step)[0]
-    if library is None:
-        device.function(text)
-    taken = time.perf_counter() - start
-    form = text.form if library is None else library.name
-    return compiler.Compiled(
-        1, form, text.symbol, taken, False, text.source, made=time.perf_counter()
-    )
+    if library is not None:
+        return compiler.Compiled(1, library.name, text.symbol, 0.0, True, text.source, made=now)
+    found = made[text.symbol]
+    names = text.form, found.key or text.symbol
+    is_cached = found.seconds == 0.0
+    return compiler.Compiled(1, *names, found.seconds, is_cached, text.source, made=now)
 
 
 def _library(device: Device, step: KernelStep | CallStep) -> tuple[Library | None, Computed | None]:

@@ -140,7 +140,7 @@ class DeviceRun(Run):
             self.there[places_of[number]] = address
         # Counts changes of addresses, but of what the argument blocks themselves are.
         self.moves = 0
-        self.copies: list[object] = [None] * len(self.cells)
+        self.copies: list[residency.DeviceCopy | None] = [None] * len(self.cells)
         self.launches = [self._prepared(row) for row in range(len(plan.rows))]
         self.written = [row.writes if isinstance(row, Launch) else () for row in plan.rows]
         self.has_calls = any(isinstance(row, ProcessorCall) for row in plan.rows)
@@ -271,18 +271,17 @@ class DeviceRun(Run):
         """Sees that the device has the newest contents of all variables, and where."""
         copies = self.copies
         for number, entry in enumerate(self.cells):
-            copy = entry[0].resident
-            if copy is None or copy is not copies[number] or not copy.is_current:
+            copy = copies[number]
+            if copy is None or entry[0].resident is not copy.of or not copy.is_current:
                 self._place_variable(number, entry)
 
     def _place_variable(self, number: int, entry: list[Any]) -> None:
         cell, _, places = entry
         if not self.plan.traced.still_holds(cell, residency.raw(cell)):
             raise StalePlan(cell.name)
-        address = residency.settle(cell, self.device)
+        copy = self.copies[number] = residency.settle(cell, self.device)
         entry[1] = residency.raw(cell)
-        self.copies[number] = cell.resident
-        self._point(places, address)
+        self._point(places, copy.memory.address)
 
     def _take(self, reserved: Reserved) -> None:
         super()._take(reserved)
@@ -301,8 +300,8 @@ class DeviceRun(Run):
         pairs += newer.values()
         if pairs:
             self.device.download_all(pairs)
-        for copy in newer:
-            copy.is_newer = False
+        for copies in newer:
+            copies.newest = None
 
     def _result(self, number: int) -> Any:
         return self.brought.pop(number)[()]

@@ -6,7 +6,7 @@ Imports the rest of this folder.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +30,16 @@ _WORKERS = 128
 
 
 class Gpu:
-    """The first GPU of a session: a place where its plans run."""
+    """A GPU of a session: a place where its plans run.
+
+    all: the GPUs of the session in their order, of which the first takes what asks for none.
+    """
 
     is_plain = True
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self.all: Sequence[Gpu] = [self]
         self._arenas: list[DeviceArena] = []
         device.ask_when_full(self)
 
@@ -48,10 +52,41 @@ class Gpu:
         """See Backend."""
         return frozenset(self.device.libraries)
 
-    def takes(self, segment: Segment) -> bool:
-        """Whether a segment runs here: as in TensorFlow, unless its operations are told not to."""
-        asked = {op._device for op in segment.operations[segment.start :]}
-        return not asked or any(_may_be_gpu(device) for device in asked)
+    def of(self, segment: Segment) -> Gpu | None:
+        """The GPU where a segment runs, as in TensorFlow unless its operations are told not to.
+
+        None: on the processor.
+        """
+        operations = segment.operations[segment.start : segment.end]
+        number = self._first(operations)
+        if number is not None:
+            return self.all[number]
+        asked = {op._device for op in operations}
+        return self if not asked or any(map(_may_be_gpu, asked)) else None
+
+    def end(self, operations: Sequence[Any], start: int, regions: Mapping[int, int]) -> int:
+        """How far one GPU runs operations: to the first that is told to run on another one."""
+        place, number = None, start
+        while len(self.all) > 1 and number < len(operations):
+            behind = regions.get(number, number + 1)
+            # (What branches or loops is one GPU's, whatever its operations say.)
+            wanted = self._first(operations[number:behind])
+            if place is not None and wanted not in (None, place):
+                return number
+            place = wanted if place is None else place
+            number = behind
+        return len(operations)
+
+    def _first(self, operations: Sequence[Any]) -> int | None:
+        """The number of the GPU that the first operation asks for which asks for one."""
+        numbers = (self._number(op._device) for op in operations)
+        return next((number for number in numbers if number is not None), None)
+
+    def _number(self, device: str) -> int | None:
+        """The number of the GPU that a device is, if it is one of the session's."""
+        kind, number = parse_device(device)[3:]
+        is_one = kind == "GPU" and number is not None and number < len(self.all)
+        return number if is_one else None
 
     def compile(self, traced: Traced) -> DevicePlan:
         """See Backend."""

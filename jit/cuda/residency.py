@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables that are on a device: which side has the newest contents, and copies when the other
-asks.
+"""Variables that are on devices: who has the newest contents, and copies when another asks.
 
 A variable that a run on a device uses becomes a `ResidentVariable`: its `value`, which all of the
-package reads, copies from the device first if the device was written last.  What is read through
-`value` may be written to as well, so the device takes it anew afterwards; `peek` is for those who
-only look.  Programs without a GPU have none of these.
+package reads, copies from a device first if that was written last.  What is read through `value`
+may be written to as well, so devices take it anew afterwards; `peek` is for those who only look.
+Several devices may have a copy each; it stays where it is, so that kernels find it there again.
+Programs without a GPU have none of these.
 """
 
 from __future__ import annotations
@@ -22,24 +22,40 @@ _HOST: Any = vars(VariableStorage)["value"]  # the slot, which `ResidentVariable
 
 
 class DeviceCopy:
-    """A variable's contents on a device."""
+    """A variable's contents on a device; whether they are the newest."""
 
-    __slots__ = ("device", "is_current", "is_newer", "memory", "version")
+    __slots__ = ("device", "is_current", "memory", "of")
 
-    def __init__(self, device: Device, count: int) -> None:
-        self.device, self.memory = device, Memory(device, count)
-        # Does the device have what the host has?  Does it have what the host has not?
-        self.is_current = self.is_newer = False
+    def __init__(self, of: Copies, device: Device, count: int) -> None:
+        self.of, self.device, self.memory = of, device, Memory(device, count)
+        self.is_current = False
+
+
+class Copies:
+    """The copies of one variable, and which of them has what the host has not."""
+
+    __slots__ = ("__weakref__", "by_device", "count", "newest")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.by_device: dict[Device, DeviceCopy] = {}
+        self.newest: DeviceCopy | None = None
 
     def bring(self, array: np.ndarray) -> None:
-        """Copies to the host what only the device has."""
-        if self.is_newer:
-            self.device.download(array, self.memory.address)
-            self.is_newer = False
+        """Copies to the host what only a device has."""
+        newest = self.newest
+        if newest is not None:
+            newest.device.download(array, newest.memory.address)
+            self.newest = None
+
+    def outdate(self, but: DeviceCopy | None = None) -> None:
+        """All copies but one are no longer the newest."""
+        for copy in self.by_device.values():
+            copy.is_current = copy is but
 
 
 class ResidentVariable(VariableStorage):
-    """A variable of which a device has a copy."""
+    """A variable of which devices have copies."""
 
     __slots__ = ()
 
@@ -49,7 +65,7 @@ class ResidentVariable(VariableStorage):
         array = _HOST.__get__(self)
         if array is not None and self.resident is not None:
             self.resident.bring(array)
-            self.resident.is_current = False
+            self.resident.outdate()
         return array  # type: ignore[no-any-return]
 
     @value.setter
@@ -72,33 +88,40 @@ def peek(cell: VariableStorage) -> np.ndarray:
     return array
 
 
-def newer(
-    cells: Iterable[VariableStorage], device: Device
-) -> dict[DeviceCopy, tuple[np.ndarray, int]]:
-    """The copies on a device that have what the host has not: where it goes, and where it is."""
-    copies = {cell.resident: raw(cell) for cell in cells if cell.resident is not None}
-    return {
-        copy: (array, copy.memory.address)
-        for copy, array in copies.items()
-        if copy.is_newer and copy.device is device
-    }
+def newer(cells: Iterable[VariableStorage], device: Device) -> dict[Copies, tuple[np.ndarray, int]]:
+    """Those whose newest contents only a device has: where they go, and where they are."""
+    found = {}
+    for cell in cells:
+        newest = None if cell.resident is None else cell.resident.newest
+        if newest is not None and newest.device is device:
+            found[newest.of] = raw(cell), newest.memory.address
+    return found
 
 
-def settle(cell: VariableStorage, device: Device) -> int:
-    """The address of a variable's contents on a device, which has the newest afterwards."""
+def settle(cell: VariableStorage, device: Device) -> DeviceCopy:
+    """A variable's copy on a device, which has the newest contents afterwards."""
     array = raw(cell)
-    copy = cell.resident
-    if copy is None or copy.device is not device or copy.memory.count != array.nbytes:
-        if copy is not None:
-            copy.bring(array)
+    copies = cell.resident
+    if copies is None or copies.count != array.nbytes:
         cell.__class__ = ResidentVariable
-        copy = cell.resident = DeviceCopy(device, array.nbytes)
+        copies = cell.resident = Copies(array.nbytes)
+    copy = copies.by_device.get(device)
+    if copy is None:
+        copy = copies.by_device[device] = DeviceCopy(copies, device, array.nbytes)
     if not copy.is_current:
-        device.upload(copy.memory.address, array)
+        address, newest = copy.memory.address, copies.newest
+        if newest is None:
+            device.upload(address, array)
+        else:
+            device.copy_across(address, newest.device, newest.memory.address, copies.count)
         copy.is_current = True
-    return copy.memory.address
+    return copy
 
 
-def wrote(cell: VariableStorage) -> None:
-    """Notes that the device changed its copy."""
-    cell.resident.is_newer = True
+def wrote(cell: VariableStorage, device: Device) -> None:
+    """Notes that a device changed its copy."""
+    copies = cell.resident
+    copy = copies.by_device[device]
+    if copies.newest is not copy or len(copies.by_device) > 1:
+        copies.newest = copy
+        copies.outdate(but=copy)

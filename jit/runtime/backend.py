@@ -6,7 +6,7 @@ jit/cuda/gpu.py is another; a session that has a GPU brings it along.  Imports t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -85,6 +85,14 @@ _PROCESSOR = Processor()
 
 
 def backend_of(segment: Segment) -> Backend:
-    """Where the plans of a segment run: on the session's GPU, if it has one and may use it."""
+    """Where the plans of a segment run: on a GPU of the session, if it has one and may use it."""
     gpu = segment.evaluate.session.gpu
-    return gpu if gpu is not None and gpu.takes(segment) else _PROCESSOR
+    return (gpu.of(segment) if gpu is not None else None) or _PROCESSOR
+
+
+def end_of(
+    session: BaseSession, operations: Sequence[Any], start: int, regions: Mapping[int, int]
+) -> int | None:
+    """How far operations run in one place, from one of them on; None: to the last."""
+    end = None if session.gpu is None else session.gpu.end(operations, start, regions)
+    return None if end == len(operations) else end

@@ -30,6 +30,7 @@ from ..trace.partition import cut, is_free
 from ..trace.segment import Segment, Traced
 from ..trace.tracer import is_handle
 from .async_runner import AsyncRunner
+from .backend import end_of
 from .evaluator import Evaluator
 from .late_sizes import LateSizes
 from .ownership import is_alone
@@ -486,6 +487,7 @@ class Runner:
                 handles,
                 self.regions,
                 constants,
+                end=end_of(self.evaluate.session, self.operations, start, self.regions),
             )
             self._segments[start, is_late] = SegmentPlans(segment, self.is_inner)
         return self._segments[start, is_late]

@@ -77,6 +77,7 @@ class FeedType:
 class Segment:
     """Operations from number `start` on, which are traced as far as one program goes.
 
+    end: the number of the first that is not to be part of it, if that is known.
     inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
     names those that are needed once the program ends in front of operation number `stop`.
     may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
@@ -103,6 +104,7 @@ class Segment:
     is_plain: bool = False
     offered: frozenset[str] = frozenset()
     varying: dict[Any, frozenset[int]] = field(default_factory=dict)
+    end: int | None = None
 
     @cached_property
     def present(self) -> frozenset[Any]:

@@ -148,7 +148,8 @@ class Tracer:
 
     def run(self) -> tuple[int, bool]:
         """Traces; the number of the first operation left out, and whether that is a barrier."""
-        number, end = self.segment.start, len(self.segment.operations)
+        number, end = self.segment.start, self.segment.end
+        end = len(self.segment.operations) if end is None else end
         for op in self.segment.constants:
             self.program.origin = op
             self._operation(op)

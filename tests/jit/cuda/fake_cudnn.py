@@ -94,7 +94,7 @@ class FakeCudnn:
         return call
 
     def _Create(self, place: int) -> int:
-        assert self.driver.context is not None
+        assert self.driver._context() is not None
         c_void_p.from_address(place).value = _HANDLE
         return OK
 
@@ -194,32 +194,40 @@ class FakeCudnn:
         c_int64.from_address(place).value, number.value = WORKSPACE, 1
         return OK
 
-    def _array(self, tensor: dict[Any, Any], address: int) -> np.ndarray:
+    def _array(self, context: Any, tensor: dict[Any, Any], address: int) -> np.ndarray:
         dtype = reference.numpy_dtype(_TYPES[tensor[901][0]])
         last = sum((n - 1) * s for n, s in zip(tensor[902], tensor[903])) + 1
         count = last * dtype.itemsize
-        assert self.driver._within(address, count), "outside of what is allocated"
+        assert self.driver._within(context, address, count), "outside of what is allocated"
         assert address % tensor[900][0] == 0, "not aligned as promised"
         flat = np.frombuffer((ctypes.c_uint8 * count).from_address(address), dtype)
         strides = [dtype.itemsize * step for step in tensor[903]]
         return np.lib.stride_tricks.as_strided(flat, tensor[902], strides)
 
     def _Execute(self, handle: int, plan: int, pack: int) -> int:
-        assert handle == _HANDLE and self.stream == 300
+        assert handle == _HANDLE
+        stream = self.driver.streams[self.stream]
         thing, packed = self.things[plan], self.things[pack]
         assert thing["done"] and packed["done"]
-        assert self.driver._within(packed[1003][0], WORKSPACE)
+        assert self.driver._within(stream.context, packed[1003][0], WORKSPACE)
         graph = self.things[self.things[thing[401][0]]["graph"]]
         operation = self.things[graph[801][0]]
         kind = operation["kind"]
         places = dict(zip(packed[1000], packed[1001]))
-        arrays = {}
-        for which, role in _ROLES[kind].items():
-            tensor = self.things[operation[which][0]]
-            arrays[role] = self._array(tensor, places[tensor[906][0]])
-        result = arrays[_RESULT[kind]]
-        result[...] = self._convolved(kind, arrays, self.things[operation[_HOW[kind]][0]])
-        self.convolutions.append(self._engine(thing[401][0])[0])
+        tensors = {role: self.things[operation[which][0]] for which, role in _ROLES[kind].items()}
+        how, engine = self.things[operation[_HOW[kind]][0]], self._engine(thing[401][0])[0]
+
+        def work() -> None:
+            """What the card does when its turn comes."""
+            arrays = {
+                role: self._array(stream.context, tensor, places[tensor[906][0]])
+                for role, tensor in tensors.items()
+            }
+            result = arrays[_RESULT[kind]]
+            result[...] = self._convolved(kind, arrays, how)
+            self.convolutions.append(engine)
+
+        stream.begin(work)
         return OK
 
     @staticmethod

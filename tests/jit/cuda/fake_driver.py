@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import re
+import struct
 import sys
 import threading
 import types
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from numbaflow.jit.cuda import ptx
+from numbaflow.jit.cuda import device_code
 from numbaflow.jit.cuda.cuda_kernel import KernelText
 from numbaflow.jit.cuda.emulated import EmulatedDevice
 
@@ -52,6 +53,12 @@ class CUmemPool_attribute(enum.IntEnum):
     """What of a pool can be set."""
 
     CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4
+
+
+class CUjitInputType(enum.IntEnum):
+    """What is linked."""
+
+    CU_JIT_INPUT_PTX = 1
 
 
 class CUstreamCaptureMode(enum.IntEnum):
@@ -148,6 +155,7 @@ class FakeDriver(types.ModuleType):
     CUdevice_attribute = CUdevice_attribute
     CUmemPool_attribute = CUmemPool_attribute
     CUstreamCaptureMode = CUstreamCaptureMode
+    CUjitInputType = CUjitInputType
     cuuint64_t = int
 
     def __init__(self, cards: int = 1, total_bytes: int = 1 << 30) -> None:
@@ -203,7 +211,8 @@ class FakeDriver(types.ModuleType):
         return OK, b"Fake\0".ljust(length, b"?")
 
     def cuDeviceGetAttribute(self, which: int, device: int) -> tuple[CUresult, int]:
-        return OK, {75: 9, 76: 0}[which]
+        # (No card has this, so what is cached for it is found by none.)
+        return OK, {75: 9, 76: 9}[which]
 
     def cuDeviceTotalMem(self, device: int) -> tuple[CUresult, int]:
         return OK, self.total_bytes
@@ -359,14 +368,43 @@ class FakeDriver(types.ModuleType):
         stream.begin(lambda: ctypes.memmove(*places, count) and None)
         return (OK,)
 
+    def cuMemcpyPeerAsync(
+        self, to: int, here: _Context, start: int, there: _Context, count: int, stream: _Stream
+    ) -> tuple[CUresult]:
+        if self._of_thread(stream).record is not None or stream.context is not here:
+            raise Misuse("a copy between cards is begun where it cannot be")
+        if not self._within(here, to, count) or not self._within(there, start, count):
+            return (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
+        stream.begin(lambda: ctypes.memmove(to, start, count) and None)
+        return (OK,)
+
     # Kernels.
+
+    def cuLinkCreate(self, count: int, options: Any, values: Any) -> tuple[CUresult, list[bytes]]:
+        self._context()
+        return OK, []
+
+    def cuLinkAddData(
+        self, state: list[bytes], kind: int, data: bytes, count: int, *rest: Any
+    ) -> tuple[CUresult]:
+        assert kind == CUjitInputType.CU_JIT_INPUT_PTX and len(data) == count
+        state.append(machine_code(_entry(data)))
+        return (OK,)
+
+    def cuLinkComplete(self, state: list[bytes]) -> tuple[CUresult, int, int]:
+        (code,) = state
+        held = ctypes.create_string_buffer(code, len(code))
+        self.threads.linked = held  # until the state goes
+        return OK, ctypes.addressof(held), len(code)
+
+    def cuLinkDestroy(self, state: list[bytes]) -> tuple[CUresult]:
+        if getattr(self.threads, "linked", None) is not None:
+            ctypes.memset(self.threads.linked, 0, len(self.threads.linked))
+        return (OK,)
 
     def cuModuleLoadData(self, image: bytes) -> tuple[CUresult, str]:
         self._context()
-        assert image.endswith(b"\0") and b".target sm_90" in image
-        found = re.findall(rb"\.entry (\w+)\(", image)
-        assert len(found) == 1
-        return OK, found[0].decode()
+        return OK, _entry(image)
 
     def cuModuleGetFunction(self, module: str, name: bytes) -> tuple[CUresult, Any]:
         assert module == name.decode()
@@ -396,15 +434,42 @@ class FakeDriver(types.ModuleType):
         return (OK,)
 
 
-def install(monkeypatch: Any, driver: FakeDriver) -> None:
-    """Has `card.py` find a driver, which learns what texts PTX is made of."""
-    real: Callable[..., str] = ptx.ptx
+def machine_code(symbol: str) -> bytes:
+    """An ELF file as those of NVIDIA's cards, with next to nothing in it."""
+    names = b"\0.shstrtab\0.text." + symbol.encode() + b"\0"
+    section = struct.Struct("<IIQQQQIIQQ")
+    start = 64 + len(names)
+    header = struct.pack(
+        *("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1\x33\7", 2, 190, 1, 0, 0, start),
+        *(0, 64, 0, 0, section.size, 3, 1),
+    )
+    sections = [
+        section.pack(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        section.pack(1, 3, 0, 0, 64, len(names), 0, 0, 1, 0),
+        section.pack(11, 1, 6, 0, 64, 0, 0, 0, 1, 0),
+    ]
+    return b"".join([header, names, *sections])
 
-    def noted(kernel: KernelText, *rest: Any) -> str:
+
+def _entry(image: bytes) -> str:
+    """The name of the one kernel of a module, which is PTX or what was linked."""
+    if image.startswith(b"\x7fELF"):
+        (found,) = re.findall(rb"\.text\.(\w+)\0", image)
+        return found.decode()
+    assert image.endswith(b"\0") and b".target sm_90" in image
+    (found,) = re.findall(rb"\.entry (\w+)\(", image)
+    return found.decode()
+
+
+def install(monkeypatch: Any, driver: FakeDriver) -> None:
+    """Has `card.py` find a driver, which learns what texts modules are made of."""
+    real = device_code.labels_of
+
+    def noted(kernel: KernelText, *rest: Any) -> Any:
         driver.texts[kernel.symbol] = kernel
         return real(kernel, *rest)
 
-    monkeypatch.setattr(ptx, "ptx", noted)
+    monkeypatch.setattr(device_code, "labels_of", noted)
     package = types.ModuleType("cuda.bindings")
     package.driver = driver  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cuda", types.ModuleType("cuda"))
