@@ -20,6 +20,7 @@ _LONG = 2048  # elements of a row from which on a block takes it
 _MOST_LANES = 1024
 _PER_LANE = 8  # elements that every lane of a long row has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
+_MOST_LAYERS = 64  # of a block, by its third side
 _BUSY = 1 << 18  # threads that keep a card busy
 _EACH = 4  # columns that a thread takes, if there are very many
 _MANY = 1 << 20
@@ -53,7 +54,7 @@ def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
 def _of_layers(rows: int, columns: int, length: int) -> Extents:
     """For few columns of a length: several threads share each."""
     lanes = min(_WARP, _power_above(columns))
-    most = min(SHARED_BY_LAYERS // lanes, max(_BUSY // max(rows * columns, 1), 1))
+    most = min(SHARED_BY_LAYERS // lanes, _MOST_LAYERS, max(_BUSY // max(rows * columns, 1), 1))
     layers = min(_power_above(length // _PER_LAYER), 1 << (most.bit_length() - 1))
     if layers < 2:
         lines = THREADS // lanes
