@@ -28,7 +28,7 @@ from ..library.step_table import (
     WANTED,
 )
 from ..runtime.driver import Flow
-from . import residency
+from . import device_stacks, residency
 from .device_plan import Launch, ProcessorCall
 
 if TYPE_CHECKING:
@@ -41,9 +41,15 @@ _MOST_RECORDS = 8  # of one stretch, whose addresses change
 
 
 class Stretch:
-    """Launches between one row and another (`end`, excluded), with nothing else among them."""
+    """Launches between one row and another (`end`, excluded), with nothing else among them.
 
-    __slots__ = ("cells", "end", "has_addresses", "launches", "moves", "played", "replay", "run")
+    (What asks for room on a stack of the device is answered before they begin.)
+    """
+
+    __slots__ = (
+        *("cells", "counts", "end", "has_addresses", "launches", "moves", "played", "replay"),
+        "run",
+    )
 
     def __init__(self, run: DeviceRun, first: int, end: int) -> None:
         self.run, self.end = run, end
@@ -52,6 +58,8 @@ class Stretch:
         self.launches = [launch for launch in found if launch is not nothing]
         written = [cell for row in range(first, end) for cell in run.written[row]]
         self.cells = tuple(dict.fromkeys(written))
+        counts = map(run.count_of, range(first, end))
+        self.counts = [count for count in counts if count is not None]
         # Kernels find addresses in the argument blocks; libraries are given them when they begin.
         self.has_addresses = any(
             type(entry) is not Launch or entry.library is not None for entry in entries
@@ -61,6 +69,8 @@ class Stretch:
 
     def play(self) -> None:
         """Begins all, behind what was begun before."""
+        if self.counts:
+            device_stacks.begin(self.run.device_stacks, self.counts)
         begin = self._recorded() or self._one_by_one
         begin()
         for cell in self.cells:
@@ -133,7 +143,8 @@ class DeviceFlow(Flow):
         run, end = self.run_of, row + 1
         while end < self.rows and end not in self._targets:
             number = self.first + end
-            if run.launches[number] is None or isinstance(run.plan.rows[number], ProcessorCall):
+            is_launch = isinstance(run.plan.rows[number], Launch)
+            if not is_launch and run.count_of(number) is None:
                 break
             end += 1
         found = self._stretches[row] = Stretch(run, self.first + row, self.first + end)

@@ -8,7 +8,7 @@ the processor, and what it reads and writes is copied.  Imports the compiler.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,13 +22,15 @@ from ..kernel import ir
 from ..kernel.sizes import same
 from ..library.computed import Computed
 from ..library.library_kernel import LibraryKernel
-from ..program.tensor_ir import Value, home
+from ..library.stacks import CONTROLS
+from ..program.tensor_ir import GrowableStack, Value, home
 from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device, Library, Made, Memory
+from .device_stacks import on_device, stack_of
 from .launching import PIECES
 
 
@@ -39,7 +41,7 @@ class Launch:
     positions: the number, among those of the template, of how many positions the nest has.
     cuts: of a library kernel, whether every row may be a thread's, and every column.  library: what
     computes in its place what it `computes`, if the device has that, from as many words of
-    arguments.
+    arguments.  stack: the one on the device that it uses; change: what it does to its counts.
     """
 
     text: KernelText
@@ -49,6 +51,8 @@ class Launch:
     library: Library | None = None
     computes: Computed | None = None
     words: int = 0
+    stack: GrowableStack | None = None
+    change: Callable[[int, int], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,8 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     schedule = scheduled(traced, seconds, PIECES)
     with timed("compile", seconds):
         native = native_steps(schedule)
-        texts = [_text(step) for step in native]
+        stacks = on_device(native)
+        texts = [_text(step, stacks) for step in native]
         by_library = [_library(device, step)[0] is not None for step in native]
         wanted_here = [text for text, is_done in zip(texts, by_library) if text and not is_done]
         made = device.prepare(wanted_here)
@@ -118,11 +123,12 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     return plan
 
 
-def _text(step: KernelStep | CallStep) -> KernelText | None:
+def _text(step: KernelStep | CallStep, stacks: frozenset[GrowableStack]) -> KernelText | None:
     """The CUDA kernel of a step, which may need what a GPU has not; None if it has none."""
     kernel = step.kernel
-    # Parts are called by their address, and stacks lie in the host's memory.
-    if isinstance(step, CallStep) and (parts_of(kernel) or step.node.effects.stack is not None):
+    stack = stack_of(step)
+    # Parts are called by their address, and other stacks lie in the host's memory.
+    if isinstance(step, CallStep) and (parts_of(kernel) or stack not in (None, *stacks)):
         return None
     return kernel_text(kernel)
 
@@ -188,7 +194,9 @@ def _launch(
         )
         values = step.reads[len(step.node.inputs) :]
         cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
-        return Launch(text, positions, _cells(values), cuts, *_library(device, step), words)
+        library, stack = _library(device, step), stack_of(step)
+        change = None if stack is None else CONTROLS[step.kernel.name]
+        return Launch(text, positions, _cells(values), cuts, *library, words, stack, change)
     assert isinstance(step.kernel, ir.Kernel)
     pairs = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))

@@ -20,17 +20,18 @@ from ...engine.memory import recycled_empty
 from ..kernel.reference import numpy_dtype
 from ..library.step_table import COLUMN_TILE, ROWS
 from ..program.editing import Check
-from ..program.tensor_ir import Feed, Read, Value, home
+from ..program.tensor_ir import Feed, GrowableStack, Read, Value, home
 from ..runtime.driver import Flow, Program
 from ..runtime.execution import Run, StalePlan, is_held
 from ..schedule.bind import Binding, Reserved
 from ..schedule.frame import Arena
-from ..schedule.steps import HostStep, in_arena
+from ..schedule.steps import Grow, HostStep, in_arena
 from . import residency
 from .cuda_kernel import LIBRARY
 from .device import Device, Memory
 from .device_flow import DeviceFlow, nothing
 from .device_plan import DevicePlan, Launch, ProcessorCall, cell_of
+from .device_stacks import Count, DeviceStack
 from .launching import Extents, extents, extents_of_blocks, extents_of_tiles
 
 _WORD = 8
@@ -138,6 +139,8 @@ class DeviceRun(Run):
         places_of = dict(template.feeds)
         for number, address in zip(small, self.sent.addresses):
             self.there[places_of[number]] = address
+        self.device_stacks: dict[GrowableStack, DeviceStack] = {}
+        self._place_device_stacks()
         # Counts changes of addresses, but of what the argument blocks themselves are.
         self.moves = 0
         self.copies: list[residency.DeviceCopy | None] = [None] * len(self.cells)
@@ -147,6 +150,32 @@ class DeviceRun(Run):
         self._prepare_results()
         # What was copied here for a host step.
         self._seen: dict[Value, np.ndarray] = {}
+
+    def _place_device_stacks(self) -> None:
+        rows = self.plan.rows
+        used = {row.stack for row in rows if isinstance(row, Launch) and row.stack is not None}
+        for place, stack, _ in self.plan.template.stacks:
+            if stack in used:
+                if stack not in self.device_stacks:
+                    record = self.stacks[stack][0]
+                    self.device_stacks[stack] = DeviceStack(self.device, record)
+                self.there[place] = self.device_stacks[stack].there.address
+
+    def count_of(self, row: int) -> Count | None:
+        """What a row does to a stack on the device, if that is something."""
+        entry, stop = self.plan.rows[row], self.plan.template.stops.get(row)
+        if isinstance(stop, Grow) and stop.stack in self.device_stacks:
+            return Count(stop.stack, None)
+        if not isinstance(entry, Launch) or entry.stack is None or entry.change is None:
+            return None
+        return Count(entry.stack, entry.change, int(self.there[self._start(row)]))
+
+    def _grow(self, stack: GrowableStack) -> None:
+        found = self.device_stacks.get(stack)
+        if found is None:
+            super()._grow(stack)
+        else:
+            found.grow()
 
     def _prepare_results(self) -> None:
         """What comes back at the end: checks' flags, and results that are the device's."""
@@ -337,6 +366,10 @@ class DeviceRun(Run):
             for slot, (_, live) in enumerate(self.plan.template.slots):
                 if is_held(live, step):
                     self._send(slot)
+        if isinstance(before, DeviceRun):
+            for stack, mine in self.device_stacks.items():
+                if stack in before.device_stacks:
+                    mine.take_over(before.device_stacks[stack])
         for position, words, _, _ in self.plan.template.reserves:
             self.there[position : position + words] = self.args[position : position + words]
         self.sent.has_args = False
@@ -428,7 +461,9 @@ class DeviceRun(Run):
             self._point(places, copies[-1].address)
         self.sent.send()
         for entry, launch in zip(self.plan.rows, self.launches):
-            yield self._least_seconds(launch) if isinstance(entry, Launch) and launch else 0.0
+            # (What is done to a stack several times, or out of order, would leave its memory.)
+            is_timed = isinstance(entry, Launch) and entry.stack is None and launch is not None
+            yield self._least_seconds(launch) if is_timed else 0.0
 
     def _least_seconds(self, launch: Callable[[], None]) -> float:
         least = float("inf")

@@ -2,12 +2,14 @@
 """Stacks, which loops keep values on.
 
 A stack grows as a run needs it; `GrowableStack` stands for it, and what is known while tracing
-comes back from it as it was.  Imports the rest of jit's IR.
+comes back from it as it was.  On devices items are copied by many threads, and what that does to
+how many there are is told apart from it (`CONTROLS`): the host knows it without asking.
+Imports the rest of jit's IR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from ..kernel import scalar, sizes
 from ..kernel.reference import numpy_dtype
-from ..kernel.sizes import AnySize
+from ..kernel.sizes import AnySize, same
 from ..program.tensor_ir import GrowableStack, Handle, Value
 from . import stacks_kernels, turns
 from .growing import COUNT
@@ -32,6 +34,24 @@ _PUSH_SIZED = partial(specialise, "stack_push_sized", stacks_kernels.push_sized)
 _TOP = partial(specialise, "stack_top", stacks_kernels.top)
 _POP_SIZED = partial(specialise, "stack_pop_sized", stacks_kernels.pop_sized)
 _ITEMS = partial(specialise, "stack_items", stacks_kernels.items)
+_PUT = partial(specialise, "stack_put", stacks_kernels.put)
+_LOOK = partial(specialise, "stack_look", stacks_kernels.look)
+_ADDED = partial(specialise, "stack_added", stacks_kernels.added)
+_TAKEN = partial(specialise, "stack_taken", stacks_kernels.taken)
+_TILE = 1 << 16  # bytes that one thread copies
+
+# What kernels do to the items that a stack has and has to have room for; the second number is the
+# kernel's first parameter.
+CONTROLS: dict[str, Callable[[int, int], tuple[int, int]] | None] = {
+    "stack_clear": lambda held, count: (0, 1),
+    "stack_begin": lambda held, count: (0, count),
+    "stack_room": lambda held, count: (held, held + count),
+    "stack_added": lambda held, count: (held + count, held + count + 1),
+    "stack_taken": lambda held, count: (max(held - count, 0), max(held - count, 0) + 1),
+    "stack_put": None,
+    "stack_look": None,
+    "array_count": None,
+}
 
 
 @runtime_checkable
@@ -105,8 +125,46 @@ def push(b: Any, handle: Value, value: Value) -> Value:
         _push_sized(b, stack, value)
     elif value.known is None and not is_array:
         stack.bytes = _bytes(value)
-        b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+        _push(b, stack, value)
     return value
+
+
+def _push(b: Any, stack: GrowableStack, value: Value) -> None:
+    """Puts an item on a stack."""
+    if b.is_plain:
+        _put(b, stack, [value], stack.bytes, 1)
+        return
+    b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+
+
+def _put(
+    b: Any, stack: GrowableStack, values: Sequence[Value], unit: AnySize, count: AnySize
+) -> None:
+    """Copies values, one behind the other, to so many new items of so many bytes."""
+    about: dict[str, Any] = {"writes": (stack,), "stack": stack}
+    place: AnySize = 0
+    for value in values:
+        size = _bytes(value)
+        tiles = {"columns": sizes.maximum(size, 1), "col_tile": _TILE}
+        b.call(_PUT(), [value], [], [unit, size, place], **about, **tiles, grows=same(place, 0))
+        place = place + size
+    b.call(_ADDED(), [], [], [count], **about)
+
+
+def _look(
+    b: Any,
+    stack: GrowableStack,
+    shape: Sequence[AnySize],
+    dtype: str,
+    unit: AnySize,
+    place: AnySize,
+) -> Value:
+    """What lies so many bytes from the end of the items, if `unit` is their size; 0: of all."""
+    size = sizes.product(shape) * numpy_dtype(dtype).itemsize
+    tiles = {"columns": sizes.maximum(size, 1), "col_tile": _TILE}
+    about: dict[str, Any] = {"writes": (stack,), "stack": stack}
+    (value,) = b.call(_LOOK(), [], [(tuple(shape), dtype)], [unit, size, place], **about, **tiles)
+    return value  # type: ignore[no-any-return]
 
 
 def _bytes(value: Value) -> AnySize:
@@ -122,6 +180,9 @@ def _push_sized(b: Any, stack: GrowableStack, value: Value) -> None:
     count = [_bytes(value), _bytes(numbers)]
     reserve(b, stack, sum(count))
     given = [value, numbers]
+    if b.is_plain:
+        _put(b, stack, given, 1, sum(count))
+        return
     b.call(_PUSH_SIZED(), given, [], count, writes=(stack,), stack=stack, grows=True)
 
 
@@ -131,15 +192,24 @@ def _pop_sized(b: Any, stack: GrowableStack, item: Value) -> Value:
     names = stack.turn
     behind = 8 * len(names)
     if not all(turns.is_learnt(b, name) for name in names):
-        (numbers,) = b.call(_TOP(), [], [((len(names),), "int64")], [behind], **about)
+        if b.is_plain:
+            numbers = _look(b, stack, (len(names),), "int64", 1, -behind)
+        else:
+            (numbers,) = b.call(_TOP(), [], [((len(names),), "int64")], [behind], **about)
         turns.learn(b, names, numbers)
     if item.known is not None or item.cell is not None:
-        b.call(_POP_SIZED(), [], [((), "int64")], [8, behind], **about)
+        if b.is_plain:
+            b.call(_TAKEN(), [], [], [8 + behind], **about)
+        else:
+            b.call(_POP_SIZED(), [], [((), "int64")], [8, behind], **about)
         if item.cell is not None:
             return _of_other_turn(b, item)
         return b.known_as(turns.known_of(b, item), item.dtype)  # type: ignore[no-any-return]
     shape = turns.shape_of(b, item)
     count = sizes.product(shape) * numpy_dtype(item.dtype).itemsize
+    if b.is_plain:
+        b.call(_TAKEN(), [], [], [count + behind], **about)
+        return _look(b, stack, shape, item.dtype, 1, 0)
     (value,) = b.call(_POP_SIZED(), [], [(shape, item.dtype)], [count, behind], **about)
     return value  # type: ignore[no-any-return]
 
@@ -156,7 +226,7 @@ def keep(b: Any, stack: GrowableStack, value: Value) -> None:
         raise b.host("what a loop collects is of another size in each turn")
     stack.item = value
     stack.bytes = _bytes(value)
-    b.call(_PUSH(), [value], [], [stack.bytes], writes=(stack,), stack=stack, grows=True)
+    _push(b, stack, value)
 
 
 def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
@@ -170,6 +240,9 @@ def keep_rows(b: Any, stack: GrowableStack, value: Value) -> None:
         stack.bytes = size
         stack.item = b.full(value.shape[1:], 0, value.dtype)
     reserve(b, stack, value.shape[0])
+    if b.is_plain:
+        _put(b, stack, [value], size, value.shape[0])
+        return
     given = [size, value.shape[0]]
     b.call(_PUSH_ROWS(), [value], [], given, writes=(stack,), stack=stack, grows=True)
 
@@ -178,11 +251,16 @@ def refill(b: Any, stack: GrowableStack, value: Value) -> None:
     """Has a stack of bytes hold the contents of one value, and nothing else."""
     count = _bytes(value)
     b.call(_BEGIN(), [], [], [count], writes=(stack,), stack=stack)
+    if b.is_plain:
+        _put(b, stack, [value], 1, count)
+        return
     b.call(_PUSH_ROWS(), [value], [], [1, count], writes=(stack,), stack=stack, grows=True)
 
 
 def contents(b: Any, stack: GrowableStack, shape: Sequence[AnySize], dtype: str) -> Value:
     """The value that a stack of bytes was filled with, which has this shape."""
+    if b.is_plain:
+        return _look(b, stack, shape, dtype, 0, 0)
     made = [(shape, dtype)]
     return b.call(_ITEMS(), [], made, [1], writes=(stack,), stack=stack)[0]  # type: ignore[no-any-return]
 
@@ -194,6 +272,8 @@ def kept(b: Any, handle: Value) -> Value:
     assert item is not None
     (number,) = b.call(COUNT(), [], [((), "int32")], writes=(stack,), stack=stack)
     count = b.measure(number)
+    if b.is_plain:
+        return _look(b, stack, (count, *item.shape), item.dtype, 0, 0)
     (value,) = b.call(
         _ITEMS(),
         [],
@@ -217,6 +297,9 @@ def pop(b: Any, handle: Value) -> Value:
         return _of_other_turn(b, item)
     if item.known is not None:
         return b.known_as(item.known, item.dtype)  # type: ignore[no-any-return]
+    if b.is_plain:
+        b.call(_TAKEN(), [], [], [1], writes=(stack,), stack=stack)
+        return _look(b, stack, item.shape, item.dtype, stack.bytes, 0)
     (value,) = b.call(
         _POP(),
         [],

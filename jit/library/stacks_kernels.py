@@ -85,3 +85,35 @@ def items(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     """Args: result; bytes of an item; record.  All items of a stack."""
     record = pointer(region(args[2], "int64"))
     copy(as_bytes(args[0]), region(record[MEMORY], "uint8"), record[HELD] * args[1])
+
+
+# The same for devices, of whose threads each copies a part: first room is made, then items are
+# copied, and only then the stack has them.
+
+
+def put(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: value; bytes of an item, of the value, and where in the item it goes; record."""
+    record = pointer(region(args[4], "int64"))
+    target = region(record[MEMORY] + record[HELD] * args[1] + args[3] + c0, "uint8")
+    copy(target, as_bytes(args[0]) + c0, min(c1, args[2]) - c0)
+
+
+def look(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: result; bytes of an item, of the result, and where it is behind the items; record."""
+    record = pointer(region(args[4], "int64"))
+    source = region(record[MEMORY] + record[HELD] * args[1] + args[3] + c0, "uint8")
+    copy(as_bytes(args[0]) + c0, source, min(c1, args[2]) - c0)
+
+
+def added(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: number of items; record."""
+    record = pointer(region(args[1], "int64"))
+    record[HELD] = record[HELD] + args[0]
+    record[NEEDED] = record[HELD] + 1
+
+
+def taken(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: number of items; record."""
+    record = pointer(region(args[1], "int64"))
+    record[HELD] = max(record[HELD] - args[0], 0)
+    record[NEEDED] = record[HELD] + 1

@@ -419,7 +419,7 @@ class Run:
             if isinstance(stop, HostStep):
                 self._host(stop)
             elif isinstance(stop, Grow):
-                grow(self.stacks[stop.stack])
+                self._grow(stop.stack)
             elif isinstance(stop, Draw):
                 self._take(self.plan.template.draws[stop.node])
             elif isinstance(stop, Learn):
@@ -427,6 +427,9 @@ class Run:
             else:
                 raise stop.check.error(*map(self._read, stop.check.evidence))
             row = flow.run(row + 1)
+
+    def _grow(self, stack: GrowableStack) -> None:
+        grow(self.stacks[stack])
 
     def _learn(self, flow: Flow, row: int) -> int:
         """Reads the size of a row, and those of the rows behind that read sizes; the last row.

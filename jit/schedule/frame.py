@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .bind import Binding
 
 # Items that a stack has room for at first.
-_LEAST_ITEMS = 32
+LEAST_ITEMS = 32
 
 
 def grow(entry: list[np.ndarray]) -> None:
@@ -30,7 +30,7 @@ def grow(entry: list[np.ndarray]) -> None:
     record, old = entry
     count, item = int(record[HELD]), int(record[ITEM_BYTES])
     # Doubled: however many are pushed, each is copied about once.
-    room = max(2 * int(record[FIT]), _LEAST_ITEMS, int(record[NEEDED]))
+    room = max(2 * int(record[FIT]), LEAST_ITEMS, int(record[NEEDED]))
     memory = aligned_empty((room * item,), np.uint8)
     memory[: count * item] = old[: count * item]
     memory[count * item :] = 0

@@ -59,6 +59,18 @@ def sequences(session: Any, rng: np.random.Generator) -> Steps:
         yield session.run([loss, step], feeds)[0]
 
 
+def stacks(session: Any, rng: np.random.Generator) -> Steps:
+    """Loops of more turns than a stack has room for at first, the last one longer; what they kept
+    comes back in their gradients, and is collected."""
+    x = tf.placeholder(tf.float32, [None, 3])
+    kept = tf.scan(lambda a, b: tf.tanh(a * 0.9 + b), x)
+    powers = tf.while_loop(lambda i, a: i < tf.shape(x)[0], lambda i, a: (i + 1, a * 1.01), [0, x])
+    loss = tf.reduce_sum(kept * kept) + tf.reduce_mean(powers[1])
+    gradient = tf.gradients(loss, x)[0]
+    for turns in (3, 40, 90):
+        yield session.run([loss, gradient], {x: rng.standard_normal((turns, 3), np.float32)})
+
+
 def branches(session: Any, rng: np.random.Generator) -> Steps:
     """Conditions, loops over numbers, and operations that only the host has."""
     x, flag = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [])
@@ -90,7 +102,7 @@ def rows(session: Any, rng: np.random.Generator) -> Steps:
 
 
 PROGRAMS: dict[str, Callable[..., Steps]] = {
-    f.__name__: f for f in (perceptron, pictures, sequences, branches, rows)
+    f.__name__: f for f in (perceptron, pictures, sequences, stacks, branches, rows)
 }
 
 
