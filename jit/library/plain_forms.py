@@ -124,8 +124,8 @@ def _is_product(both: Both) -> bool:
 def _of_pixels(b: Any, x: Any, w: Any) -> Any:
     """The product of all pixels with the filters of windows that are one pixel."""
     *shape, channels = x.shape
-    flat = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
-    return b.reshape(matrix_product(b, *flat, False, False), (*shape, w.shape[3]))
+    pixels, filters = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
+    return b.reshape(matrix_product(b, pixels, filters, False, False), (*shape, w.shape[3]))
 
 
 def _pixels(x: Any, both: Both) -> AnySize:
@@ -151,8 +151,8 @@ def filter_gradient(b: Any, x: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to the filters."""
     sizes = (both[0].window, both[1].window, x.shape[3], dy.shape[3])
     if _is_product(both):
-        flat = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
-        return b.reshape(matrix_product(b, *flat, True, False), sizes)
+        pixels, scores = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
+        return b.reshape(matrix_product(b, pixels, scores, True, False), sizes)
     if block_forms.is_worthwhile(b, x.dtype, sizes, product(dy.shape[:3])):
         return block_forms.filter_gradient(b, x, dy, both)
     if x.dtype in HALVES:
