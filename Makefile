@@ -29,6 +29,8 @@ PEER_pytensor := pytensor
 BENCH_FLAGS ?=
 MODEL_FLAGS ?=
 PY := $(VENV)/bin/python
+# cuda12 for drivers of CUDA 12.
+CUDA ?= cuda
 PIP_FLAGS := --disable-pip-version-check --quiet
 PYTEST_FLAGS ?=
 # Each kernel that a process holds is a mapping of memory, of which the system allows some ten
@@ -90,13 +92,14 @@ bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
 
 # They use the card that there is, by the driver's binding.
 test-gpu: $(VENV)/.stamp-test
-	$(VENV)/bin/pip install $(PIP_FLAGS) "cuda-bindings>=12.6"
+	$(VENV)/bin/pip install $(PIP_FLAGS) -e ".[$(CUDA)]"
 	$(PY) -m pytest $(PYTEST_FLAGS) -m cuda tests/jit/cuda
 	NUMBAFLOW_GPU=auto $(PY) -m pytest $(PYTEST_FLAGS) tests/ops/test_registry.py tests/ops/test_kept.py
 
 bench-gpu: $(VENV)/.stamp-examples
-	$(VENV)/bin/pip install $(PIP_FLAGS) "cuda-bindings>=12.6"
+	$(VENV)/bin/pip install $(PIP_FLAGS) -e ".[$(CUDA)]"
 	$(PY) -m benchmarks.gpu
+	$(PY) -m benchmarks.gpu_products
 
 install: $(VENV)/.stamp-test
 

@@ -237,7 +237,9 @@ class DeviceRun(Run):
         """What begins a row that a library of the device computes, if one does."""
         if launch.library is None:
             return None
-        words = (ctypes.c_int64 * launch.words).from_buffer(self.there, _WORD * self._start(row))
+        words = (ctypes.c_int64 * launch.words).from_buffer(
+            self.there.data, _WORD * self._start(row)
+        )
         return launch.library.prepared(launch.computes, words)
 
     def _extents(self, launch: Launch, sizes: tuple[int, ...]) -> tuple[Extents, tuple[int, ...]]:

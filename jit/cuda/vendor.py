@@ -10,7 +10,9 @@ stream and memory.  Imports nothing heavy.
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
@@ -37,16 +39,26 @@ def libraries(card: Card) -> dict[str, Library]:
 
 def opened(name: str, functions: Functions) -> Any:
     """A library whose functions know what they take, or None where it is not installed."""
-    try:
-        from cuda import pathfinder
-
-        path = pathfinder.load_nvidia_dynamic_lib(name).abs_path
-    except (ImportError, RuntimeError):
-        # (It says so by an error of its own, a RuntimeError, and the system by an OSError.)
+    path = _path(name)
+    if path is None:
         return None
     library = ctypes.CDLL(path)
     declare(library, functions)
     return library
+
+
+def _path(name: str) -> str | None:
+    """Where a library is: as NVIDIA's finder says, or else where pip has put it."""
+    try:
+        from cuda import pathfinder
+
+        return str(pathfinder.load_nvidia_dynamic_lib(name).abs_path)
+    except (ImportError, RuntimeError, ValueError):
+        # (It says that there is none by errors of its own; older ones do not know all libraries.)
+        spec = importlib.util.find_spec("nvidia")
+    places = (spec and spec.submodule_search_locations) or ()
+    found = (file for place in places for file in Path(place).glob(f"*/lib/lib{name}.so.*"))
+    return next(map(str, sorted(found)), None)
 
 
 def declare(library: Any, functions: Functions) -> None:

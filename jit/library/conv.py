@@ -95,8 +95,8 @@ def conv2d_input_gradient(
     """The gradient with respect to the input, of shape `input_shape`, or NotImplemented."""
     rest = strides, padding, dilations, data_format
     if dy.dtype in HALVES and not b.is_plain:
-        wide = b.cast(w, "float32"), b.cast(dy, "float32")
-        found = conv2d_input_gradient(b, input_shape, *wide, *rest)
+        w, scores = b.cast(w, "float32"), b.cast(dy, "float32")
+        found = conv2d_input_gradient(b, input_shape, w, scores, *rest)
         return found if found is NotImplemented else b.cast(found, dy.dtype)
     if dy.dtype not in (*BYTES, *HALVES) or not _static(w.shape):
         return NotImplemented

@@ -8,7 +8,7 @@ or maximum over it, so that no window is ever in memory.  Arrays are NHWC.  Impo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ HALVES = ("float16", "bfloat16")
 def matrix_product(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
     """The products of two stacks of matrices; all leading dimensions are the stack."""
     if x.dtype in DTYPES and _is_large(b, x, y, transpose_x, transpose_y):
-        return _in_blocks(b, x, y, transpose_x, transpose_y)
+        return b.cast(_in_blocks(b, *_halved(b, x, y), transpose_x, transpose_y), x.dtype)
     if x.dtype in HALVES:
         return in_float32(b, matrix_product, x, y, transpose_x, transpose_y)
     lead = list(range(x.ndim - 2))
@@ -52,6 +52,12 @@ def in_float32(b: Any, form: Callable[..., Any], x: Any, y: Any, *rest: Any) -> 
     """What a form gives for float32, rounded to the dtype of its arguments."""
     wide = form(b, b.cast(x, "float32"), b.cast(y, "float32"), *rest)
     return wide if wide is NotImplemented else b.cast(wide, x.dtype)
+
+
+def _halved(b: Any, *values: Any) -> Iterator[Any]:
+    """Values in float16, if they are float32 and the session lets precision be mixed."""
+    is_mixed = b.is_mixed and values[0].dtype == "float32"
+    return (b.cast(value, "float16") if is_mixed else value for value in values)
 
 
 def _is_large(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:
@@ -105,7 +111,7 @@ def _sums(b: Any, x: Any, w: Any, both: Both) -> Any:
     if _is_product(both):
         return _of_pixels(b, x, w)
     if block_forms.is_worthwhile(b, x.dtype, w.shape, _pixels(x, both)):
-        return block_forms.convolve(b, x, w, both)
+        return b.cast(block_forms.convolve(b, *_halved(b, x, w), both), x.dtype)
     if x.dtype in HALVES:
         return in_float32(b, _sums, x, w, both)
     windows = _windows(b, padded_input(b, x, *both), both)
@@ -124,8 +130,8 @@ def _is_product(both: Both) -> bool:
 def _of_pixels(b: Any, x: Any, w: Any) -> Any:
     """The product of all pixels with the filters of windows that are one pixel."""
     *shape, channels = x.shape
-    flat = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
-    return b.reshape(matrix_product(b, *flat, False, False), (*shape, w.shape[3]))
+    pixels, filters = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
+    return b.reshape(matrix_product(b, pixels, filters, False, False), (*shape, w.shape[3]))
 
 
 def _pixels(x: Any, both: Both) -> AnySize:
@@ -136,7 +142,7 @@ def _pixels(x: Any, both: Both) -> AnySize:
 def convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to images of a shape."""
     if block_forms.is_worthwhile(b, dy.dtype, w.shape, product(dy.shape[:3])):
-        return block_forms.convolve_back(b, shape, w, dy, both)
+        return b.cast(block_forms.convolve_back(b, shape, *_halved(b, w, dy), both), dy.dtype)
     if dy.dtype in HALVES:
         wide = b.cast(w, "float32"), b.cast(dy, "float32")
         return b.cast(convolve_back(b, shape, *wide, both), dy.dtype)
@@ -151,10 +157,10 @@ def filter_gradient(b: Any, x: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to the filters."""
     sizes = (both[0].window, both[1].window, x.shape[3], dy.shape[3])
     if _is_product(both):
-        flat = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
-        return b.reshape(matrix_product(b, *flat, True, False), sizes)
+        pixels, scores = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
+        return b.reshape(matrix_product(b, pixels, scores, True, False), sizes)
     if block_forms.is_worthwhile(b, x.dtype, sizes, product(dy.shape[:3])):
-        return block_forms.filter_gradient(b, x, dy, both)
+        return b.cast(block_forms.filter_gradient(b, *_halved(b, x, dy), both), x.dtype)
     if x.dtype in HALVES:
         return in_float32(b, filter_gradient, x, dy, both)
     windows = _windows(b, padded_input(b, x, *both), both)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors, gc_pause, stopping
 from ...engine.graph.inference import leads_to_shape
+from ...engine.session import mixed_precision
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
@@ -74,7 +75,10 @@ class SegmentPlans:
         """is_turn: it runs again and again within a run, as a loop's body does."""
         self.backend, self.is_turn = backend_of(segment), is_turn
         if self.backend.is_plain:
-            segment = replace(segment, is_plain=True, offered=self.backend.offered)
+            is_mixed = mixed_precision.is_on(segment.evaluate.session.config)
+            segment = replace(
+                segment, is_plain=True, offered=self.backend.offered, is_mixed=is_mixed
+            )
         self.segment = segment
         inputs = segment.inputs
         self.static = [tensor.shape.sizes for tensor in inputs]

@@ -94,8 +94,8 @@ class Builder:
         self.may_measure = True
         # May it take something for granted that a run looks at?
         self.may_assume = True
-        # Are products and windows loop nests, but for what a library of the device computes?
-        self.is_plain, self.offered = False, frozenset[str]()
+        # Are products and windows loop nests, but for what a library computes?  In halves?
+        self.is_plain, self.offered, self.is_mixed = False, frozenset[str](), False
         self._assumed: set[Value] = set()
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()

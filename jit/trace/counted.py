@@ -111,7 +111,7 @@ def _within(outer: Builder, program: Program) -> Builder:
     found = Builder(program, outer.scope)
     found.outer, found.unsettled = outer, outer.unsettled
     found.may_measure, found.may_assume = outer.may_measure, outer.may_assume
-    found.is_plain, found.offered = outer.is_plain, outer.offered
+    found.is_plain, found.offered, found.is_mixed = outer.is_plain, outer.offered, outer.is_mixed
     return found
 
 

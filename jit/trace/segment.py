@@ -87,7 +87,8 @@ class Segment:
     or loop (jit/trace/control_regions.py).  constants: operations before `start` that take nothing;
     they are traced again, so that this program, too, knows what they give.  is_plain: products and
     windows become loop nests, for want of hand-written kernels.  offered: what of them a library of
-    the device computes (jit/library/computed.py), by kind.  varying: of what goes round loops,
+    the device computes (jit/library/computed.py), by kind.  is_mixed: products and windows of
+    float32 may go by way of float16.  varying: of what goes round loops,
     by the operation that takes it in, the axes along which turns have found it to vary.
     """
 
@@ -103,6 +104,7 @@ class Segment:
     may_assume: bool = True
     is_plain: bool = False
     offered: frozenset[str] = frozenset()
+    is_mixed: bool = False
     varying: dict[Any, frozenset[int]] = field(default_factory=dict)
     end: int | None = None
 

@@ -120,6 +120,7 @@ class Tracer:
         self.builder.may_measure = segment.may_measure
         self.builder.may_assume = segment.may_assume
         self.builder.is_plain, self.builder.offered = segment.is_plain, segment.offered
+        self.builder.is_mixed = segment.is_mixed
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -136,6 +137,7 @@ class Tracer:
             may_assume=self.segment.may_assume,
             is_plain=self.segment.is_plain,
             offered=self.segment.offered,
+            is_mixed=self.segment.is_mixed,
             varying=self.segment.varying,
         )
         tracer = Tracer(nothing, (), self.scope)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An optimizer whose loss is scaled, and what asks for mixed precision by one call.
 
-TensorFlow rewrites graphs to float16 on GPUs alone.  On a processor, and so here, the call wraps
-the optimizer and sets the option; graphs stay as they are.
+TensorFlow rewrites graphs to float16 on GPUs alone.  Here, too, the call wraps the optimizer and
+sets the option; graphs stay as they are, but plans on a GPU multiply and convolve in float16, with
+sums in float32, and round what comes of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from ...engine.api import export
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.tensor import IndexedSlices
+from ...engine.session import mixed_precision
 from ...ops import runtime_settings
 from ...ops.public import raw, tf
 from . import loss_scale as loss_scales
@@ -130,7 +132,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
 @export("train.experimental.enable_mixed_precision_graph_rewrite")
 def enable_mixed_precision_graph_rewrite_v1(opt: Optimizer, loss_scale: Any = "dynamic") -> Any:
-    """An optimizer with a scaled loss, and the option of graph rewriting.
+    """An optimizer with a scaled loss; products and convolutions on GPUs take float16.
 
     Args:
         opt: the optimizer.
@@ -161,14 +163,19 @@ def enable_mixed_precision_graph_rewrite_v1(opt: Optimizer, loss_scale: Any = "d
             f"but got: {opt}"
         )
     wrapped = MixedPrecisionLossScaleOptimizer(opt, loss_scale)
-    runtime_settings.set_optimizer_experimental_options({_OPTION: True})
+    _rewrite(True)
     return wrapped
 
 
 @export("train.experimental.disable_mixed_precision_graph_rewrite")
 def disable_mixed_precision_graph_rewrite() -> None:
     """Takes the option of graph rewriting back; optimizers stay as they are."""
-    runtime_settings.set_optimizer_experimental_options({_OPTION: False})
+    _rewrite(False)
+
+
+def _rewrite(is_on: bool) -> None:
+    runtime_settings.set_optimizer_experimental_options({_OPTION: is_on})
+    mixed_precision.enable(is_on)
 
 
 @export("train.experimental.auto_mixed_precision_scope")

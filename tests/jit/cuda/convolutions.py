@@ -11,6 +11,13 @@ import numpy as np
 import numbaflow as tf
 from numbaflow.jit.kernel import reference
 
+# What operations get, by what they give.
+ORDERS = {
+    "forward": ("images", "filters"),
+    "images": ("filters", "scores"),
+    "filters": ("images", "scores"),
+}
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -56,12 +63,7 @@ class Shape:
     def inputs(self, way: str) -> list[tuple[int, int, int, int]]:
         """The shapes of what an operation gets."""
         shapes = {"images": self.images, "filters": self.filters, "scores": self.scores}
-        order = {
-            "forward": "images filters",
-            "images": "filters scores",
-            "filters": "images scores",
-        }
-        return [shapes[name] for name in order[way].split()]
+        return [shapes[name] for name in ORDERS[way]]
 
     def wanted(self, way: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """The result, by NumPy in float64: a product for each tap."""

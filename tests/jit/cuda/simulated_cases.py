@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from numbaflow.jit.cuda.cuda_kernel import kernel_text
 from numbaflow.jit.cuda.launching import Extents, extents
+from numbaflow.jit.library.block_convolution import block_convolution
 from numbaflow.jit.library.block_product import block_product
+from numbaflow.jit.library.computed import Convolution
 
 from ..codegen.test_emit import Evaluation, compare, problems
-from . import simulator
+from . import convolutions, simulator
 
 # Blocks of several lines, lines of one warp and of several, few blocks for many rows.
 SHAPES = {
@@ -73,8 +75,33 @@ def tiles_of_products() -> None:
     np.testing.assert_allclose(z, x @ y, rtol=1e-4, atol=1e-4)
 
 
+def tiles_of_convolutions() -> None:
+    """A convolution and its gradients, by a block that needs several turns."""
+    shape = convolutions.Shape((1, 4, 3, 5), (2, 2, 5, 6), (2, 1))
+    (above, _), (before, _) = shape.ends
+    ends = *shape.images, *shape.filters[:2], shape.filters[3], *shape.scores[1:3], above, before
+    sides = {"images": shape.images, "filters": (6, 2, 2, 5), "scores": shape.scores}
+    for way, names in convolutions.ORDERS.items():
+        parts = 2 if way == "filters" else 1
+        computes = Convolution("float64", way, shape.steps, shape.dilations, parts=parts)
+        text = kernel_text(block_convolution(computes).over(["float64"] * 3))
+        one, other = convolutions.given(shape, "float64", way)
+        places = [
+            np.moveaxis(a, 3, 0) if n == "filters" else a for n, a in zip(names, (one, other))
+        ]
+        found = np.zeros((parts, *sides[(sides.keys() - set(names)).pop()]))
+        flat = [np.ravel(a) for a in places]
+        result = found.reshape(-1)
+        rows, columns = found.size // found.shape[-1], found.shape[-1]
+        simulator.launch(text, Extents(1, 2, 32, 1), [*flat, result, *ends], rows, columns)
+        total = found.sum(0)
+        total = np.moveaxis(total, 0, 3) if way == "filters" else total
+        np.testing.assert_array_equal(total, shape.wanted(way, one, other))
+
+
 if __name__ == "__main__":
     tiles_of_products()
+    tiles_of_convolutions()
     count = int(sys.argv[1])
     given_settings = settings(
         max_examples=count,

@@ -184,3 +184,24 @@ def test_a_card_without_libraries_has_kernels(monkeypatch: pytest.MonkeyPatch) -
     (card,) = cards.found()
     # (The package that finds libraries is not there.)
     assert dict(card.libraries) == {}
+
+
+def test_mixed_precision_multiplies_halves(library: FakeCublasLt) -> None:
+    x, y = tf.placeholder(tf.float32, [None, 24]), tf.placeholder(tf.int64, [None])
+    hidden = tf.layers.dense(x, 32, tf.nn.relu)
+    loss = tf.losses.sparse_softmax_cross_entropy(y, tf.layers.dense(hidden, 16))
+    optimizer = tf.train.GradientDescentOptimizer(0.05)
+    optimizer = tf.train.experimental.enable_mixed_precision_graph_rewrite(optimizer, 128.0)
+    step = optimizer.minimize(loss)
+    rng = np.random.default_rng(0)
+    feeds = {x: rng.standard_normal((32, 24), np.float32), y: rng.integers(0, 16, 32)}
+    try:
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            found = [session.run([loss, step], feeds)[0] for _ in range(3)]
+    finally:
+        tf.train.experimental.disable_mixed_precision_graph_rewrite()
+    assert found[2] < found[0]
+    # Two layers, and three gradients of theirs, in each of three steps.
+    assert [product["dtype"] for product in library.products] == ["float16"] * 15
+    assert {product["compute"] for product in library.products} == {68}

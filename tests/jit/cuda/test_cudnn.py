@@ -134,3 +134,15 @@ def test_a_network_trains(library: FakeCudnn) -> None:
     found, _ = programs.results("pictures")
     programs.assert_alike(found, wanted)
     assert fake_cudnn.ENGINES and len(library.convolutions) >= 12
+
+
+def test_mixed_precision_convolves_halves(library: FakeCudnn) -> None:
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.auto_mixed_precision = 1
+    for way in WAYS:
+        operation, feeds = session_inputs(SHAPES[0], "float32", way)
+        with tf.Session(config=config) as session:
+            found = session.run(operation, feeds)
+        np.testing.assert_array_equal(found, SHAPES[0].wanted(way, *feeds.values()))
+    # On tensor cores.
+    assert library.convolutions == [(0,)] * 3
