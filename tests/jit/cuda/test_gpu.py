@@ -116,3 +116,23 @@ def test_where_operations_run_is_told(capsys: pytest.CaptureFixture[str]) -> Non
         assert capsys.readouterr().out == ""
     with settings.override(gpu="none"), tf.Session(config=config):
         assert capsys.readouterr().out == "Device mapping: no known devices.\n"
+
+
+def test_devices_tell_how_much_of_their_memory_is_in_use() -> None:
+    stats = tf.contrib.memory_stats
+    v = tf.Variable(tf.zeros([1000]))
+    step = tf.assign_add(v, tf.ones([1000]))
+    with tf.control_dependencies([step]):
+        found = []
+        for number in (0, 1):
+            with tf.device(f"/gpu:{number}"):
+                found.append([stats.BytesInUse(), stats.MaxBytesInUse(), stats.BytesLimit()])
+    with tf.device("/cpu:0"):
+        none = stats.BytesInUse()
+    with tf.Session() as session:
+        session.run(v.initializer)
+        first, second = session.run(found)
+        assert first[1] >= first[0] >= 4000 and first[2] == gpus()[0].total_bytes
+        assert second[1] >= second[0] and second[2] == gpus()[1].total_bytes
+        with pytest.raises(tf.errors.InvalidArgumentError, match="No OpKernel was registered"):
+            session.run(none)
