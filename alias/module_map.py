@@ -445,6 +445,7 @@ OTHERS = {
     "contrib.graph_editor.tests": "",
     "contrib.graph_editor.tests.match": ".train.contrib.graph_editor.match",
     "contrib.image.ops.gen_image_ops": "raw",
+    "contrib.memory_stats.ops.gen_memory_stats_ops": "raw",
     "contrib.resampler.ops.gen_resampler_ops": "raw",
     "python.compat.compat": ".alias.helpers",
     "python.estimator.run_config": "tf.estimator .train.estimator.run_config",

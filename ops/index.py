@@ -952,6 +952,8 @@ train.contrib.losses.metric_loss_ops: contrib.losses.metric_learning.contrastive
   contrib.losses.metric_learning.lifted_struct_loss contrib.losses.metric_learning.npairs_loss
   contrib.losses.metric_learning.npairs_loss_multilabel
   contrib.losses.metric_learning.triplet_semihard_loss
+train.contrib.memory_stats: contrib.memory_stats.BytesInUse contrib.memory_stats.BytesLimit
+  contrib.memory_stats.MaxBytesInUse
 train.contrib.metrics.accumulating: contrib.metrics.auc_with_confidence_intervals
   contrib.metrics.streaming_concat contrib.metrics.streaming_dynamic_auc
 train.contrib.metrics.histogram_ops: contrib.metrics.auc_using_histogram
@@ -1225,10 +1227,10 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
   contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
   contrib.eager.value_and_gradients_function contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video
-  contrib.ffmpeg.encode_audio contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
-  contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
-  contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
-  contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
+  contrib.ffmpeg.encode_audio contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc
+  contrib.rpc.try_rpc contrib.stat_summarizer.DeleteStatSummarizer
+  contrib.stat_summarizer.NewStatSummarizer contrib.stat_summarizer.StatSummarizer
+  contrib.tensor_forest.client.eval_metrics.get_metric
   contrib.tensor_forest.client.eval_metrics.get_prediction_key
   contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
   contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator

@@ -33,6 +33,7 @@ ops.array.unique: DynamicPartition DynamicStitch ListDiff ParallelDynamicStitch 
 ops.array.volume_patches: ExtractVolumePatches
 ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert
+ops.checks.device_memory: BytesInUse BytesLimit MaxBytesInUse
 ops.checks.logging: Print PrintV2 StringFormat Timestamp
 ops.collective: CollectiveBcastRecv CollectiveBcastSend CollectiveGather CollectiveReduce
 ops.control: Abort ControlTrigger NoOp

@@ -1173,6 +1173,12 @@ def Bucketize(
     boundaries: Sequence[float],
     name: str | None = ...,
 ) -> Tensor: ...
+def BytesInUse(
+    name: str | None = ...,
+) -> Tensor: ...
+def BytesLimit(
+    name: str | None = ...,
+) -> Tensor: ...
 def BytesProducedStatsDataset(
     input_dataset: TensorLike,
     tag: TensorLike,
@@ -4031,6 +4037,9 @@ def Max(
     input: TensorLike,
     axis: TensorLike,
     keep_dims: bool | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
+def MaxBytesInUse(
     name: str | None = ...,
 ) -> Tensor: ...
 def MaxIntraOpParallelismDataset(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors, settings
 from ..errors import InvalidArgumentError
-from ..graph.devices import Parts, parse_device
+from ..graph.devices import parse_device
 from ..graph.graph import Graph
+from . import placement_log
 
 if TYPE_CHECKING:
     from ...jit.cuda.device import Device
@@ -102,7 +103,7 @@ class Placement:
 
     def __init__(self, graph: Graph, task: str, config: Any) -> None:
         self._graph = graph
-        self._task: Parts = parse_device(task)
+        self._name, self._task = task, parse_device(task)
         self._is_soft = config is not None and config.allow_soft_placement
         count = config.device_count.get("CPU", 1) if config is not None else 1
         if not count:
@@ -114,6 +115,9 @@ class Placement:
         ]
         self._known: set[str] = {""}
         self._last = 0
+        self._is_told = config is not None and config.log_device_placement
+        if self._is_told:
+            placement_log.tell_devices(task, [gpus()[number] for number in self.gpus])
         self._mutation = graph.mutation
 
     def check(self) -> None:
@@ -135,6 +139,9 @@ class Placement:
         if refused:
             # TensorFlow places what only begins a chain after all others.
             raise self._refusal(next((op for op in refused if not _begins(op)), refused[0]))
+        if self._is_told and self._last != end:
+            every = (op for i in range(1, end + 1) if (op := nodes.get(i)) is not None)
+            placement_log.tell_operations(self._name, every, self._counts, _begins)
         self._last = end
 
     def _exists(self, device: str) -> bool:

@@ -83,6 +83,8 @@ class Card(Device):
         self._device = _done(cu, cu.cuDeviceGet(number))
         raw = _done(cu, cu.cuDeviceGetName(_NAME_BYTES, self._device))
         self.name = raw.split(b"\0")[0].decode()
+        bus = _done(cu, cu.cuDeviceGetPCIBusId(_NAME_BYTES, self._device))
+        self.bus = bus.split(b"\0")[0].decode()
         attribute = cu.CUdevice_attribute
         names = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
         which = [getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}") for name in names]

@@ -66,15 +66,17 @@ class Library(ABC):
 class Device(ABC):
     """One GPU.  Addresses are numbers; what is launched runs in order.
 
-    number: which of the machine's, from 0; name: what its maker calls it; is_parallel: there are as
-    many threads as there is work.  issuing: held by a thread while it begins work that is no method
-    of this class, such as what launchers begin; while one records, others wait for it.
+    number: which of the machine's, from 0; name: what its maker calls it; bus: where it sits;
+    is_parallel: there are as many threads as there is work.  issuing: held by a thread while it
+    begins work that is no method of this class, such as what launchers begin; while one records,
+    others wait for it.
     """
 
     is_parallel = True
 
     number: int
     name: str
+    bus: str = "none"
     capability: Capability
     total_bytes: int
 
@@ -108,6 +110,15 @@ class Device(ABC):
     def prepare(self, kernels: Sequence[KernelText]) -> dict[str, Made]:
         """Compiles several kernels at once, as far as they are not; by symbol, where they come
         from.  Those that need what a GPU has not are left out."""
+
+    @property
+    def description(self) -> str:
+        """What it is, in TensorFlow's words."""
+        major, minor = self.capability.major, self.capability.minor
+        return (
+            f"device: {self.number}, name: {self.name}, pci bus id: {self.bus}, "
+            f"compute capability: {major}.{minor}"
+        )
 
     @property
     def limit_bytes(self) -> int:

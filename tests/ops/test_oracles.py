@@ -108,6 +108,7 @@ ELSEWHERE = {
     "needs variants": "ops/ragged/test_nodes.py",
     "needs serialized tensors": "ops/sparse/test_sparse.py",
     "needs a clock": "ops/test_touching.py",
+    "needs a GPU": "jit/cuda/test_gpu.py",
     "needs a process to end": "ops/test_plain.py",
     "needs dots of the clock": "ops/image/test_image.py",
     "needs an equation": "ops/linalg/test_einsum_op.py",

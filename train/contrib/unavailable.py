@@ -20,7 +20,6 @@ _TIMES = "traces of TensorFlow's processors; tf.Session.explain shows times and 
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
-_GPU = "a GPU; TensorFlow does not count the memory of processors either"
 _FORESTS = "the forests of random trees of TensorFlow's package; tf.estimator has boosted trees"
 _STATES = "state space models, which are not in numbaflow; tf.contrib.timeseries.ARRegressor is"
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
@@ -40,9 +39,6 @@ TABLE = {
         tpu.experimental.initialize_tpu_system contrib.tpu.profiler.TPUProfiler
         contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
         distribute.experimental.TPUStrategy contrib.tpu.TPUInMemoryEvalHook
-    """,
-    _GPU: """
-        contrib.memory_stats.BytesInUse contrib.memory_stats.MaxBytesInUse
     """,
     _CLOUD: """
         contrib.cluster_resolver.GCEClusterResolver

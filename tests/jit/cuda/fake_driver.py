@@ -210,6 +210,9 @@ class FakeDriver(types.ModuleType):
     def cuDeviceGetName(self, length: int, device: int) -> tuple[CUresult, bytes]:
         return OK, b"Fake\0".ljust(length, b"?")
 
+    def cuDeviceGetPCIBusId(self, length: int, device: int) -> tuple[CUresult, bytes]:
+        return OK, f"0000:0{device}:00.0".encode().ljust(length, b"\0")
+
     def cuDeviceGetAttribute(self, which: int, device: int) -> tuple[CUresult, int]:
         # (No card has this, so what is cached for it is found by none.)
         return OK, {75: 9, 76: 9}[which]

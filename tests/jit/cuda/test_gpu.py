@@ -84,3 +84,55 @@ def test_a_setting_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("NUMBAFLOW_GPU", text)
     with pytest.raises(ValueError, match="NUMBAFLOW_GPU"):
         settings._BY_NAME["gpu"].parse(text)
+
+
+def test_where_operations_run_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with tf.device("/gpu:1"):
+        a = tf.constant(1.0, name="a")
+    with tf.device("/cpu:0"):
+        b = tf.add(a, 2.0, name="b")
+    c = tf.identity(tf.py_func(lambda x: x, [b], tf.float32, name="f"), name="c")
+    task = "/job:localhost/replica:0/task:0/device"
+    config = tf.ConfigProto(log_device_placement=True)
+    with tf.Session(config=config) as session:
+        found = capsys.readouterr().out.splitlines()
+        assert found == [
+            "Device mapping:",
+            *(
+                f"{task}:GPU:{n} -> device: {n}, name: emulated, pci bus id: none, "
+                "compute capability: 8.0"
+                for n in (0, 1)
+            ),
+        ]
+        session.run(c)
+        assert capsys.readouterr().out.splitlines() == [
+            f"b: (Add): {task}:CPU:0",
+            f"f: (PyFunc): {task}:CPU:0",
+            f"c: (Identity): {task}:GPU:0",
+            f"a: (Const): {task}:GPU:1",
+            f"b/y: (Const): {task}:CPU:0",
+        ]
+        session.run(c)
+        assert capsys.readouterr().out == ""
+    with settings.override(gpu="none"), tf.Session(config=config):
+        assert capsys.readouterr().out == "Device mapping: no known devices.\n"
+
+
+def test_devices_tell_how_much_of_their_memory_is_in_use() -> None:
+    stats = tf.contrib.memory_stats
+    v = tf.Variable(tf.zeros([1000]))
+    step = tf.assign_add(v, tf.ones([1000]))
+    with tf.control_dependencies([step]):
+        found = []
+        for number in (0, 1):
+            with tf.device(f"/gpu:{number}"):
+                found.append([stats.BytesInUse(), stats.MaxBytesInUse(), stats.BytesLimit()])
+    with tf.device("/cpu:0"):
+        none = stats.BytesInUse()
+    with tf.Session() as session:
+        session.run(v.initializer)
+        first, second = session.run(found)
+        assert first[1] >= first[0] >= 4000 and first[2] == gpus()[0].total_bytes
+        assert second[1] >= second[0] and second[2] == gpus()[1].total_bytes
+        with pytest.raises(tf.errors.InvalidArgumentError, match="No OpKernel was registered"):
+            session.run(none)
