@@ -35,6 +35,7 @@ def lines(): return cuda.blockDim.y
 def warp(): return cuda.threadIdx.x // 32
 def warps(): return cuda.blockDim.x // 32
 def barrier(): cuda.syncthreads()
+def count_up(base, i, value): cuda.atomic.add(base, int(i), value)
 def shuffled(value, distance):
     here = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     EXCHANGE[here] = value
@@ -87,6 +88,7 @@ def _words() -> dict[str, Any]:
     words["fused"] = lambda x, y, z: x * y + z
     words["load"] = lambda base, i: _held(base[int(i)])
     words["store"] = _store
+    words["load_ordered"], words["store_ordered"] = words["load"], words["store"]
     return words
 
 
