@@ -8,6 +8,11 @@
   barrier()                                      all threads of the block have come so far
   shuffled(x, n)                                 what the lane has whose number differs in bit n
   shared_D(count) -> address                     memory that the threads of a block share
+  load_ordered(base, i), store_ordered(base, i, value)
+                                                 as load and store, in loops whose turns see what
+                                                 earlier ones stored
+  count_up(base, i, x)                           adds to a whole number that other threads add to;
+                                                 whole numbers have one sum in any order
   fused(x, y, z)                                 x * y + z, rounded once
 
 There are two sets: on_gpu() for a GPU, and alone() for processors, where a block is one thread and
@@ -24,7 +29,7 @@ from typing import Any
 from llvmlite import ir
 
 from ..codegen import words
-from ..codegen.llvm_scalar import Emitter
+from ..codegen.llvm_scalar import Emitter, from_memory, to_memory
 from ..codegen.words import WORD, Address, Kind, Unfit, Word
 from ..kernel.scalar import COMPILED_DTYPES
 
@@ -46,6 +51,7 @@ _REGISTERS = {
     "layers": "ntid.z",
 }
 _WARP_BITS = 5
+_COUNTS = ("int32", "int64")
 
 
 @cache
@@ -55,7 +61,7 @@ def on_gpu() -> dict[str, Word]:
     found += [Word("warp", 0, _number, _warp), Word("warps", 0, _number, _warps)]
     found += [Word("barrier", 0, _nothing, _barrier), Word("shuffled", 2, _exchanged, _shuffle)]
     found += [_shared(dtype) for dtype in sorted(COMPILED_DTYPES)]
-    found.append(_FUSED)
+    found += [_FUSED, _LOAD, _STORE, Word("count_up", 3, _counted, _count_up)]
     return {**words.table(), **{word.name: word for word in found}}
 
 
@@ -63,7 +69,7 @@ def on_gpu() -> dict[str, Word]:
 def alone() -> dict[str, Word]:
     """The same words where one thread is all there is."""
     table = words.table()
-    found = [_FUSED]
+    found = [_FUSED, _LOAD, _STORE, Word("count_up", 3, _counted, _count_alone)]
     found += [_constant(word, word.endswith("s") or "s_" in word) for word in _REGISTERS]
     found += [_constant("warp", 0), _constant("warps", 1)]
     found.append(Word("barrier", 0, _nothing, lambda b, kinds, values: None))
@@ -92,6 +98,42 @@ def _exchanged(value: Kind, distance: Kind) -> Kind:
     return value
 
 
+def _load(b: ir.IRBuilder, kinds: Kinds, values: Values) -> Any:
+    e = Emitter(b, kinds[0].dtype)
+    value = b.load(_element(e, kinds[0].space, *values))
+    value.align = e.bytes
+    return from_memory(e, value)
+
+
+def _store(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
+    e = Emitter(b, kinds[0].dtype)
+    place = _element(e, kinds[0].space, *values[:2])
+    b.store(to_memory(e, values[2]), place).align = e.bytes
+
+
+def _element(e: Emitter, space: int, base: Any, index: Any) -> Any:
+    return e.b.gep(e.b.inttoptr(base, e.memory.as_pointer(space)), [index])
+
+
+def _counted(base: Kind, i: Kind, value: Kind) -> Kind:
+    dtype = words.dtype_at("count_up", base)
+    if dtype not in _COUNTS or value != dtype:
+        raise Unfit(f"count_up of {value} at {base}: counts are {' or '.join(_COUNTS)}")
+    return None
+
+
+def _count_up(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
+    place = _element(Emitter(b, kinds[0].dtype), kinds[0].space, *values[:2])
+    # Nobody reads a count before a barrier or the next kernel.
+    b.atomic_rmw("add", place, values[2], "monotonic")
+
+
+def _count_alone(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
+    _store(b, kinds, (*values[:2], b.add(_load(b, kinds[:2], values[:2]), values[2])))
+
+
+_LOAD = Word("load_ordered", 2, words.table()["load"].result, _load)
+_STORE = Word("store_ordered", 3, words.table()["store"].result, _store)
 _FUSED = Word("fused", 3, lambda *kinds: words.of_one_kind("fused", *kinds), _fuse)
 
 

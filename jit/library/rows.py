@@ -15,6 +15,8 @@ import numpy as np
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
 from . import rows_kernels
+from .block_rows import combined_rows
+from .block_scan import running_sums
 from .library_kernel import LibraryKernel
 from .template import specialise
 from .vectors import BYTES, vectors
@@ -50,6 +52,10 @@ def scatter_rows(
     """
     if updates.dtype not in WIDTHS or indices.dtype not in ("int32", "int64"):
         return NotImplemented
+    if b.is_plain:
+        found = combined_rows(b, fn, indices, updates, rows, base, start)
+        if found is not None:
+            return found
     tail = tuple(updates.shape[indices.ndim :])
     width = product(tail)
     out_at = 2 if base is None else 3
@@ -90,6 +96,10 @@ def running(
     """The running sum (fn "add") or product ("mul") along an axis."""
     if x.dtype not in WIDTHS:
         return NotImplemented
+    if b.is_plain:
+        found = running_sums(b, fn, x, axis, exclusive, reverse)
+        if found is not None:
+            return found
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
     line = maximum(length * inner, 1)
     (out,) = b.call(

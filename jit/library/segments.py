@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product
 from . import rows_kernels, segments_kernels
+from .block_segments import combined_segments, product_of_sparse
 from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
@@ -51,6 +52,12 @@ def sorted_segments(
         return NotImplemented
     tail = tuple(data.shape[1:])
     width = product(tail)
+    if b.is_plain:
+        found = combined_segments(
+            b, fn, data, ids, rows, (start, empty), width, picks, int(2 * power)
+        )
+        if found is not None:
+            return found
     kernel = _segments_kernel(fn, data.dtype, start, empty, picks is not None)
     inputs = [ids, data, ids if picks is None else picks]
     count = ids.shape[0]
@@ -95,6 +102,10 @@ def sparse_product(b: Any, rows: Any, columns: Any, values: Any, dense: Any, cou
     """
     if dense.dtype not in ("float32", "float64") or values.dtype != dense.dtype:
         return NotImplemented
+    if b.is_plain:
+        found = product_of_sparse(b, rows, columns, values, dense, count)
+        if found is not None:
+            return found
     width = dense.shape[1]
     entries = values.shape[0]
     (out,) = b.call(

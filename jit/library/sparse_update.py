@@ -2,8 +2,8 @@
 """New values for some rows of variables, in place.
 
 The kernel is a generated one: its outer loop goes over the indices in order, so that equal indices
-are applied one after the other, and a tile has all of them and some columns.  Rows that are not
-named are not touched.
+are applied one after the other, and a tile has all of them and some columns.  (On GPUs it is of
+block_update.py.)  Rows that are not named are not touched.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ..kernel import ir, scalar
 from ..kernel.ir import postorder
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same_shape
 from ..program.tensor_ir import literal
+from .block_rows import ends_of_runs, lists_of_rows
+from .block_update import update_kernel
 
 _WORK = 1 << 15  # elements per tile
 _COLUMNS = 32  # no tile has fewer columns, but for those of narrow rows
@@ -55,17 +57,22 @@ def update_rows(
     count, width = product(indices.shape), product(first.shape[depth:])
     wide = b.reshape(b.cast(indices, "int64"), [count])
     end = _first_outside(b, wide, count_of_rows)
-    kernel, operations = _kernel(body, present, [wide, end], given)
-    work = ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16
+    inputs = [wide, end]
+    tiles: tuple[Any, ...] = (count, maximum(count, 1), width, _column_tile(count))
+    if b.is_plain:
+        lists = lists_of_rows(b, wide, count_of_rows)
+        if lists is None:
+            return NotImplemented
+        keys, order = lists
+        inputs += [order, ends_of_runs(b, keys, count_of_rows)]
+        tiles = (1, 1, count * width, None)
+    kernel, operations = _kernel(body, present, inputs, given)
     after = b.call(
-        kernel,
-        [wide, end, *given],
+        update_kernel(kernel) if b.is_plain else kernel,
+        [*inputs, *given],
         (),
         [count, width, width],
-        count,
-        maximum(count, 1),
-        width,
-        maximum(work, _COLUMNS),
+        *tiles,
         operations=count * width * operations,
         updates=cells,
         touches=count * width,
@@ -79,6 +86,11 @@ def update_rows(
         size,
     )
     return after
+
+
+def _column_tile(count: AnySize) -> AnySize:
+    """Columns of a tile."""
+    return maximum(ceil_div(ceil_div(_WORK, maximum(count, 1)), 16) * 16, _COLUMNS)
 
 
 def _with_literals(
@@ -115,7 +127,7 @@ def _kernel(
 ) -> tuple[ir.Kernel, int]:
     """The kernel, and how many scalar operations it does for one element.
 
-    indices: themselves, and how many are to be applied.
+    indices: themselves, how many are to be applied, and what else the kernel is given of them.
     """
     dtypes = [v.dtype for v in (*indices, *given, *present)]
     held = len(indices) + len(given)

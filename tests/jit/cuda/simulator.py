@@ -37,6 +37,7 @@ def layers(): return cuda.blockDim.z
 def warp(): return cuda.threadIdx.x // 32
 def warps(): return cuda.blockDim.x // 32
 def barrier(): cuda.syncthreads()
+def count_up(base, i, value): cuda.atomic.add(base, int(i), value)
 def shuffled(value, distance):
     above = cuda.threadIdx.z * cuda.blockDim.y + cuda.threadIdx.y
     here = above * cuda.blockDim.x + cuda.threadIdx.x
@@ -90,6 +91,7 @@ def _words() -> dict[str, Any]:
     words["fused"] = lambda x, y, z: x * y + z
     words["load"] = lambda base, i: _held(base[int(i)])
     words["store"] = _store
+    words["load_ordered"], words["store_ordered"] = words["load"], words["store"]
     return words
 
 

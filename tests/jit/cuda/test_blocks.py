@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library's forms for GPUs against NumPy: by one thread, by blocks, and as machine code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.jit.cuda import ptx
+from numbaflow.jit.cuda.cuda_kernel import BLOCK, Capability, kernel_text
+from numbaflow.jit.cuda.device_plan import Launch
+from numbaflow.jit.library import block_order, block_rows, block_scan, block_segments
+
+from .test_ptx import assembled
+
+pytestmark = pytest.mark.cpu
+rng = np.random.default_rng(0)
+
+
+def on_a_device(make: Callable[..., Any], *arrays: np.ndarray) -> tuple[Any, list[str]]:
+    """What a program gives on an emulated device, and the forms of its kernels."""
+    with tf.Graph().as_default(), settings.override(gpu="emulated", jit="always"):
+        given = [tf.placeholder(a.dtype, [None] * a.ndim) for a in arrays]
+        made = make(*given)
+        with tf.Session() as session:
+            found = session.run(made, dict(zip(given, arrays)))
+            (arena,) = session.gpu.arenas(session)
+            rows = [row for run in arena.runs.values() for row in run.plan.rows]
+    return found, [row.text.form for row in rows if isinstance(row, Launch)]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["scans", "scatters", "segments"])
+def test_blocks_under_the_simulator(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "numbaflow.tests.jit.cuda.simulated_blocks", name],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((5,), 0), ((20_000,), 0), ((300, 70), 1), ((3000, 7), 0), ((2, 9000, 3), 1), ((3, 0), 1)],
+)
+@pytest.mark.parametrize(
+    ("exclusive", "reverse", "dtype"),
+    [(False, False, "float32"), (True, False, "int64"), (True, True, "float64")],
+)
+def test_running_sums(
+    shape: tuple[int, ...], axis: int, exclusive: bool, reverse: bool, dtype: str
+) -> None:
+    x = (10 * rng.standard_normal(shape)).astype(dtype)
+    found, forms = on_a_device(lambda v: tf.cumsum(v, axis, exclusive, reverse), x)
+    turned = np.flip(x, axis) if reverse else x
+    wanted = np.cumsum(turned, axis, np.float64)
+    wanted = wanted - turned if exclusive else wanted
+    np.testing.assert_allclose(found, np.flip(wanted, axis) if reverse else wanted, 1e-4, 0.01)
+    assert BLOCK in forms
+
+
+@pytest.mark.parametrize(
+    ("count", "rows", "tail", "fn"),
+    [
+        (0, 3, (5,), "sum"),
+        (7, 300, (), "max"),
+        (900, 70_000, (2,), "prod"),
+        (5000, 3, (5,), "sum"),
+        (5000, 300, (), "prod"),
+        (5000, 70_000, (2,), "sum"),
+        (3000, 20_000_000, (), "max"),
+    ],
+)
+def test_unsorted_segments(count: int, rows: int, tail: tuple[int, ...], fn: str) -> None:
+    ids = rng.integers(-1, rows, count)
+    data = (1 + 0.01 * rng.standard_normal((count, *tail))).astype(np.float32)
+    make = getattr(tf, f"unsorted_segment_{fn}")
+    found, forms = on_a_device(lambda d, i: make(d, i, rows), data, ids)
+    first, combine = {
+        "sum": (0, np.add),
+        "max": (np.finfo(np.float32).min, np.maximum),
+        "prod": (1, np.multiply),
+    }[fn]
+    wanted = np.full((rows, *tail), first, np.float64)
+    combine.at(wanted, ids[ids >= 0], data[ids >= 0])
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    assert forms.count(BLOCK) >= 3 and "library" not in forms
+
+
+@pytest.mark.parametrize("count", [1, 40, 3000])
+def test_rows_of_variables_with_indices_that_come_again(count: int) -> None:
+    ids = rng.integers(0, 20, count).astype(np.int32)
+    updates = (1 + 0.01 * rng.standard_normal((count, 3))).astype(np.float32)
+
+    def results(gpu: str) -> Any:
+        with tf.Graph().as_default(), settings.override(gpu=gpu, jit="always"):
+            state = tf.Variable(np.ones((20, 3), np.float32), use_resource=False)
+            given = tf.placeholder(tf.float32, [None, 3])
+            places = tf.placeholder(tf.int32, [None])
+            steps = [f(state, places, given) for f in (tf.scatter_div, tf.scatter_update)]
+            with tf.Session() as session:
+                session.run(state.initializer)
+                feeds = {given: updates, places: ids}
+                return [session.run(step, feeds) for step in steps]
+
+    for mine, theirs in zip(results("emulated"), results("none"), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_an_index_outside_ends_the_updates() -> None:
+    with tf.Graph().as_default(), settings.override(gpu="emulated", jit="always"):
+        state = tf.Variable(np.zeros(3, np.float32), use_resource=False)
+        step = tf.scatter_add(state, tf.placeholder_with_default([2, 0, 3, 0], [None]), np.ones(4))
+        with tf.Session() as session:
+            session.run(state.initializer)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[2\] = 3"):
+                session.run(step)
+            np.testing.assert_array_equal(session.run(state), [1, 0, 1])
+
+
+def _kernels() -> list[tuple[Any, str]]:
+    short, keys = "float32", "uint32 int32 int32 uint32 int32"
+    return [
+        (block_scan._scan_kernel("add", short, True), "float32 float32 float32"),
+        (block_scan._scan_kernel("mul", "float64", False), "float64 float64"),
+        (block_scan._sums_kernel("add", short), "float32 float32"),
+        (block_order._few_kernel("uint32"), "uint32 uint32 int32"),
+        (block_order._counts_kernel("uint32"), "uint32 int32"),
+        (block_order._moves_kernel("uint32", True), keys),
+        (block_rows._starts_kernel("uint32"), "uint32 int32"),
+        (block_rows._ends_kernel("uint32"), "uint32 int32"),
+        (block_rows._combine_kernel("add", short, False, 0), "float32 int32 int32 float32"),
+        (
+            block_segments._segments_kernel("fmax", short, 0, 0, True, 1),
+            "float32 int32 int64 float32",
+        ),
+        (
+            block_segments._product_kernel(short),
+            "int64 float32 float32 int32 int32 float32",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("kernel", "dtypes"), _kernels(), ids=lambda v: getattr(v, "name", ""))
+def test_no_kernel_spills(kernel: Any, dtypes: str, tmp_path: Path) -> None:
+    card = Capability(9, 0)
+    told = assembled(ptx.ptx(kernel_text(kernel.over(dtypes.split())), card), card, tmp_path)
+    assert told["spilled"] == 0 and told["registers"] <= 128
