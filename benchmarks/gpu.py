@@ -2,7 +2,8 @@
 """`python -m benchmarks.gpu`: what a GPU does of what it could, into benchmarks/results/gpu/.
 
 Values stay on the card, in variables.  Rates are of bytes that must move, beside a copy's, and of
-operations of products; every figure is the median of several runs.
+operations of products; every figure is the median of several series of runs, which begin one behind
+the other and are awaited together.  PyTorch, where it is installed, does the same beside.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +25,19 @@ from numbaflow.jit import threads
 from .report import machine
 
 RESULTS = Path(__file__).parent / "results" / "gpu"
-_RUNS = 20
+_SERIES, _RUNS = 7, 10
 
 
-def seconds(session: Any, operation: Any) -> float:
-    """The median of a few runs, each to the end of what the card does."""
-    device = session.gpu.device
+def seconds(run: Callable[[], object], wait: Callable[[], object]) -> float:
+    """What a run takes of a series, to the end of what the card does; the median of some series."""
     taken = []
-    for _ in range(_RUNS + 2):
-        device.synchronize()
+    for _ in range(_SERIES + 2):
+        wait()
         start = time.perf_counter()
-        session.run(operation)
-        device.synchronize()
-        taken.append(time.perf_counter() - start)
+        for _ in range(_RUNS):
+            run()
+        wait()
+        taken.append((time.perf_counter() - start) / _RUNS)
     return statistics.median(taken[2:])
 
 
@@ -62,10 +64,29 @@ def softmax(scale: int) -> tuple[Any, float, float]:
     return tf.assign(y, tf.nn.softmax(x)).op, 8.0 * scale, 0.0
 
 
+def normed(scale: int) -> tuple[Any, float, float]:
+    """Layer norms of rows of 4,096."""
+    x, y = variable([scale // 4096, 4096]), variable([scale // 4096, 4096])
+    mean, variance = tf.nn.moments(x, [1], keep_dims=True)
+    return tf.assign(y, (x - mean) * tf.rsqrt(variance + 1e-6)).op, 8.0 * scale, 0.0
+
+
 def summed(scale: int) -> tuple[Any, float, float]:
     """A sum of all."""
     x, y = variable([scale]), variable([])
     return tf.assign(y, tf.reduce_sum(x)).op, 4.0 * scale, 0.0
+
+
+def columns(scale: int) -> tuple[Any, float, float]:
+    """Sums of 64 columns, as gradients of biases are."""
+    x, y = variable([scale // 64, 64]), variable([64])
+    return tf.assign(y, tf.reduce_sum(x, 0)).op, 4.0 * scale, 0.0
+
+
+def turned(scale: int) -> tuple[Any, float, float]:
+    """The transpose of a matrix of 4,096 columns."""
+    x, y = variable([scale // 4096, 4096]), variable([4096, scale // 4096])
+    return tf.assign(y, tf.transpose(x)).op, 8.0 * scale, 0.0
 
 
 def adam(scale: int) -> tuple[Any, float, float]:
@@ -83,8 +104,31 @@ def product(scale: int) -> tuple[Any, float, float]:
 
 
 CASES: list[Callable[[int], tuple[Any, float, float]]] = [
-    *(copied, chained, softmax, summed, adam, product)
+    *(copied, chained, softmax, normed, summed, columns, turned, adam, product)
 ]
+
+
+def in_torch(scale: int) -> dict[str, Callable[[Any], Callable[[], object]]]:
+    """What PyTorch does of the same, by case; each makes its values and gives what is timed."""
+
+    def of(shape: list[int], make: Callable[[Any, Any], Callable[[], object]]) -> Any:
+        return lambda torch: make(torch, torch.rand(shape, device="cuda") + 0.5)
+
+    wide, side = [scale // 4096, 4096], int(scale**0.5) // 128 * 128
+
+    def copy(torch: Any, x: Any) -> Callable[[], object]:
+        y = torch.empty_like(x)
+        return lambda: y.copy_(x)
+
+    return {
+        "copied": of([scale], copy),
+        "softmax": of(wide, lambda torch, x: lambda: torch.softmax(x, 1)),
+        "normed": of(wide, lambda torch, x: lambda: torch.layer_norm(x, (4096,))),
+        "summed": of([scale], lambda torch, x: x.sum),
+        "columns": of([scale // 64, 64], lambda torch, x: lambda: x.sum(0)),
+        "turned": of(wide, lambda torch, x: lambda: x.t().contiguous()),
+        "product": of([side, side], lambda torch, x: lambda: x @ x),
+    }
 
 
 def measured(scale: int) -> Iterator[dict[str, Any]]:
@@ -94,7 +138,7 @@ def measured(scale: int) -> Iterator[dict[str, Any]]:
         with tf.Graph().as_default(), tf.Session() as session:
             operation, moved, operations = case(scale)
             session.run(tf.global_variables_initializer())
-            taken = seconds(session, operation)
+            taken = seconds(partial(session.run, operation), session.gpu.device.synchronize)
         copy_rate = copy_rate or moved / taken
         yield {
             "case": case.__name__,
@@ -102,7 +146,20 @@ def measured(scale: int) -> Iterator[dict[str, Any]]:
             "bytes_per_second": moved / taken,
             "of_a_copy": moved / taken / copy_rate if moved else None,
             "operations_per_second": operations / taken,
+            "torch_seconds": torch_seconds(case.__name__, scale),
         }
+
+
+def torch_seconds(name: str, scale: int) -> float | None:
+    """What PyTorch takes for a case; None where it is not installed or has no such thing."""
+    make = in_torch(scale).get(name)
+    try:
+        import torch
+    except ImportError:
+        return None
+    if make is None or not torch.cuda.is_available():
+        return None
+    return seconds(make(torch), torch.cuda.synchronize)
 
 
 def main() -> None:
@@ -117,7 +174,10 @@ def main() -> None:
     rows = list(measured(options.scale))
     for row in rows:
         share = "" if row["of_a_copy"] is None else f"  {row['of_a_copy']:.0%} of a copy"
-        print(f"{row['case']:10} {row['seconds'] * 1e3:9.3f} ms{share}")
+        beside, torch = "", row["torch_seconds"]
+        if torch is not None:
+            beside = f"  PyTorch {torch * 1e3:.3f} ms"
+        print(f"{row['case']:10} {row['seconds'] * 1e3:9.3f} ms{share}{beside}")
     now = datetime.now(UTC)
     found = {
         "date": now.isoformat(),
