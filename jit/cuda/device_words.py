@@ -13,6 +13,7 @@
                                                  earlier ones stored
   count_up(base, i, x)                           adds to a whole number that other threads add to;
                                                  whole numbers have one sum in any order
+  float_as_bits(x)                               the bits of a float, without a sign
   fused(x, y, z)                                 x * y + z, rounded once
 
 There are two sets: on_gpu() for a GPU, and alone() for processors, where a block is one thread and
@@ -28,7 +29,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from ..codegen import words
+from ..codegen import vocabulary, words
 from ..codegen.llvm_scalar import Emitter, from_memory, to_memory
 from ..codegen.words import WORD, Address, Kind, Unfit, Word
 from ..kernel.scalar import COMPILED_DTYPES
@@ -61,7 +62,7 @@ def on_gpu() -> dict[str, Word]:
     found += [Word("warp", 0, _number, _warp), Word("warps", 0, _number, _warps)]
     found += [Word("barrier", 0, _nothing, _barrier), Word("shuffled", 2, _exchanged, _shuffle)]
     found += [_shared(dtype) for dtype in sorted(COMPILED_DTYPES)]
-    found += [_FUSED, _LOAD, _STORE, Word("count_up", 3, _counted, _count_up)]
+    found += [*_PLAIN, Word("count_up", 3, _counted, _count_up)]
     return {**words.table(), **{word.name: word for word in found}}
 
 
@@ -69,7 +70,7 @@ def on_gpu() -> dict[str, Word]:
 def alone() -> dict[str, Word]:
     """The same words where one thread is all there is."""
     table = words.table()
-    found = [_FUSED, _LOAD, _STORE, Word("count_up", 3, _counted, _count_alone)]
+    found = [*_PLAIN, Word("count_up", 3, _counted, _count_alone)]
     found += [_constant(word, word.endswith("s") or "s_" in word) for word in _REGISTERS]
     found += [_constant("warp", 0), _constant("warps", 1)]
     found.append(Word("barrier", 0, _nothing, lambda b, kinds, values: None))
@@ -135,6 +136,7 @@ def _count_alone(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
 _LOAD = Word("load_ordered", 2, words.table()["load"].result, _load)
 _STORE = Word("store_ordered", 3, words.table()["store"].result, _store)
 _FUSED = Word("fused", 3, lambda *kinds: words.of_one_kind("fused", *kinds), _fuse)
+_PLAIN = (_FUSED, _LOAD, _STORE, vocabulary.table()["float_as_bits"])
 
 
 def _constant(name: str, value: int) -> Word:

@@ -29,17 +29,22 @@ _COUNTERS = 16 * THREADS
 _ROOM = _COUNTERS + _COUNTERS // 16
 
 
-def stable_order(b: Any, keys: Any, bits: int) -> tuple[Any, Any]:
+def stable_order(b: Any, keys: Any, bits: int, places: Any = None) -> tuple[Any, Any]:
     """The keys in order, and the places int32 where they were; equal ones as they come.
 
-    keys: a vector of whole numbers, none of them negative, of which so many bits count, and so few
-    that int32 counts them.
+    keys: a vector of whole numbers without a sign, of which so many bits count, and so few that
+    int32 counts them.  places: what they have in place of their numbers.
     """
     (count,) = keys.shape
     if hint(count) <= _FEW:
-        outputs = [((count,), keys.dtype), ((count,), "int32")]
-        return b.call(_few_kernel(keys.dtype), [keys], outputs, [count], columns=count, col_tile=1)
-    places = None
+        return b.call(
+            _few_kernel(keys.dtype, places is not None),
+            [keys] if places is None else [keys, places],
+            [((count,), keys.dtype), ((count,), "int32")],
+            [count],
+            columns=count,
+            col_tile=1,
+        )
     for shift in range(0, bits, _BITS):
         keys, places = _pass(b, keys, places, shift)
     return keys, places
@@ -84,13 +89,13 @@ def _pass(b: Any, keys: Any, places: Any, shift: int) -> tuple[Any, Any]:
 
 
 @cache
-def _few_kernel(dtype: str) -> LibraryKernel:
-    """Arguments: keys, these in order, their places; how many."""
-    return block_kernel("block_few", [], _few(), (1, 32, 32))
+def _few_kernel(dtype: str, is_later: bool = False) -> LibraryKernel:
+    """Arguments: keys, their places (if they have any), both in order; how many."""
+    return block_kernel("block_few", ["CONSTANT = (0,)"], _few(is_later), (1, 32, 32))
 
 
-def _few() -> Iterator[str]:
-    names = "keys ordered places count".split()
+def _few(is_later: bool) -> Iterator[str]:
+    names = ["keys", *["given"] * is_later, "ordered", "places", "count"]
     yield from (f"{name} = args[{i}]" for i, name in enumerate(names))
     yield "for i in range(block_x() * lanes() + lane(), columns, blocks_x() * lanes()):"
     yield "    key = load(keys, i)"
@@ -100,7 +105,8 @@ def _few() -> Iterator[str]:
     yield "        ties = logical_and(eq(other, key), lt(j, i))"
     yield "        rank += select(logical_or(lt(other, key), ties), 1, 0)"
     yield "    store(ordered, rank, key)"
-    yield "    store(places, rank, cast_int32(i))"
+    place = "load(given, i)" if is_later else "cast_int32(i)"
+    yield f"    store(places, rank, {place})"
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..kernel.sizes import AnySize, maximum, product
 from . import ranking_kernels
+from .block_ranking import ranked
 from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
@@ -27,6 +28,11 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
         return NotImplemented
     lead, length = x.shape[:-1], x.shape[-1]
     shape = (*lead, kept)
+    scratch = 8 * (kept + 1 + _WAITING)
+    if b.is_plain:
+        found = ranked(b, x, kept, scratch)
+        if found is not None:
+            return found
     kernel = specialise("largest", ranking_kernels.largest)
     return b.call(
         kernel,
@@ -35,7 +41,7 @@ def largest(b: Any, x: Any, kept: AnySize) -> Any:
         [length, kept],
         product(lead),
         maximum(_WORK // maximum(length, 1), 1),
-        scratch=8 * (kept + 1 + _WAITING),
+        scratch=scratch,
         operations=product(x.shape),
     )
 

@@ -196,6 +196,17 @@ def first_largest(row: Address, length: int) -> int:
     return place
 
 
+@helper
+def rank_row(row: Address, heap: Address, length: int, kept: int) -> None:
+    """The first items are those of the largest elements, in order."""
+    if kept == 1:
+        pointer(heap)[0] = first_largest(row, length)
+    elif kept == length:
+        sort_row(row, heap, heap + (kept + 1), length)
+    elif kept > 0:
+        keep_largest(row, heap, length, kept)
+
+
 def largest(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: x, values, indices; the length of a row, how many are kept of it; scratch.
 
@@ -207,12 +218,23 @@ def largest(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     for r in range(r0, r1):
         row = args[0] + r * length
         x, values, indices = pointer(row), pointer(args[1] + r * kept), pointer(args[2] + r * kept)
-        if kept == 1:
-            items[0] = first_largest(row, length)
-        elif kept == length:
-            sort_row(row, heap, heap + (kept + 1), length)
-        elif kept > 0:
-            keep_largest(row, heap, length, kept)
+        rank_row(row, heap, length, kept)
         for i in range(kept):
             indices[i] = items[i]
             values[i] = x[items[i]]
+
+
+def unordered(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: x, whether any row counts, which rows do, indices of their largest; the length of a
+    row, how many are kept of it, rows; scratch as of `largest`.  In one tile.
+    """
+    length, kept = args[4], args[5]
+    heap = region(args[7] + worker * args[8], "int64")
+    items, flags = pointer(heap), pointer(args[2])
+    if pointer(args[1])[0] != 0:
+        for r in range(args[6]):
+            if flags[r] != 0:
+                indices = pointer(args[3] + r * kept)
+                rank_row(args[0] + r * length, heap, length, kept)
+                for i in range(kept):
+                    indices[i] = items[i]

@@ -89,6 +89,7 @@ def _words() -> dict[str, Any]:
     for side in ("max", "min"):
         words[f"accumulate_{side}"] = lambda acc, x, side=side: _extreme(side, acc, x)
     words["fused"] = lambda x, y, z: x * y + z
+    words["float_as_bits"] = lambda x: x.view(f"u{x.itemsize}")
     words["load"] = lambda base, i: _held(base[int(i)])
     words["store"] = _store
     words["load_ordered"], words["store_ordered"] = words["load"], words["store"]
