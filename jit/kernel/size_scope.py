@@ -212,9 +212,16 @@ class Scope:
         return bool(answer)
 
     def _taken_for_some(self, text: str) -> bool | None:
-        """The answer to whether a measured size is zero, if one may be assumed, now noting that."""
+        """The answer to whether a measured size is zero, or less, if one may be assumed.
+
+        It is noted, too.
+        """
         if not self._may_assume or self._is_strict or not self._can_be_tested(text):
             return None
+        if text.endswith(" < 0"):
+            # Whoever asks that of a size looks for mistakes.
+            self.taken_for_within.add(f"-({text.removesuffix(' < 0')})")
+            return False
         for sign, answer in ((" == 0", False), (" < 1", False)):
             if text.endswith(sign):
                 self.taken_for_some.add(text.removesuffix(sign))

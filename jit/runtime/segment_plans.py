@@ -277,7 +277,8 @@ class SegmentPlans:
             # other shapes.
             if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
                 return traced, symbols
-        if self.is_turn:
+        # (What comes from data, in the middle of a run, is equal by chance.)
+        if self.is_turn or self.segment.start:
             found = self._more_general(pattern, dict(zip(scope.examples, symbols)))
             if found is not None:
                 return found
