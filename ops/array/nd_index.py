@@ -33,7 +33,7 @@ def depth_of(b: Builder, indices: Value) -> int:
     return next((depth for depth in range(1, _MOST_DEPTH + 1) if b.equal(last, depth)), 0)
 
 
-def _has_none(b: Builder, slices: Sequence[AnySize], places: Sequence[AnySize]) -> bool:
+def has_none(b: Builder, slices: Sequence[AnySize], places: Sequence[AnySize]) -> bool:
     """Is there nothing to pick or to write?
 
     Where a run learns how many places there are, or how many are picked, none is a number as any.
@@ -95,7 +95,7 @@ def lower_gather_nd(
         depth = depth_of(b, indices)
         if not 0 < depth <= params.ndim:
             return NotImplemented
-        if _has_none(b, params.shape[depth:], (*params.shape[:depth], *indices.shape[:-1])):
+        if has_none(b, params.shape[depth:], (*params.shape[:depth], *indices.shape[:-1])):
             return NotImplemented
         flat = flat_places(b, params.shape, indices, check)
         rows = b.reshape(params, (product(params.shape[:depth]), *params.shape[depth:]))
@@ -147,7 +147,7 @@ def _scattered(
     if not 0 < depth <= len(shape) or updates.dtype == "bool":
         return NotImplemented
     b.require_shape(updates, (*indices.shape[:-1], *shape[depth:]))
-    if _has_none(b, shape[depth:], (*shape[:depth], *indices.shape[:-1])):
+    if has_none(b, shape[depth:], (*shape[:depth], *indices.shape[:-1])):
         return NotImplemented
     flat = flat_places(b, shape, indices, check)
     rows = product(shape[:depth])

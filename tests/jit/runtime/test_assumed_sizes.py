@@ -43,7 +43,7 @@ def runs(fetches: list[tf.Tensor], feeds: list[dict[tf.Tensor, object]]) -> int:
         for feed, results in zip(feeds, want, strict=True):
             got = run([np.asarray(value, t.dtype.as_numpy_dtype) for t, value in feed.items()])
             for actual, expected in zip(got, results, strict=True):
-                np.testing.assert_allclose(actual, expected, rtol=1e-5)
+                np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
         return 1 + len(list(run.later_plans()))
 
 
