@@ -75,6 +75,7 @@ ops.array.matrix_diag: diag diag_part linalg.band_part linalg.diag linalg.diag_p
   linalg.tensor_diag linalg.tensor_diag_part matrix_band_part matrix_diag matrix_diag_part
   matrix_set_diag
 ops.array.pad: manip.tile meshgrid pad tile
+ops.array.partition: dynamic_partition dynamic_stitch
 ops.array.patches: extract_image_patches image.extract_image_patches image.extract_patches
 ops.array.scatter: boolean_mask manip.scatter_nd one_hot scatter_nd sequence_mask tensor_scatter_add
   tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
@@ -87,7 +88,7 @@ ops.array.slice: slice
 ops.array.sort: argsort sort
 ops.array.sparse: sparse.mask sparse.placeholder sparse_mask sparse_placeholder
 ops.array.stack: parallel_stack stack unstack
-ops.array.unique: dynamic_partition dynamic_stitch repeat setdiff1d unique unique_with_counts
+ops.array.unique: repeat setdiff1d unique unique_with_counts
 ops.array.volume_patches: extract_volume_patches
 ops.audio.audio_ops: audio.decode_wav audio.encode_wav
 ops.checks.asserts: Assert assert_equal assert_greater assert_greater_equal assert_less

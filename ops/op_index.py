@@ -18,6 +18,7 @@ ops.array.layout: ConjugateTranspose InvertPermutation Reverse ReverseSequence R
 ops.array.matrix_diag: Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixSetDiag
 ops.array.matrix_diag_v2: MatrixDiagPartV2 MatrixDiagV2 MatrixSetDiagV2
 ops.array.pad: MirrorPad MirrorPadGrad Pad PadV2 Tile
+ops.array.partition: DynamicPartition DynamicStitch ParallelDynamicStitch
 ops.array.patches: ExtractImagePatches
 ops.array.periodic: PeriodicResample PeriodicResampleOpGrad
 ops.array.scatter: OneHot ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterSub
@@ -28,8 +29,7 @@ ops.array.sets: DenseToDenseSetOperation DenseToSparseSetOperation SetSize
 ops.array.shape: EnsureShape ExpandDims Rank Reshape Shape ShapeN Size Squeeze
 ops.array.slice: Slice
 ops.array.stack: Pack ParallelConcat Unpack
-ops.array.unique: DynamicPartition DynamicStitch ListDiff ParallelDynamicStitch Unique UniqueV2
-  UniqueWithCounts UniqueWithCountsV2
+ops.array.unique: ListDiff Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
 ops.array.volume_patches: ExtractVolumePatches
 ops.audio.audio_ops: AudioSpectrogram DecodeWav EncodeWav Mfcc
 ops.checks.asserts: Assert

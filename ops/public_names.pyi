@@ -175,8 +175,8 @@ from .math.operators import div as div
 from .math.operators import div_no_nan as div_no_nan
 from .math.operators import divide as divide
 from ..engine.types.dtypes import double as double
-from .array.unique import dynamic_partition as dynamic_partition
-from .array.unique import dynamic_stitch as dynamic_stitch
+from .array.partition import dynamic_partition as dynamic_partition
+from .array.partition import dynamic_stitch as dynamic_stitch
 from .sparse.edit_distance import edit_distance as edit_distance
 from .linalg.contract import einsum as einsum
 from ..engine.compat import enable_eager_execution as enable_eager_execution

@@ -53,21 +53,25 @@ class Scope:
         self.taken_for_some: set[str] = set()
         # Texts of differences that a run must find to be no more than zero.
         self.taken_for_within: set[str] = set()
+        # Texts of what is not taken for granted any more.
+        self._doubted: frozenset[str] = frozenset()
         self._is_strict = self._may_assume = False
 
     @contextmanager
-    def assuming(self, may_assume: bool) -> Iterator[None]:
+    def assuming(self, may_assume: bool, doubted: frozenset[str] = frozenset()) -> Iterator[None]:
         """Within it, measured sizes that are compared may be taken for equal.
+
+        doubted: the texts of what a run has found to be otherwise.
 
         Whoever compares two sizes needs them equal; the run sees to it as soon as it knows both.
         (Whether there is one element is a case of its own.)  And whoever asks whether there is
         anything at all asks for a case that is rare.
         """
-        self._may_assume = may_assume
+        self._may_assume, self._doubted = may_assume, doubted
         try:
             yield
         finally:
-            self._may_assume = False
+            self._may_assume, self._doubted = False, frozenset()
 
     def takes_for_equal(self, a: AnySize, b: AnySize, is_needed: bool = False) -> bool:
         """Whether two measured sizes count as equal until a run knows them, now noting that.
@@ -83,7 +87,7 @@ class Scope:
         small = [size for size in (a, b) if not isinstance(size, Size) and size < SMALLEST_SYMBOL]
         if small and not is_needed:
             return False
-        if not self._can_be_tested(difference.text):
+        if not self._can_be_taken(difference.text):
             return False
         self.taken_for_zero[difference.text] = difference
         self._solve(difference)
@@ -110,7 +114,7 @@ class Scope:
         is_usual |= not bounds and more == 1 and [n for _, n in learnt] == [-1]
         if not is_needed and (not is_usual or any(n > 0 for n in bounds)):
             return False
-        if not self._can_be_tested(excess.text):
+        if not self._can_be_taken(excess.text):
             return False
         self.taken_for_within.add(excess.text)
         return True
@@ -183,8 +187,10 @@ class Scope:
         names = symbols_of(size.text) if isinstance(size, Size) else ()
         return all(self.places.get(name, place) <= place for name in names)
 
-    def _can_be_tested(self, text: str) -> bool:
-        """Does a run that learns the last size of an expression know all others then?"""
+    def _can_be_taken(self, text: str) -> bool:
+        """Was no run found to be otherwise, and does one that learns the last size know all?"""
+        if text in self._doubted:
+            return False
         names = set(symbols_of(text))
         places = [self.places[name] for name in self.measured if name in names]
         return all(place <= places[-1] for place in places)
@@ -212,22 +218,35 @@ class Scope:
         return bool(answer)
 
     def _taken_for_some(self, text: str) -> bool | None:
-        """The answer to whether a measured size is zero, if one may be assumed, now noting that."""
-        if not self._may_assume or self._is_strict or not self._can_be_tested(text):
+        """The answer to whether a measured size is zero, or less, if one may be assumed.
+
+        It is noted, too.
+        """
+        if not self._may_assume or self._is_strict:
             return None
-        for sign, answer in ((" == 0", False), (" < 1", False)):
+        size, less, _ = text.partition(" < 0")
+        if less:
+            # Whoever asks that of a size looks for mistakes.
+            return None if not self._take(self.taken_for_within, f"-({size})") else False
+        for sign in (" == 0", " < 1"):
             if text.endswith(sign):
-                self.taken_for_some.add(text.removesuffix(sign))
-                return answer
+                is_taken = self._take(self.taken_for_some, text.removesuffix(sign))
+                return False if is_taken else None
         if text.startswith("0 < "):
-            self.taken_for_some.add(text.removeprefix("0 < "))
-            return True
+            return self._take(self.taken_for_some, text.removeprefix("0 < ")) or None
         return None
 
-    def tests(self, known: set[str], new: str) -> Callable[..., bool] | None:
+    def _take(self, taken: set[str], text: str) -> bool:
+        """Notes what a run must find, if it may be taken for granted."""
+        if not self._can_be_taken(text):
+            return False
+        taken.add(text)
+        return True
+
+    def tests(self, known: set[str], new: str) -> list[tuple[str, Callable[..., bool]]]:
         """What was taken for granted of sizes as soon as a run knows `new` besides other symbols.
 
-        A function of the symbols' values, in order, or None where there is nothing to test.
+        Texts, each with a function of the symbols' values, in order: is it so?
         """
         found = []
         zero = ((text, "== 0") for text in self.taken_for_zero)
@@ -236,8 +255,8 @@ class Scope:
         for text, relation in (*zero, *some, *within):
             names = set(symbols_of(text)).intersection(self.measured)
             if new in names and names <= {*known, new}:
-                found.append(f"{text} {relation}")
-        return compile_function(self.examples, " and ".join(found)) if found else None
+                found.append((text, compile_function(self.examples, f"{text} {relation}")))
+        return found
 
     def checker(self) -> Callable[..., bool]:
         """A function of the symbols' values, in order: do all guards hold?"""

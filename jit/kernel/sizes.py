@@ -415,26 +415,47 @@ def _divide(a: AnySize, b: AnySize) -> AnySize:
 
 
 def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
-    """a / b when b is one product that divides every term of a."""
+    """a / b when b divides a as polynomials, else None."""
     if same(a, b):
         return 1
-    divisor = _terms(b)
-    if len(divisor) != 1:
+    # As Python's // does: a quotient that is not exact is rounded down, and no polynomial.
+    quotient = _polynomial_quotient(dict(_terms(a)), _terms(b))
+    if quotient is None:
         return None
-    ((atoms, coefficient),) = divisor.items()
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    if not hint(b):
+        return by_examples(made(scope, quotient, 0))
+    return made(scope, quotient, hint(a) // hint(b))
+
+
+def _polynomial_quotient(
+    rest: dict[Term, int], divisor: Mapping[Term, int]
+) -> dict[Term, int] | None:
+    """What the divisor is multiplied by to give `rest`, which is used up; None if by nothing."""
+    names = sorted({atom for atoms in (*rest, *divisor) for atom in atoms})
+
+    def rank(atoms: Term) -> tuple[int, ...]:
+        return tuple(map(atoms.count, names))
+
+    lead = max(divisor, key=rank)
     quotient: dict[Term, int] = {}
-    for factors, c in _terms(a).items():
-        left = list(factors)
-        for atom in atoms:
-            # As Python's // does: a quotient that is not exact is rounded down, and no polynomial.
+    while rest:
+        largest = max(rest, key=rank)
+        factor, odd = divmod(rest[largest], divisor[lead])
+        left = list(largest)
+        for atom in lead:
             if atom not in left:
                 return None
             left.remove(atom)
-        if c % coefficient:
+        if odd:
             return None
-        quotient[tuple(left)] = c // coefficient
-    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
-    return made(scope, quotient, hint(a) // hint(b))
+        quotient[tuple(left)] = factor
+        for atoms, coefficient in divisor.items():
+            term = tuple(sorted((*atoms, *left)))
+            rest[term] = rest.get(term, 0) - factor * coefficient
+            if not rest[term]:
+                del rest[term]
+    return quotient
 
 
 def _require_divisor(size: AnySize) -> None:

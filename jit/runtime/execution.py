@@ -443,9 +443,9 @@ class Run:
             name, number = step.node.symbol, int(self._read(step.node.inputs[0]))
             # (What was met last is what the next run is laid out for.)
             examples[name] = symbols[self.plan.symbol_numbers[name]] = number
-            test = tests.get(name)
-            if test is not None and not test(*symbols):
-                raise Misjudged
+            for text, holds in tests.get(name, ()):
+                if not holds(*symbols):
+                    raise Misjudged(text)
             last, row = step, row + 1
             step = stops.get(flow.first + row) if row < flow.rows else None
         for place, number in self.plan.idle[name]:

@@ -59,16 +59,16 @@ class Plan:
         return {}
 
     @cached_property
-    def tests(self) -> dict[str, Callable[..., bool]]:
+    def tests(self) -> dict[str, list[tuple[str, Callable[..., bool]]]]:
         """By the symbol of a size that a run measures, what must be true once it is known."""
-        found: dict[str, Callable[..., bool]] = {}
+        found: dict[str, list[tuple[str, Callable[..., bool]]]] = {}
         known: set[str] = set()
         for step in self.schedule.steps:
             if isinstance(step, Learn):
-                test = self.traced.scope.tests(known, step.node.symbol)
+                tests = self.traced.scope.tests(known, step.node.symbol)
                 known.add(step.node.symbol)
-                if test is not None:
-                    found[step.node.symbol] = test
+                if tests:
+                    found[step.node.symbol] = tests
         return found
 
     @cached_property

@@ -36,6 +36,8 @@ from .plan import Plan
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
+# So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
+_MOST_DOUBTS = 8
 
 
 @cache
@@ -106,7 +108,7 @@ class SegmentPlans:
         arenas = self.backend.arenas(self.segment.evaluate.session)
         # A stale plan is made anew; again and again only if others keep changing a variable's
         # shape.
-        for _ in range(3):
+        for attempt in range(3):
             # No lock on the way of a run that is prepared: reading a dictionary is atomic, and
             # `forget` puts another one in its place.
             plan, binding = self._ready.get(key) or self._prepare(key, arrays)
@@ -119,10 +121,10 @@ class SegmentPlans:
                 return plan, run(arrays)
             except StalePlan:
                 self.forget(plan.traced)
-            except Misjudged:
+            except Misjudged as error:
                 run.give_back()
                 run.put_back()
-                self._assume_nothing()
+                self._doubt(error.args, is_again=attempt > 0)
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted
 
@@ -212,10 +214,17 @@ class SegmentPlans:
             self._ready = {k: r for k, r in self._ready.items() if r[0].traced is not traced}
             self._drop(traced)
 
-    def _assume_nothing(self) -> None:
-        """From here on programs take nothing for granted."""
+    def _doubt(self, texts: Sequence[str], is_again: bool) -> None:
+        """From here on programs do not take this for granted; nothing at all, if that fails, too.
+
+        (Texts name sizes in the order in which they are learnt: up to what failed, another program
+        learns the same.)
+        """
         with self._lock:
-            self.segment = replace(self.segment, may_assume=False)
+            doubted = self.segment.doubted.union(texts)
+            is_known = doubted == self.segment.doubted or len(doubted) > _MOST_DOUBTS
+            may_assume = self.segment.may_assume and not is_again and not is_known
+            self.segment = replace(self.segment, doubted=doubted, may_assume=may_assume)
             self._ready, self._learnt, self._last = {}, {}, {}
             self._traced.clear()
             self._compiled.clear()
@@ -283,7 +292,8 @@ class SegmentPlans:
             # other shapes.
             if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
                 return traced, symbols
-        if self.is_turn:
+        # (What comes from data, in the middle of a run, is equal by chance.)
+        if self.is_turn or self.segment.start:
             found = self._more_general(pattern, dict(zip(scope.examples, symbols)))
             if found is not None:
                 return found

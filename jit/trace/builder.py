@@ -75,7 +75,10 @@ class Unsettled(Exception):
 
 
 class Misjudged(Exception):
-    """What a program took for granted does not hold; nothing has happened, and another one can."""
+    """What a program took for granted does not hold; nothing has happened, and another one can.
+
+    Its argument, if it has one, is the text of what was taken for granted of sizes.
+    """
 
 
 class Builder:

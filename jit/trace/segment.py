@@ -81,7 +81,8 @@ class Segment:
     inputs: the tensors that it is given, which are fed or come from segments before.  wanted(stop)
     names those that are needed once the program ends in front of operation number `stop`.
     may_measure: whether a program may learn sizes on its way, and go on; may_assume: whether it may
-    rely on something that a run finds to be otherwise.  evaluate: runs an
+    rely on something that a run finds to be otherwise, and doubted: on what it may not, being found
+    out (texts of jit/kernel/size_scope.py).  evaluate: runs an
     operation by its reference kernel.  handles: variables and resources that are
     known already, by tensor.  regions: first and behind the last number of operations that branch
     or loop (jit/trace/control_regions.py).  constants: operations before `start` that take nothing;
@@ -102,6 +103,7 @@ class Segment:
     constants: Sequence[Any] = ()
     may_measure: bool = True
     may_assume: bool = True
+    doubted: frozenset[str] = frozenset()
     is_plain: bool = False
     offered: frozenset[str] = frozenset()
     is_mixed: bool = False

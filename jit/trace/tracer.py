@@ -56,7 +56,7 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
     while True:
         tracer = Tracer(segment, feeds, scope)
         try:
-            with scope.assuming(segment.may_assume):
+            with scope.assuming(segment.may_assume, segment.doubted):
                 stop, is_barrier = tracer.run()
             break
         except Varies:

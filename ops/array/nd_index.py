@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import AnySize, product
+from ...jit.kernel.sizes import AnySize, is_measured, product
 from ..run_checks import error_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,15 @@ def depth_of(b: Builder, indices: Value) -> int:
     if isinstance(last, int):
         return last
     return next((depth for depth in range(1, _MOST_DEPTH + 1) if b.equal(last, depth)), 0)
+
+
+def has_none(b: Builder, slices: Sequence[AnySize], places: Sequence[AnySize]) -> bool:
+    """Is there nothing to pick or to write?
+
+    Where a run learns how many places there are, or how many are picked, none is a number as any.
+    """
+    stated = [size for size in places if not is_measured(size)]
+    return any(b.equal(size, 0) for size in (*slices, *stated))
 
 
 def flat_places(
@@ -86,7 +95,7 @@ def lower_gather_nd(
         depth = depth_of(b, indices)
         if not 0 < depth <= params.ndim:
             return NotImplemented
-        if any(b.equal(size, 0) for size in (*params.shape, *indices.shape)):
+        if has_none(b, params.shape[depth:], (*params.shape[:depth], *indices.shape[:-1])):
             return NotImplemented
         flat = flat_places(b, params.shape, indices, check)
         rows = b.reshape(params, (product(params.shape[:depth]), *params.shape[depth:]))
@@ -138,7 +147,7 @@ def _scattered(
     if not 0 < depth <= len(shape) or updates.dtype == "bool":
         return NotImplemented
     b.require_shape(updates, (*indices.shape[:-1], *shape[depth:]))
-    if any(b.equal(size, 0) for size in (*shape, *indices.shape)):
+    if has_none(b, shape[depth:], (*shape[:depth], *indices.shape[:-1])):
         return NotImplemented
     flat = flat_places(b, shape, indices, check)
     rows = product(shape[:depth])

@@ -74,6 +74,9 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
         # All results, arguments and variables pass one node, whose gradient is the function's.  So
         # the walk meets it whichever of them the gradient is asked for.
         outputs = identity_n([*flat, *args, *variables])
+    # 1.15 reads them once more, for nobody, and seeds of what comes behind count nodes.
+    for variable in variables:
+        convert_to_tensor(variable)
     return _like(result, iter(outputs[:count]))
 
 
@@ -97,9 +100,14 @@ def _check_signature(grad_fn: Callable[..., Any], variables: list[Any]) -> None:
 
 
 def get_dependent_variables(input_ops: Sequence[Tensor], output_ops: TensorLike) -> list[Any]:
+    """As `variables_behind`, by a node of its own for each tensor, as 1.15 makes them."""
+    return variables_behind(input_ops, [raw.Identity(x) for x in flatten(output_ops)])
+
+
+def variables_behind(input_ops: Sequence[Tensor], outputs: Sequence[Tensor]) -> list[Any]:
     """The trainable variables that tensors depend on, other than through `input_ops`."""
-    queue = deque(raw.Identity(x).op for x in flatten(output_ops))
     stops, seen, names = {id(x) for x in flatten(input_ops)}, set(), []
+    queue = deque(x.op for x in outputs if id(x) not in stops)
     while queue:
         op = queue.popleft()
         if op in seen:

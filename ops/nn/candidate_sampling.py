@@ -15,6 +15,8 @@ from ...engine.graph.registry import NoGradient, reads
 from ...engine.graph.seed import get_seed
 from ...engine.graph.shape_rules import with_rank
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product
 from ..random.philox import Stream
 from . import candidate_kernels as samplers
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _REASON = NoGradient("sampled classes and their counts are constants of a step")
 _OUTPUTS = (
@@ -304,6 +309,47 @@ def _hits(
     return rows.astype(np.int32), np.ascontiguousarray(ids), weights
 
 
+def _hit_count(c: KernelContext, true_classes: np.ndarray, sampled: np.ndarray) -> Any:
+    if true_classes.ndim != 2 or sampled.ndim != 1:
+        return None
+    return [np.isin(true_classes, sampled).sum()]
+
+
+def _measured_hits(b: Builder, op: OpView, true_classes: Value, sampled: Value) -> Any:
+    return [b.reduce("sum", b.cast(_is_hit(b, _drawn_at(b, true_classes, sampled)), "int64"), None)]
+
+
+def _drawn_at(b: Builder, true_classes: Value, sampled: Value) -> Value:
+    """Where each true class was drawn last, as one vector; -1 where it was not."""
+    count, size = product(true_classes.shape), sampled.shape[0]
+    true = b.reshape(true_classes, (count, 1))
+    drawn, places = (b.reshape(x, (1, size)) for x in (sampled, b.iota((size,), 0, "int64")))
+    found = b.map(lambda x, y, at: k.select(k.eq(x, y), at, -1), true, drawn, places)
+    return b.reduce("max", found, [1])
+
+
+def _is_hit(b: Builder, places: Value) -> Value:
+    return b.map(lambda at: k.ge(at, 0), places)  # type: ignore[no-any-return]
+
+
+def _lower_hits(b: Builder, op: OpView, true_classes: Value, sampled: Value, sizes: Value) -> Any:
+    from ...jit import library
+
+    known, columns = b.known(sizes), op.attr("num_true")
+    if known is None or true_classes.ndim != 2 or sampled.ndim != 1:
+        return NotImplemented
+    b.require(b.equal(true_classes.shape[1], columns) and not b.equal(sampled.shape[0], 0))
+    (count,) = known.tolist()
+    places = _drawn_at(b, true_classes, sampled)
+    found = library.coordinates(b, _is_hit(b, places), count)
+    if found is NotImplemented:
+        return NotImplemented
+    at = b.reshape(found, (count,))
+    rows = b.map(lambda i: k.floordiv(i, columns), at)
+    weights = b.full((count,), np.finfo(np.float32).min, "float32")
+    return b.cast(rows, "int32"), b.pick(places, at), weights
+
+
 def _hit_shapes(c: ShapeContext) -> list[TensorShape]:
     with_rank(c.inputs[0], 2)
     with_rank(c.inputs[1], 1)
@@ -316,8 +362,10 @@ _compute_hits = define(
     f"num_true: int; {_SEEDS}",
     shape=_hit_shapes,
     kernel=_hits,
+    lower=_lower_hits,
     gradient=_REASON,
-    dynamic_shape=True,
+    dynamic_shape=_hit_count,
+    measured_sizes=_measured_hits,
     doc="Where sampled classes happen to be true ones: row, position and a weight of -FLT_MAX.",
     test={
         "values": [[np.array([[1, 2], [3, 9]]), np.array([3, 1, 4])]],

@@ -93,7 +93,7 @@ def _lower_to_dense(
     if known is None or indices.ndim != 2 or known.shape != (rank,) or default.ndim:
         return NotImplemented
     sizes, count = known.tolist(), indices.shape[0]
-    if values.dtype == "bool" or any(b.equal(size, 0) for size in (*sizes, count)):
+    if values.dtype == "bool" or nd_index.has_none(b, (), (*sizes, count)):
         return NotImplemented
     if any(isinstance(size, int) and size < 0 for size in sizes):
         return NotImplemented
@@ -107,9 +107,10 @@ def _lower_to_dense(
 
     flat = nd_index.flat_places(b, sizes, indices, require)
     if is_ordered:
-        before, behind = (b.slice(flat, [start], [count - 1]) for start in (0, 1))
+        # (One more than there are, of which perhaps there is none.)
+        before = b.slice(b.concat([b.full([1], -1, "int64"), flat], 0), [0], [count])
         error = error_of(lambda where, shape: require(shape.tolist(), where))
-        late = b.reduce("any", b.map(k.ge, before, behind), None)
+        late = b.reduce("any", b.map(k.ge, before, flat), None)
         b.require_not(late, error, indices, b.constant(sizes, "int64"))
     whole = product(sizes)
     base = b.full([whole], default, values.dtype)

@@ -200,6 +200,28 @@ def own_gradient(tf):
     tf.gradients(f(x), x)
 
 
+def own_gradient_of_variables(tf):
+    """A function that makes a variable, of which 1.15 reads it once more for nobody."""
+
+    @tf.contrib.layers.recompute_grad
+    def f(x):
+        w = tf.get_variable("w", [2, 2], initializer=tf.ones_initializer())
+        return tf.nn.selu(tf.matmul(x, w))
+
+    with tf.variable_scope("layer", use_resource=True):
+        y = f(tf.placeholder(tf.float32, [3, 2], name="x"))
+    tf.gradients(tf.square(y), tf.trainable_variables())
+
+
+def distances(tf):
+    rows, labels = tf.zeros([6, 4]), tf.constant([0, 1, 2, 0, 1, 2])
+    learn = tf.contrib.losses.metric_learning
+    learn.triplet_semihard_loss(labels, rows)
+    learn.lifted_struct_loss(labels, rows)
+    learn.npairs_loss(labels[:3], rows[:3], rows[3:])
+    learn.contrastive_loss(tf.equal(labels[:3], labels[3:]), rows[:3], rows[3:])
+
+
 def batch_gathers(tf):
     x = tf.identity(tf.zeros([2, 3, 4]))
     tf.gradients(tf.gather(x, [[0], [1]], axis=2, batch_dims=1), x)
@@ -269,7 +291,14 @@ def normalization(tf):
 PROGRAMS = [
     *(fills, shapes, joins, subscripts, selections, partial_shapes, products, movements, blocks),
     *(options, dense_layers, softmax, convolution, embedding, own_gradient, batch_gathers),
-    *(sparse_gradients, many_gradients, recurrent, normalization),
+    *(
+        own_gradient_of_variables,
+        distances,
+        sparse_gradients,
+        many_gradients,
+        recurrent,
+        normalization,
+    ),
 ]
 
 

@@ -76,6 +76,24 @@ def test_products_divide_exactly(a, b):
     assert not scope.guards
 
 
+@given(st.data(), *[st.integers(2, 50)] * 3)
+def test_sums_divide_exactly(data, a, b, c):
+    """Rows of several parts, laid out anew: 12·(s0 + s1) elements are s0 + s1 rows of 12."""
+    scope = size_scope.Scope()
+    x, y, z = scope.symbol(a), scope.symbol(b), scope.measure(c)
+    parts = [x, y, z, x * y, z * z, 3, 7 * y, y * x * z]
+    some = st.lists(st.integers(0, len(parts) - 1), min_size=1, max_size=4)
+    divisor, factor = (sum(parts[i] for i in data.draw(some)) for _ in "ab")
+    product = divisor * factor
+    if isinstance(product, sizes.Size) and sizes.is_positive(divisor):
+        assert sizes.same(product // divisor, factor)
+        assert product % divisor == 0
+        # What is left over stays a quotient, rounded down.
+        assert sizes.hint((product + 1) // divisor) == sizes.hint(product + 1) // sizes.hint(
+            divisor
+        )
+
+
 def test_a_question_that_needs_the_example_becomes_a_guard():
     scope = size_scope.Scope()
     x = scope.symbol(10)

@@ -17,7 +17,7 @@ from ....engine.api import export
 from ....engine.graph.tensor import Tensor
 from ....engine.interface import log
 from ....engine.types import nest
-from ....ops.flow.custom_gradient import custom_gradient, get_dependent_variables
+from ....ops.flow.custom_gradient import custom_gradient, variables_behind
 from ....ops.public import tf
 from ...layers.base import Layer
 from ..framework.arg_scope import arg_scope, current_arg_scope
@@ -350,7 +350,7 @@ def _with_recomputing(
     def run(*args: Any) -> Any:
         variable_scope, arguments = tf.get_variable_scope(), current_arg_scope()
         outputs = call(args, False)
-        originals = get_dependent_variables(list(args), outputs)
+        originals = variables_behind(list(args), nest.flatten(outputs))
 
         def recomputed(output_grads: Sequence[Any]) -> tuple[Grads, Grads]:
             inputs = [tf.identity(x) for x in args]
@@ -359,7 +359,7 @@ def _with_recomputing(
                     inputs = _force_data_dependency(output_grads, inputs)
                 with arg_scope(arguments), tf.variable_scope(variable_scope, reuse=True):
                     again = call(inputs, True)
-            found = get_dependent_variables(inputs, again)
+            found = variables_behind(inputs, nest.flatten(again))
             if {v.op.name for v in found} != {v.op.name for v in originals}:
                 raise ValueError(_WRONG_VARS_ERR)
             again = list(again) if isinstance(again, (list, tuple)) else [again]

@@ -28,11 +28,11 @@ def pairwise_distance(feature: Tensor, squared: bool = False) -> Any:
     Returns:
         [rows, rows].
     """
-    columns = tf.transpose(feature)
+    # Transposed twice, as 1.15 does: seeds of what comes behind count nodes.
     squares = tf.add(
         tf.reduce_sum(tf.square(feature), axis=[1], keepdims=True),
-        tf.reduce_sum(tf.square(columns), axis=[0], keepdims=True),
-    ) - 2.0 * tf.matmul(feature, columns)
+        tf.reduce_sum(tf.square(tf.transpose(feature)), axis=[0], keepdims=True),
+    ) - 2.0 * tf.matmul(feature, tf.transpose(feature))
     # Rounding may leave less than nothing; the root has no gradient at zero.
     squares = tf.maximum(squares, 0.0)
     is_zero = tf.less_equal(squares, 0.0)
@@ -60,9 +60,10 @@ def contrastive_loss(
     """
     difference = tf.squared_difference(embeddings_anchor, embeddings_positive)
     distances = tf.sqrt(tf.reduce_sum(difference, 1))
-    is_alike = tf.cast(labels, distances.dtype)
-    apart = tf.square(tf.maximum(margin - distances, 0.0))
-    losses = is_alike * tf.square(distances) + (1.0 - is_alike) * apart
+    # (In 1.15's order, with its two casts.)
+    losses = tf.cast(labels, distances.dtype) * tf.square(distances) + (
+        1.0 - tf.cast(labels, distances.dtype)
+    ) * tf.square(tf.maximum(margin - distances, 0.0))
     return tf.reduce_mean(losses, name="contrastive_loss")
 
 
@@ -105,8 +106,10 @@ def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.
     batch = tf.size(labels)
     # Row by row of pairs: the negatives that are farther than the positive.
     tiled = tf.tile(distances, [batch, 1])
-    farther = tf.greater(tiled, tf.reshape(tf.transpose(distances), [-1, 1]))
-    mask = tf.logical_and(tf.tile(unlike, [batch, 1]), farther)
+    mask = tf.logical_and(
+        tf.tile(unlike, [batch, 1]),
+        tf.greater(tiled, tf.reshape(tf.transpose(distances), [-1, 1])),
+    )
     count = tf.reduce_sum(tf.cast(mask, dtype=dtypes.float32), 1, keepdims=True)
     has_any = tf.transpose(tf.reshape(tf.greater(count, 0.0), [batch, batch]))
     unlike = tf.cast(unlike, dtype=dtypes.float32)
@@ -116,8 +119,9 @@ def triplet_semihard_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.
     negatives = tf.where(has_any, outside, inside)
     losses = tf.add(margin, distances - negatives)
     positives = tf.cast(alike, dtype=dtypes.float32) - tf.diag(tf.ones([batch]))
+    count = tf.reduce_sum(positives)
     total = tf.reduce_sum(tf.maximum(tf.multiply(losses, positives), 0.0))
-    return tf.truediv(total, tf.reduce_sum(positives), name="triplet_semihard_loss")
+    return tf.truediv(total, count, name="triplet_semihard_loss")
 
 
 def _npairs(
@@ -220,13 +224,15 @@ def lifted_struct_loss(labels: Tensor, embeddings: Tensor, margin: float = 1.0) 
     labels = _column(labels)
     distances = pairwise_distance(embeddings)
     alike = tf.equal(labels, tf.transpose(labels))
+    unlike = tf.logical_not(alike)
     batch = tf.size(labels)
     diff = margin - distances
-    unlike = tf.cast(tf.logical_not(alike), dtype=dtypes.float32)
+    unlike = tf.cast(unlike, dtype=dtypes.float32)
     hardest = masked_maximum(diff, unlike)
     most = tf.maximum(hardest, tf.transpose(hardest))
-    shifted = tf.tile(diff, [batch, 1]) - tf.reshape(tf.transpose(most), [-1, 1])
-    powers = tf.multiply(tf.exp(shifted), tf.tile(unlike, [batch, 1]))
+    tiled, others = tf.tile(diff, [batch, 1]), tf.tile(unlike, [batch, 1])
+    shifted = tiled - tf.reshape(tf.transpose(most), [-1, 1])
+    powers = tf.multiply(tf.exp(shifted), others)
     left = tf.reshape(tf.reduce_sum(powers, 1, keepdims=True), [batch, batch])
     losses = most + tf.log(left + tf.transpose(left)) + distances
     positives = tf.cast(alike, dtype=dtypes.float32) - tf.diag(tf.ones([batch]))
