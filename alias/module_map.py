@@ -499,7 +499,7 @@ OTHERS.update(
     for home, modules in _INTERNALS.items()
     for module in modules.split()
 )
-for _module in ("model_analyzer", "option_builder", "tfprof_logger"):
+for _module in ("model_analyzer", "option_builder", "profile_context", "tfprof_logger"):
     OTHERS[f"python.profiler.{_module}"] = f".train.contrib.tfprof.{_module} tf.profiler"
 # What was below python.estimator before it was a package of its own.
 _ESTIMATORS = {

@@ -10,6 +10,7 @@ import numpy as np
 from ...engine import compat as tf_compat
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.tensor import Tensor
@@ -334,6 +335,7 @@ def matrix_diag(
 
 
 @export("linalg.diag_part", "matrix_diag_part")
+@dispatched
 def matrix_diag_part(
     input: Any, name: str = "diag_part", k: int = 0, padding_value: Any = 0
 ) -> Tensor:

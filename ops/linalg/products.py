@@ -11,6 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
@@ -355,6 +356,7 @@ def _is_stack(shapes: Sequence[TensorShape]) -> bool:
 
 
 @export("linalg.matmul", "matmul")
+@dispatched
 def matmul(
     a: TensorLike,
     b: TensorLike,
@@ -445,6 +447,7 @@ def matvec(
 
 
 @export("linalg.trace", "trace")
+@dispatched
 def trace(x: TensorLike, name: str | None = None) -> Any:
     """The sum along the main diagonal of each matrix."""
     with name_scope(name, "Trace", [x]) as name:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
@@ -430,6 +431,7 @@ def _is_slow(matrix: Any) -> bool:
 
 
 @export("linalg.adjoint")
+@dispatched
 def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
     """The conjugate transpose of each matrix."""
     with name_scope(name, "adjoint", [matrix]):
@@ -438,6 +440,7 @@ def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
 
 
 @export("linalg.logdet")
+@dispatched
 def logdet(matrix: TensorLike, name: str | None = None) -> Any:
     """The logarithm of the determinant of positive definite matrices."""
     with name_scope(name, "logdet", [matrix]):

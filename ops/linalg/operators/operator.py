@@ -25,6 +25,7 @@ from .broadcasting import (
     matrix_solve_with_broadcast,
     shape_tensor,
 )
+from .dispatch import define_dispatch
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
@@ -483,3 +484,4 @@ class LinearOperator(Holder):
 
 
 _adjoint = adjoint
+define_dispatch()
