@@ -201,7 +201,7 @@ _placeholder = define(
     gradient=NoGradient("a fed value depends on nothing", silent=False),
     transfer="value",
     doc="A tensor that every run must feed.",
-    test={"feed_only": True},
+    is_fed=True,
 )
 _placeholder_v2 = define(
     "PlaceholderV2",
@@ -211,7 +211,7 @@ _placeholder_v2 = define(
     kernel=_not_fed,
     gradient=NoGradient("a fed value depends on nothing", silent=False),
     doc="A tensor that every run must feed.",
-    test={"feed_only": True},
+    is_fed=True,
 )
 
 
