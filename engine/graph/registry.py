@@ -90,10 +90,10 @@ class Folding:
     partial: Callable[..., Any] | None = None
 
 
-# What an op does with values as they are: "value" hands them on, "write" puts one into a variable,
-# "file" carries them between values and files.
 # Facts for tests, or what makes them.
 Facts = dict[str, Any] | Callable[[], dict[str, Any]]
+# What an op does with values as they are: "value" hands them on, "write" puts one into a variable,
+# "file" carries them between values and files.
 Transfer = Literal["", "value", "write", "file"]
 # "next" is an iteration's; "trigger" runs even where dead; "condition" is a loop's; "step" is an
 # ordinary op whose resource lives for one run; the kernel of "wait" may return a Future

@@ -338,7 +338,7 @@ _space_to_batch_nd = define(
     lower=_lower_space_to_batch,
     gradient=_space_to_batch_nd_gradient,
     doc="Blocks of positions as entries of the batch.",
-    test={
+    test=lambda: {
         "values": [[_IMAGE, np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
         "gradient": True,
     },
@@ -358,7 +358,7 @@ _batch_to_space_nd = define(
     lower=_lower_batch_to_space,
     gradient=_batch_to_space_nd_gradient,
     doc="Entries of the batch as blocks of positions.",
-    test={
+    test=lambda: {
         "values": [
             [
                 _IMAGE.reshape(4, 2, 2, 1),
@@ -405,7 +405,7 @@ _old_space_to_batch = define(
     lower=_lower_old(_lower_space_to_batch),
     gradient=_space_to_batch_gradient,
     doc="Square blocks of pixels as entries of the batch.",
-    test={
+    test=lambda: {
         "values": [[_IMAGE, np.array([[0, 0], [2, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
@@ -429,7 +429,7 @@ _old_batch_to_space = define(
     lower=_lower_old(_lower_batch_to_space),
     gradient=_batch_to_space_gradient,
     doc="Entries of the batch as square blocks of pixels.",
-    test={
+    test=lambda: {
         "values": [[_IMAGE.reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,

@@ -235,7 +235,7 @@ _gather_op = define(
     gradient=_gather_gradient,
     sizes=True,
     doc="Rows of a tensor.",
-    test={"values": [[_ROWS, np.array([[2, 0]], np.int32)]], "gradient": True},
+    test=lambda: {"values": [[_ROWS, np.array([[2, 0]], np.int32)]], "gradient": True},
 )
 _gather_v2 = define(
     "GatherV2",
@@ -250,7 +250,7 @@ _gather_v2 = define(
     gradient=_gather_v2_gradient,
     sizes=True,
     doc="Slices of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [
             [_ROWS, np.array([2, 0, 2], np.int32), np.int32(0)],
             [_ROWS, np.array([[1], [0]], np.int32), np.int32(1)],
@@ -421,7 +421,7 @@ _gather_nd = define(
     lower=lower_gather_nd(check_nd_indices),
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
-    test={
+    test=lambda: {
         "values": [
             [_ROWS, np.array([[2, 1], [0, 0]], np.int32)],
             [_ROWS, np.array([[2]], np.int32)],

@@ -98,7 +98,7 @@ _strided_slice = define(
     gradient=_strided_slice_gradient,
     sizes=True,
     doc="What Python's `x[begin:end:stride, ...]` takes of a tensor.",
-    test={
+    test=lambda: {
         "values": [[np.arange(12, dtype=np.float32).reshape(3, 4), *_SAMPLE]],
         "attrs": [{}, {"begin_mask": 1, "end_mask": 2}, {"shrink_axis_mask": 1}],
         "gradient": True,
@@ -193,7 +193,7 @@ _strided_slice_grad = define(
     lower=_lower_strided_slice_grad,
     gradient=_strided_slice_grad_gradient,
     doc="Zeros of the given shape with `dy` where StridedSlice takes from.",
-    test={
+    test=lambda: {
         "values": [[np.array([3, 4], np.int32), *_SAMPLE, np.ones([2, 2], np.float32)]],
         "gradient": True,
     },

@@ -87,7 +87,7 @@ define(
     gradient=_NONE,
     stateful=True,
     doc="A copy of a tensor in memory of its own.",
-    test={"values": [[_ROWS]]},
+    test=lambda: {"values": [[_ROWS]]},
 )
 
 
@@ -114,7 +114,7 @@ define(
     gradient=_NONE,
     stateful=True,
     doc="A tensor of some shape; what it holds, which TensorFlow leaves open, is zeros.",
-    test={"values": [[np.array([2, 3], np.int32)]], "attrs": [{"dtype": np.float32}]},
+    test=lambda: {"values": [[np.array([2, 3], np.int32)]], "attrs": [{"dtype": np.float32}]},
 )
 
 
@@ -152,7 +152,7 @@ define(
     kernel=_packed,
     gradient=_NONE,
     doc="One bit per number, eight to the byte: whether it is larger than a threshold.",
-    test={"values": [[np.linspace(-1, 1, 16).reshape(2, 8), np.float64(0.1)]]},
+    test=lambda: {"values": [[np.linspace(-1, 1, 16).reshape(2, 8), np.float64(0.1)]]},
 )
 
 
@@ -174,7 +174,7 @@ define(
     kernel=_summed_tiles,
     gradient=_NONE,
     doc="The sum of the tiles of a tensor, the gradient of Tile of old graphs.",
-    test={"values": [[_ROWS, np.array([2, 3], np.int32)]]},
+    test=lambda: {"values": [[_ROWS, np.array([2, 3], np.int32)]]},
 )
 
 

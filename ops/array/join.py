@@ -225,7 +225,7 @@ define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 1, len(op.inputs), 0),
     sizes=True,
     doc="Tensors joined along a dimension, given first.",
-    test={"values": [[value[1], value[0]] for value in _JOINS["values"]], "gradient": True},
+    test=lambda: {"values": [[value[1], value[0]] for value in _JOINS["values"]], "gradient": True},
 )
 _concat_v2 = define(
     "ConcatV2",
@@ -237,7 +237,7 @@ _concat_v2 = define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 0, -1, -1),
     sizes=True,
     doc="Tensors joined along a dimension.",
-    test=_JOINS,
+    test=lambda: _JOINS,
 )
 
 
@@ -287,7 +287,9 @@ _concat_offset = define(
     gradient=NoGradient("offsets are integers"),
     sizes=True,
     doc="Where each input of a concat begins in its output.",
-    test={"values": [[np.int32(1), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]]]},
+    test=lambda: {
+        "values": [[np.int32(1), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]]]
+    },
 )
 
 
@@ -396,7 +398,7 @@ _split_op = define(
     gradient=lambda op, *grads: (None, concat(list(grads), op.inputs[0])),
     sizes=True,
     doc="Equal pieces of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [[np.int32(1), np.arange(12, dtype=np.float32).reshape(2, 6)]],
         "attrs": [{"num_split": 3}],
         "gradient": True,
@@ -488,7 +490,7 @@ _split_v_op = define(
     gradient=lambda op, *grads: (concat(list(grads), op.inputs[2]), None, None),
     sizes=True,
     doc="Pieces of given sizes of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.arange(12, dtype=np.float32).reshape(2, 6),

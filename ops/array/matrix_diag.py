@@ -298,7 +298,7 @@ _band_op = define(
     lower=_lower_band,
     gradient=_matrix_band_part_gradient,
     doc="Matrices with zeros outside of a band around the diagonal.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(9, dtype=np.float32).reshape(3, 3), np.int64(below), np.int64(above)]
             for below, above in ((-1, 0), (0, -1), (1, 1))

@@ -135,7 +135,7 @@ _pad = define(
     gradient=_pad_gradient,
     sizes=True,
     doc="A tensor with zeros around it.",
-    test={"values": [_PADS], "gradient": True},
+    test=lambda: {"values": [_PADS], "gradient": True},
 )
 _pad_v2 = define(
     "PadV2",
@@ -148,7 +148,7 @@ _pad_v2 = define(
     sizes=True,
     doc="A tensor with a constant around it.",
     # As in TensorFlow, no gradient reaches the constant.
-    test={"values": [[*_PADS, np.float32(7)]], "gradient": False},
+    test=lambda: {"values": [[*_PADS, np.float32(7)]], "gradient": False},
 )
 
 
@@ -223,7 +223,7 @@ _mirror_pad = define(
         None,
     ),
     doc="A tensor with its own reflection around it.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), _PADS[1]]],
         "attrs": _MODES,
         "gradient": True,
@@ -238,7 +238,11 @@ _mirror_pad_grad: OpFunction = define(
     lower=_lower_mirror_pad_grad,
     gradient=lambda op, grad: (_mirror_pad(grad, op.inputs[1], mode=op.get_attr("mode")), None),
     doc="The gradient of MirrorPad: reflections are added where they come from.",
-    test={"values": [[np.ones([3, 5], np.float32), _PADS[1]]], "attrs": _MODES, "gradient": True},
+    test=lambda: {
+        "values": [[np.ones([3, 5], np.float32), _PADS[1]]],
+        "attrs": _MODES,
+        "gradient": True,
+    },
 )
 
 
@@ -383,7 +387,7 @@ _tile = define(
     gradient=_tile_gradient,
     sizes=True,
     doc="A tensor repeated along its dimensions.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[1, 2]], np.float32), np.array([2, 3], np.int32)],
             [np.float32(3), np.array([], np.int32)],

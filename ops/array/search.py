@@ -136,7 +136,7 @@ _unravel_index = define(
     kernel=_unravel,
     gradient=NoGradient("indices are integers", silent=False),
     doc="Flat indices as coordinates, one row per dimension.",
-    test={"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
+    test=lambda: {"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
 )
 
 

@@ -187,7 +187,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets that the last axes of two tensors hold.",
-    test={"values": [_DENSE], "attrs": _EACH},
+    test=lambda: {"values": [_DENSE], "attrs": _EACH},
 )
 define(
     "DenseToSparseSetOperation",
@@ -198,7 +198,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets of a dense and a sparse tensor.",
-    test={"values": [[_DENSE[0], *_SPARSE]], "attrs": _EACH},
+    test=lambda: {"values": [[_DENSE[0], *_SPARSE]], "attrs": _EACH},
 )
 define(
     "SparseToSparseSetOperation",
@@ -210,7 +210,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets of two sparse tensors.",
-    test={"values": [[*_SPARSE, *_SPARSE]], "attrs": _EACH},
+    test=lambda: {"values": [[*_SPARSE, *_SPARSE]], "attrs": _EACH},
 )
 
 
@@ -236,7 +236,7 @@ define(
     kernel=_sizes,
     gradient=_NO_GRADIENT,
     doc="The number of different elements in each set of a sparse tensor.",
-    test={"values": [_SPARSE]},
+    test=lambda: {"values": [_SPARSE]},
 )
 
 

@@ -160,7 +160,7 @@ def _define_unique(
         gradient=_NO_ORDER,
         dynamic_shape=True,
         doc="The distinct elements in order of first appearance, and the number of each element.",
-        test={"values": [sample]},
+        test=lambda: {"values": [sample]},
     )
 
 
@@ -257,7 +257,7 @@ _list_diff = define(
     sizes=True,
     dynamic_shape=True,
     doc="What is in x and not in y, and where.",
-    test={"values": [[_VECTOR, np.array([3], np.int32)]]},
+    test=lambda: {"values": [[_VECTOR, np.array([3], np.int32)]]},
 )
 
 
@@ -373,7 +373,7 @@ _partition_op = define(
     dynamic_shape=_partition_sizes,
     measured_sizes=_measured_partitions,
     doc="The entries of a tensor, sorted into several by number.",
-    test={
+    test=lambda: {
         "values": [[np.array([1, 2, 3], np.float32), np.array([0, 1, 0], np.int32)]],
         "attrs": [{"num_partitions": 2}],
         "gradient": True,
@@ -461,7 +461,7 @@ _stitch_op = define(
     sizes=True,
     dynamic_shape=True,
     doc="Entries of several tensors put where their indices say.",
-    test=_STITCH,
+    test=lambda: _STITCH,
 )
 define(
     "ParallelDynamicStitch",
@@ -472,7 +472,7 @@ define(
     gradient=_stitch_gradient,
     dynamic_shape=True,
     doc="As DynamicStitch, without an order among equal indices.",
-    test=_STITCH,
+    test=lambda: _STITCH,
 )
 
 

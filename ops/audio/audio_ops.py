@@ -90,7 +90,7 @@ decode_wav = export("audio.decode_wav")(
         Raises:
             InvalidArgumentError: when it runs: contents is no such file.
         """,
-        test={
+        test=lambda: {
             "values": [[one_text(wav.encode(_SOUND, 8000))]],
             "attrs": [{}, {"desired_channels": 3, "desired_samples": 2}, {"desired_samples": 5}],
         },
@@ -125,7 +125,7 @@ encode_wav = export("audio.encode_wav")(
         Raises:
             InvalidArgumentError: when it runs: there are no samples, or the rate is no rate.
         """,
-        test={"values": [[_SOUND, np.int32(8000)]]},
+        test=lambda: {"values": [[_SOUND, np.int32(8000)]]},
     )
 )
 
@@ -168,7 +168,7 @@ define(
     Raises:
         InvalidArgumentError: when it runs: the window is shorter than 2, or the stride than 1.
     """,
-    test={
+    test=lambda: {
         "values": [[np.sin(np.arange(30, dtype=np.float32)).reshape(30, 1)]],
         "attrs": [
             {"window_size": 8, "stride": 4},
@@ -218,7 +218,7 @@ define(
     Raises:
         InvalidArgumentError: when it runs: limits, counts or the rate make no bands.
     """,
-    test={
+    test=lambda: {
         "values": [[np.linspace(0, 9, 130, dtype=np.float32).reshape(1, 2, 65), np.int32(8000)]],
         "attrs": [{"filterbank_channel_count": 13}, {"upper_frequency_limit": 2000.0}],
     },

@@ -144,7 +144,7 @@ define(
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
     control_flow_role="condition",
-    test=_PART,
+    test=lambda: _PART,
     doc="Whether a loop goes on.",
 )
 define(
@@ -155,7 +155,7 @@ define(
     kernel=lambda c, index, inputs: inputs[int(index)],
     gradient=NoGradient("hands on a reference", silent=False),
     control_flow_role="step",
-    test=_PART,
+    test=lambda: _PART,
     doc="One of several references.",
 )
 

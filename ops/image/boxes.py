@@ -261,7 +261,7 @@ define(
     lower=_lower_image_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the images.",
-    test={
+    test=lambda: {
         "attrs": [{"T": dtypes.float32}, {"T": dtypes.float32, "method": b"nearest"}],
         "values": [
             [_GRADS, _CUTS, np.array([1, 0, 1], np.int32), np.array([2, 4, 3, 2], np.int32)]
@@ -277,7 +277,7 @@ define(
     lower=_lower_boxes_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the boxes.",
-    test={"values": [[_GRADS, _IMAGES, _CUTS, np.array([1, 0, 1], np.int32)]]},
+    test=lambda: {"values": [[_GRADS, _IMAGES, _CUTS, np.array([1, 0, 1], np.int32)]]},
 )
 define(
     "CropAndResize",
@@ -288,7 +288,7 @@ define(
     lower=_lower_cut,
     gradient=_grad,
     doc="Boxes of images, in shares of their height and width, resized to one size.",
-    test={
+    test=lambda: {
         "attrs": [{}, {"method": b"nearest"}, {"extrapolation_value": 2.0}],
         "values": [[_IMAGES, _CUTS, np.array([1, 0, 1], np.int32), np.array([3, 2], np.int32)]],
         # The gradient for the boxes jumps at pixels, and single precision is coarse.

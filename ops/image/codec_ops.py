@@ -309,7 +309,7 @@ extract_jpeg_shape = export("io.extract_jpeg_shape", "image.extract_jpeg_shape")
         Raises:
             InvalidArgumentError: when it runs: contents is no JPEG file.
         """,
-        test={"values": [[one_text(JPEG)]]},
+        test=lambda: {"values": [[one_text(JPEG)]]},
     )
 )
 
@@ -411,7 +411,7 @@ encode_jpeg = export("io.encode_jpeg", "image.encode_jpeg")(
         Raises:
             InvalidArgumentError: when it runs: image has other channels, or quality is no quality.
         """,
-        test={"values": [[_PIXELS]], "attrs": [{}, {"quality": 50, "progressive": True}]},
+        test=lambda: {"values": [[_PIXELS]], "attrs": [{}, {"quality": 50, "progressive": True}]},
     )
 )
 define(
@@ -421,7 +421,7 @@ define(
     kernel=_encode_variable,
     gradient=_FILES,
     doc="EncodeJpeg with a quality that is a tensor.",
-    test={"values": [[_PIXELS, np.int32(50)]]},
+    test=lambda: {"values": [[_PIXELS, np.int32(50)]]},
 )
 encode_png = export("io.encode_png", "image.encode_png")(
     define(
@@ -439,6 +439,6 @@ encode_png = export("io.encode_png", "image.encode_png")(
         Raises:
             InvalidArgumentError: when it runs: image has other channels.
         """,
-        test={"values": [[_PIXELS]]},
+        test=lambda: {"values": [[_PIXELS]]},
     )
 )

@@ -232,7 +232,7 @@ def _define_space(name: str, body: Body, gradient: Any, doc: str) -> OpFunction:
         lower=lower,
         gradient=gradient,
         doc=doc,
-        test={
+        test=lambda: {
             "values": [[_COLOURS], [_COLOURS.astype(np.float64)], [_COLOURS.astype(np.float16)]],
             # Of some colours the hue has no derivative.
             "gradient": False,
@@ -309,7 +309,7 @@ def _define_change(name: str, factor: str, body: Body, doc: str) -> None:
         lower=lower,
         gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
         doc=doc,
-        test={"values": [[_COLOURS, np.float32(0.3)], [_COLOURS, np.float32(-1.2)]]},
+        test=lambda: {"values": [[_COLOURS, np.float32(0.3)], [_COLOURS, np.float32(-1.2)]]},
     )
 
 
@@ -364,5 +364,5 @@ define(
     lower=_lower_contrast,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="Images whose channels differ more, or less, from their means over height and width.",
-    test={"values": [[_COLOURS, np.float32(1.7)]]},
+    test=lambda: {"values": [[_COLOURS, np.float32(1.7)]]},
 )

@@ -253,7 +253,7 @@ define(
     f"image_size: T, bounding_boxes: float32 -> {_OUTPUTS}",
     f"{_TYPES}; min_object_covered: float = 0.1; {_ATTRS}",
     doc="A random box that covers enough of one of some boxes: where it begins, its size, itself.",
-    test={"values": [_EXAMPLE], "attrs": [{"seed": 1}]},
+    test=lambda: {"values": [_EXAMPLE], "attrs": [{"seed": 1}]},
     **_DEFINED,
 )
 define(
@@ -261,7 +261,7 @@ define(
     f"image_size: T, bounding_boxes: float32, min_object_covered: float32 -> {_OUTPUTS}",
     f"{_TYPES}; {_ATTRS}",
     doc="SampleDistortedBoundingBox that is told by a tensor how much is enough.",
-    test={"values": [[*_EXAMPLE, np.float32(0.5)]], "attrs": [{"seed": 1, "seed2": 5}]},
+    test=lambda: {"values": [[*_EXAMPLE, np.float32(0.5)]], "attrs": [{"seed": 1, "seed2": 5}]},
     **_DEFINED,
 )
 

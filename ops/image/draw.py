@@ -170,7 +170,7 @@ define(
     "T: {float32, half} = float32",
     shape=_shape,
     doc="Images with the outlines of boxes, in ten colours by turns.",
-    test={"values": [[_IMAGES, _BOXES], [_IMAGES[..., :1], _BOXES]]},
+    test=lambda: {"values": [[_IMAGES, _BOXES], [_IMAGES[..., :1], _BOXES]]},
     **_define,
 )
 define(
@@ -179,7 +179,7 @@ define(
     "T: {float32, half} = float32",
     shape=_shape_with_colors,
     doc="Images with the outlines of boxes, in given colours by turns.",
-    test={
+    test=lambda: {
         "values": [
             [_IMAGES, _BOXES, np.array([[0.1, 0.2, 0.3, 1], [0.4, 0.5, 0.6, 1]], np.float32)]
         ],

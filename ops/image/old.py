@@ -63,7 +63,7 @@ define(
     gradient=_GONE,
     stateful=True,
     doc="A window of an image, at a random place.",
-    test={"values": [[_IMAGE, np.array([2, 3])]], "attrs": [{"seed": 1, "seed2": 2}]},
+    test=lambda: {"values": [[_IMAGE, np.array([2, 3])]], "attrs": [{"seed": 1, "seed2": 2}]},
 )
 
 
@@ -100,5 +100,5 @@ define(
     kernel=_contrast,
     gradient=_GONE,
     doc="Images whose channels differ more, or less, from their means, within limits.",
-    test={"values": [[_IMAGE, np.float32(1.7), np.float32(0), np.float32(30)]]},
+    test=lambda: {"values": [[_IMAGE, np.float32(1.7), np.float32(0), np.float32(30)]]},
 )

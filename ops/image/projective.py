@@ -256,7 +256,7 @@ define(
     lower=_lower,
     gradient=NoGradient("TensorFlow has one for ImageProjectiveTransformV2", silent=False),
     doc="Images as transforms show them.",
-    test={"values": [[_IMAGES, _TRANSFORMS]], "attrs": _MODES},
+    test=lambda: {"values": [[_IMAGES, _TRANSFORMS]], "attrs": _MODES},
 )
 define(
     "ImageProjectiveTransformV2",
@@ -267,7 +267,7 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="Images as transforms show them, in another size.",
-    test={
+    test=lambda: {
         "values": [
             [_IMAGES, _TRANSFORMS, np.array([3, 5], np.int32)],
             [_IMAGES, _TRANSFORMS[:1], np.array([4, 3], np.int32)],

@@ -279,7 +279,7 @@ define(
     lower=_lower_grad,
     gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of Resampler.",
-    test={"values": [[_DATA, _WARP, _GRADS]]},
+    test=lambda: {"values": [[_DATA, _WARP, _GRADS]]},
 )
 define(
     "Resampler",
@@ -290,5 +290,5 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="Images at given points (x, y), between pixels.",
-    test={"values": [[_DATA, _WARP]]},
+    test=lambda: {"values": [[_DATA, _WARP]]},
 )

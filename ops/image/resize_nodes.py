@@ -133,7 +133,7 @@ define(
     lower=_lower_bicubic_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ResizeBicubic.",
-    test={"attrs": _CHOICES, "static": True, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
+    test=lambda: {"attrs": _CHOICES, "static": True, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
 )
 _resize_bicubic = define(
     "ResizeBicubic",
@@ -144,7 +144,7 @@ _resize_bicubic = define(
     lower=_lower_bicubic,
     gradient=_grad_of_bicubic,
     doc="Resizes images with bicubic interpolation.",
-    test={
+    test=lambda: {
         "attrs": _CHOICES,
         "static": True,
         "gradient": False,  # The result is float32: too coarse for differences.
@@ -233,7 +233,7 @@ _resize_area = define(
         size: the new height and width.
         align_corners: whether the centres of the corners' pixels stay where they are.
     """,
-    test={
+    test=lambda: {
         "attrs": [{}, {"align_corners": True}],
         "static": True,
         "values": [[_IMAGE, np.array([3, 7], np.int32)], [_BYTES, np.array([3, 2], np.int32)]],
@@ -340,7 +340,7 @@ define(
     lower=_lower_translated_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ScaleAndTranslate.",
-    test={
+    test=lambda: {
         "attrs": _SAMPLED,
         "static": True,
         "values": [[_IMAGE[:, :3], _IMAGE[:, :, :3], _SCALE, _MOVE]],
@@ -355,7 +355,7 @@ define(
     lower=_lower_translated,
     gradient=_grad_of_translated,
     doc="Images scaled and moved, their pixels weighted by a sampling kernel.",
-    test={
+    test=lambda: {
         "attrs": _SAMPLED,
         "static": True,
         "gradient": False,  # The result is float32: too coarse for differences.

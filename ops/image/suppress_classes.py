@@ -168,7 +168,7 @@ define(
     lower=_lower_combined,
     gradient=_NO_GRADIENT,
     doc="The best boxes of each image of a batch, of all classes, padded with zeros.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.stack([_BOXES, _BOXES / 2])[:, :, None],

@@ -220,7 +220,7 @@ define(
     "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
     "iou_threshold: float = 0.5",
     doc="Indices of the boxes that are left, best first, without those that overlap better ones.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3)]]},
+    test=lambda: {"values": [[_BOXES, _SCORES, np.int32(3)]]},
     **_SUPPRESSED,
 )
 define(
@@ -229,7 +229,7 @@ define(
     "selected_indices: int32",
     _THRESHOLDS,
     doc="NonMaxSuppression whose threshold is a tensor.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
+    test=lambda: {"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
     **_SUPPRESSED,
 )
 _ALIKE = [[1, 0.9, 0.1, 0.2], [0.9, 1, 0.3, 0], [0.1, 0.3, 1, 0.6], [0.2, 0, 0.6, 1]]
@@ -240,7 +240,7 @@ define(
     "score_threshold: T_threshold -> selected_indices: int32",
     _THRESHOLDS,
     doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
-    test={"values": [_V3]},
+    test=lambda: {"values": [_V3]},
     **_SUPPRESSED,
 )
 define(
@@ -254,7 +254,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="NonMaxSuppressionV3, padded with zeros if that is asked for, and how many there are.",
-    test={"values": [_V3], "attrs": [{}, {"pad_to_max_output_size": True}]},
+    test=lambda: {"values": [_V3], "attrs": [{}, {"pad_to_max_output_size": True}]},
 )
 define(
     "NonMaxSuppressionV5",
@@ -267,7 +267,7 @@ define(
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     dynamic_shape=True,
     doc="NonMaxSuppressionV4 with scores, which boxes lower that overlap less than to be dropped.",
-    test={
+    test=lambda: {
         "values": [[*_V3, np.float32(0)], [*_V3[:4], np.float32(0.1), np.float32(0.5)]],
         "attrs": [{}, {"pad_to_max_output_size": True}],
     },
@@ -332,7 +332,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="NonMaxSuppressionV3 of things whose overlaps are given.",
-    test={
+    test=lambda: {
         "values": [
             [np.array(_ALIKE, np.float32), *_V3[1:]],
         ]

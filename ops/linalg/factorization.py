@@ -143,7 +143,7 @@ define(
     Returns:
         Sums of weighted products of factors, [n, k, k], and of these with elements, [n, k].
     """,
-    test={
+    test=lambda: {
         "values": [
             [
                 *(_FACTORS, np.array([1, 0.5, 2], np.float32), np.float32(0.25)),
@@ -206,7 +206,7 @@ define(
         mask_indices: [n, 2], row and column of each element.
         transpose_a, transpose_b: scalars, whether the matrices are transposed first.
     """,
-    test={
+    test=lambda: {
         "values": [
             [_FACTORS, _FACTORS, _PLACES, np.bool_(False), np.bool_(True)],
             [_FACTORS, _FACTORS, _PLACES[:1], np.bool_(True), np.bool_(False)],

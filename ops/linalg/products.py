@@ -130,7 +130,7 @@ mat_mul = define(
     kernel=_matmul_kernel,
     lower=_matmul_lower,
     gradient=_matmul_gradient,
-    test={**_SQUARES, "attrs": [{"transpose_a": p, "transpose_b": q} for p, q in _FLAGS]},
+    test=lambda: {**_SQUARES, "attrs": [{"transpose_a": p, "transpose_b": q} for p, q in _FLAGS]},
     doc="The product of two matrices, each transposed on demand.",
 )
 
@@ -271,7 +271,7 @@ batch_mat_mul = define(
     kernel=_batch_kernel,
     lower=_batch_lower,
     gradient=_batch_products,
-    test=_STACKS,
+    test=lambda: _STACKS,
     doc="Products of matrices in equal batches, each adjoined on demand.",
 )
 batch_mat_mul_v2 = define(
@@ -282,7 +282,7 @@ batch_mat_mul_v2 = define(
     kernel=_batch_kernel,
     lower=_batch_lower,
     gradient=_batch_v2_gradient,
-    test={**_STACKS, "shapes": [[[2, 3, 3], [2, 3, 3]], [[2, 1, 3, 3], [4, 3, 3]]]},
+    test=lambda: {**_STACKS, "shapes": [[[2, 3, 3], [2, 3, 3]], [[2, 1, 3, 3], [4, 3, 3]]]},
     doc="Products of matrices whose batches broadcast, each adjoined on demand.",
 )
 
@@ -329,7 +329,7 @@ sparse_mat_mul = define(
     kernel=_sparse_kernel,
     gradient=_sparse_gradient,
     doc="MatMul with a hint that many elements are zero.",
-    test=_SQUARES,
+    test=lambda: _SQUARES,
 )
 
 

@@ -238,7 +238,7 @@ define(
     lower=_lower_product,
     gradient=_product_gradient,
     doc="Products of matrices given by their three diagonals.",
-    test={"values": [[*(_MATRIX[i : i + 1] for i in range(3)), _RHS]]},
+    test=lambda: {"values": [[*(_MATRIX[i : i + 1] for i in range(3)), _RHS]]},
 )
 define(
     "TridiagonalSolve",
@@ -248,7 +248,11 @@ define(
     kernel=_solve,
     gradient=_solve_gradient,
     doc="The solutions of systems whose matrices are given by their three diagonals.",
-    test={"values": [[_MATRIX, _RHS]], "attrs": [{}, {"partial_pivoting": False}], "rtol": 1e-4},
+    test=lambda: {
+        "values": [[_MATRIX, _RHS]],
+        "attrs": [{}, {"partial_pivoting": False}],
+        "rtol": 1e-4,
+    },
 )
 
 

@@ -144,7 +144,7 @@ def _segment(
         dynamic_shape=last_plus_one(1),
         measured_sizes=measured_last_plus_one(1),
         doc=f"The {public.split('_')[-1]} of the rows of each segment; ids are sorted.",
-        test=_TEST,
+        test=lambda: _TEST,
     )
     return export(f"math.{public}", public)(op)
 
@@ -352,7 +352,9 @@ def _unsorted(
         gradient=gradient,
         lower=_unsorted_lowering(fn, start),
         doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",
-        test={"values": [[*_TEST["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]},
+        test=lambda: {
+            "values": [[*_TEST["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]
+        },
     )
     return export(f"math.{public}", public)(op)
 

@@ -119,7 +119,7 @@ def _family(
         dynamic_shape=last_plus_one(2),
         measured_sizes=measured_last_plus_one(2),
         doc=f"{what} of picked rows, by segment; ids are sorted.",
-        test={"values": [[_ROWS, *_PICK]]},
+        test=lambda: {"values": [[_ROWS, *_PICK]]},
     )
     counted = define(
         names[1],
@@ -130,7 +130,7 @@ def _family(
         lower=lower,
         gradient=lambda op, grad: (gradient(op, grad), None, None, None),
         doc=f"{what} of picked rows, for a given number of segments.",
-        test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
+        test=lambda: {"values": [[_ROWS, *_PICK, np.int32(3)]]},
     )
     return plain, counted
 

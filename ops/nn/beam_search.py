@@ -103,6 +103,8 @@ gather_tree = export("contrib.seq2seq.gather_tree")(
             >>> print(tf.Session().run(beams)[:, 0].tolist())
             [[2, 1], [3, 4]]
         """,
-        test={"values": [[_STEPS, _PARENTS, np.array([3], np.int32), np.array(10, np.int32)]]},
+        test=lambda: {
+            "values": [[_STEPS, _PARENTS, np.array([3], np.int32), np.array(10, np.int32)]]
+        },
     )
 )

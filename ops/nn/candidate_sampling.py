@@ -138,7 +138,7 @@ def _sampler(
         stateful=True,
         touches=touches,
         doc=doc,
-        test={"values": [[np.array([[0], [2]])]], "attrs": every},
+        test=lambda: {"values": [[np.array([[0], [2]])]], "attrs": every},
     )
 
 
@@ -319,7 +319,7 @@ _compute_hits = define(
     gradient=_REASON,
     dynamic_shape=True,
     doc="Where sampled classes happen to be true ones: row, position and a weight of -FLT_MAX.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2], [3, 9]]), np.array([3, 1, 4])]],
         "attrs": [{"num_true": 2}],
     },

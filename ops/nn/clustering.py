@@ -155,7 +155,7 @@ define(
     kernel=_nearest,
     gradient=_NO_GRADIENT,
     doc="The nearest centers of points, and squared distances from them.",
-    test={"values": [[_POINTS, _POINTS[1:4] + np.float32(0.25), np.int64(2)]]},
+    test=lambda: {"values": [[_POINTS, _POINTS[1:4] + np.float32(0.25), np.int64(2)]]},
 )
 define(
     "KmeansPlusPlusInitialization",
@@ -166,7 +166,7 @@ define(
     dynamic_shape=True,
     gradient=_NO_GRADIENT,
     doc="Points far from each other, drawn by k-means++.",
-    test={"values": [[_POINTS, np.int64(3), np.int64(5), np.int64(1)]]},
+    test=lambda: {"values": [[_POINTS, np.int64(3), np.int64(5), np.int64(1)]]},
 )
 define(
     "KMC2ChainInitialization",
@@ -175,5 +175,5 @@ define(
     kernel=_chain,
     gradient=_NO_GRADIENT,
     doc="The number of a point that is drawn as likely as it is far.",
-    test={"values": [[np.array([0.5, 2, 1, 4, 0.25], np.float32), np.int64(7)]]},
+    test=lambda: {"values": [[np.array([0.5, 2, 1, 4, 0.25], np.float32), np.int64(7)]]},
 )

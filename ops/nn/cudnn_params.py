@@ -72,7 +72,7 @@ define(
     kernel=_size_kernel,
     gradient=NoGradient("it counts"),
     doc="The number of weights of a recurrent net, as a vector of one element.",
-    test=_NEEDS,
+    test=lambda: _NEEDS,
 )
 
 

@@ -233,7 +233,7 @@ _max_pool = define(
     gradient=_gradient_of_max,
     stateful=True,
     doc="The maxima of regions of random sizes, and where these begin.",
-    test=_FACTS,
+    test=lambda: _FACTS,
 )
 _avg_pool = define(
     "FractionalAvgPool",
@@ -244,7 +244,7 @@ _avg_pool = define(
     gradient=_gradient_of_avg,
     stateful=True,
     doc="The means of regions of random sizes, and where these begin.",
-    test=_FACTS,
+    test=lambda: _FACTS,
 )
 
 _BOUNDS = [np.array([0, 1, 3]), np.array([0, 2, 3])]
@@ -262,7 +262,10 @@ define(
     kernel=_max_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalMaxPool: each goes to the first maximum of its region.",
-    test={"values": [[_SAMPLE, _MAXIMA, _SMALL, *_BOUNDS]], "attrs": [{}, {"overlapping": True}]},
+    test=lambda: {
+        "values": [[_SAMPLE, _MAXIMA, _SMALL, *_BOUNDS]],
+        "attrs": [{}, {"overlapping": True}],
+    },
 )
 define(
     "FractionalAvgPoolGrad",
@@ -273,7 +276,7 @@ define(
     kernel=_avg_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalAvgPool: each is shared out over its region.",
-    test={
+    test=lambda: {
         "values": [[np.array([1, 3, 3, 1]), _SMALL, *_BOUNDS]],
         "attrs": [{}, {"overlapping": True}],
     },

@@ -287,7 +287,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized Examples.",
-    test={
+    test=lambda: {
         "values": [
             [_BATCH, _NONE, [_A], [_B, _C], [_SEVEN, _SEVEN]],
             [_BATCH, _NONE, [_C], [_A, _B], [_SEVEN, _SEVEN]],
@@ -307,7 +307,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized Example.",
-    test={
+    test=lambda: {
         "values": [[_ONE, [_SEVEN, _SEVEN]]],
         "attrs": [
             {
@@ -348,7 +348,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized SequenceExamples.",
-    test={
+    test=lambda: {
         "values": [[_BATCH, _NONE, [_SEVEN]]],
         "attrs": [
             {
@@ -381,7 +381,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized SequenceExample.",
-    test={
+    test=lambda: {
         "values": [[_ONE, np.array([b"b"], object), [_A], [_A], [_B], [_B], [_SEVEN], _B]],
         "attrs": [
             {

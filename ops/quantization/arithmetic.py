@@ -122,7 +122,7 @@ define(
     kernel=_shrunk,
     gradient=NO_GRADIENT,
     doc="Numbers in fewer bits, which stand for the range that is used.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 define(
     "Requantize",
@@ -133,7 +133,7 @@ define(
     kernel=_requantize,
     gradient=NO_GRADIENT,
     doc="Numbers in fewer bits, which stand for a given range.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 define(
     "RequantizationRange",
@@ -144,7 +144,7 @@ define(
     kernel=lambda c, x, low, high: _used_range(x, *scalars(low, high)),
     gradient=NO_GRADIENT,
     doc="The range of what numbers stand for.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 
 
@@ -211,7 +211,7 @@ define(
     kernel=_reshaped,
     gradient=NO_GRADIENT,
     doc="Numbers of few bits in another shape.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 
 
@@ -327,7 +327,7 @@ define(
     kernel=_biased,
     gradient=NO_GRADIENT,
     doc="Numbers of few bits and biases, added along the last dimension.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 for _name, _kernel, _what in (
     ("QuantizedAdd", _sum, "sum"),
@@ -354,5 +354,5 @@ define(
     kernel=_matrix_product,
     gradient=NO_GRADIENT,
     doc="The product of matrices of numbers of few bits.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )

@@ -237,7 +237,7 @@ _define_public(
     lower=_lower_args_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of FakeQuantWithMinMaxArgs.",
-    test={"values": [[_GRAD, _X]], "attrs": _CHOICES},
+    test=lambda: {"values": [[_GRAD, _X]], "attrs": _CHOICES},
 )
 _define_public(
     "FakeQuantWithMinMaxArgs",
@@ -249,7 +249,7 @@ _define_public(
     lower=_lower_args,
     gradient=_gradient_of("FakeQuantWithMinMaxArgsGradient"),
     doc="Floats rounded to 2 ** num_bits values of [min, max].",
-    test={"values": [[_X]], "attrs": _CHOICES, "gradient": False},
+    test=lambda: {"values": [[_X]], "attrs": _CHOICES, "gradient": False},
 )
 for _by_channel, _type, _gradient, _name in (
     (

@@ -138,7 +138,7 @@ define(
     lower=_lower,
     gradient=lambda op, grad: grad,
     doc="Floats rounded to integers of so many bits, and scaled back.",
-    test={
+    test=lambda: {
         "values": [[_X]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": True, "input_min": -3.0, "input_max": 5.0}],
@@ -155,7 +155,7 @@ define(
     lower=_lower,
     gradient=lambda op, grad: [grad, None, None],
     doc="Floats rounded to integers of so many bits in a range that is given, and scaled back.",
-    test={
+    test=lambda: {
         "values": [[_X, *_ENDS]],
         "dtypes": _FLOATS,
         "attrs": [
@@ -175,7 +175,7 @@ define(
     lower=_lower,
     gradient=lambda op, grad: [grad, None, None, None],
     doc="Floats rounded to integers of bits that are an input, too, and scaled back.",
-    test={
+    test=lambda: {
         "values": [[_X, *_ENDS, np.int32(5)]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": False}],

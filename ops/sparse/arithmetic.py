@@ -107,7 +107,7 @@ def _cwise(
         lower=lower_cwise(scalar, _require_spread),
         gradient=gradient,
         doc=doc,
-        test={"values": [_SAMPLE]},
+        test=lambda: {"values": [_SAMPLE]},
     )
 
 
@@ -210,7 +210,7 @@ sparse_tensor_dense_add = define(
     kernel=_dense_add_kernel,
     lower=_lower_dense_add,
     gradient=_sparse_tensor_dense_add_gradient,
-    test={"values": [_SAMPLE]},
+    test=lambda: {"values": [_SAMPLE]},
     doc="The sum of a sparse and a dense tensor, dense.",
 )
 

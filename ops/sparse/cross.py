@@ -237,7 +237,7 @@ def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
         gradient=NoGradient("crosses are texts or their hashes"),
         dynamic_shape=True,
         doc="All combinations of the features of each row, one of every column.",
-        test={
+        test=lambda: {
             "values": [
                 [_PLACES, _TEXTS, _SIZES, [np.array([[5, 6], [7, 8]])]],
                 [_PLACES, [np.array([1, 2, 3]), np.array([4, 5])], _SIZES, []],

@@ -225,7 +225,7 @@ _sdca_fprint = define(
     kernel=_fingerprints,
     gradient=_DISCRETE,
     doc="A fingerprint of 128 bits of each string, for use as a key: int64 [strings, 2].",
-    test={"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
+    test=lambda: {"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
 )
 export("train.sdca_fprint")(_sdca_fprint)
 

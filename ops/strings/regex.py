@@ -210,7 +210,7 @@ _full_match = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
-    test={
+    test=lambda: {
         "values": [[_TEXTS, np.array(b"a+b?", object)], [_TEXTS, np.array(b"[[:alpha:]]", object)]]
     },
 )
@@ -223,7 +223,7 @@ _static_full_match = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
-    test={"attrs": [{"pattern": "a+b?"}], "values": [[_TEXTS]]},
+    test=lambda: {"attrs": [{"pattern": "a+b?"}], "values": [[_TEXTS]]},
 )
 _regex_replace = define(
     "RegexReplace",
@@ -236,7 +236,7 @@ _regex_replace = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
-    test={"values": [[_TEXTS, np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
+    test=lambda: {"values": [[_TEXTS, np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
 )
 _static_regex_replace = define(
     "StaticRegexReplace",
@@ -249,7 +249,7 @@ _static_regex_replace = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
-    test={"attrs": [{"pattern": "a+", "rewrite": rb"\0b"}], "values": [[_TEXTS]]},
+    test=lambda: {"attrs": [{"pattern": "a+", "rewrite": rb"\0b"}], "values": [[_TEXTS]]},
 )
 
 

@@ -117,7 +117,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
-    test={
+    test=lambda: {
         "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"skip_empty": False}],
     },
@@ -132,7 +132,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at a separator or at white space, as a sparse matrix.",
-    test={
+    test=lambda: {
         "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"maxsplit": 1}, {"maxsplit": 0}],
     },
@@ -171,7 +171,7 @@ define(
     kernel=_reduce_join,
     gradient=_TEXT,
     doc="Strings joined along dimensions, in the order in which these are named.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([1, 0], np.int32)],
             [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([-1], np.int32)],
@@ -235,7 +235,7 @@ define(
     kernel=_segment_join,
     gradient=_TEXT,
     doc="Strings of the same segment, joined.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([b"a", b"b", b"c"], object), np.array([2, 0, 2], np.int32), np.int32(4)],
             [

@@ -129,7 +129,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="The numbers that ICU has for the scripts of characters; -1 for what is no character.",
-    test={"values": [[np.array([65, 1041, 0x4E00, -1, 0x110000], np.int32)]]},
+    test=lambda: {"values": [[np.array([65, 1041, 0x4E00, -1, 0x110000], np.int32)]]},
 )
 define(
     "UnicodeTranscode",
@@ -140,7 +140,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="Strings in another encoding.",
-    test={
+    test=lambda: {
         "values": [[_WORDS]],
         "attrs": [
             {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"},
@@ -180,7 +180,7 @@ define(
     kernel=_encode,
     gradient=_TEXT,
     doc="Strings of rows of characters.",
-    test={
+    test=lambda: {
         "values": [[np.array([71, 246, 128522, -1], np.int32), np.array([0, 2, 2, 4])]],
         "attrs": [{"output_encoding": "UTF-8"}, {"output_encoding": "UTF-16-BE"}],
     },

@@ -202,7 +202,7 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="Summaries of values: each kept value, its weight, and its least and greatest rank.",
-    test={
+    test=lambda: {
         "values": [
             [[_VALUES, _VALUES * 2], np.array([1, 2, 0.5, 0, 1, 3], np.float32), np.float32(0.1)],
             [[_VALUES], np.array([2.0], np.float32), np.float32(0.4)],
@@ -267,7 +267,7 @@ define(
     kernel=_bucketize,
     gradient=_DISCRETE,
     doc="The numbers of the buckets that values fall into.",
-    test={
+    test=lambda: {
         "values": [
             [
                 [_VALUES, _VALUES[::-1].copy()],

@@ -295,7 +295,7 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The best split of each node by each feature.",
-    test={
+    test=lambda: {
         "values": [[_RANGE, [_STATS, _STATS[::-1].copy()], *_SCALARS]],
         "attrs": [{"max_splits": 3}],
     },
@@ -312,7 +312,7 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The best split of each node by the dimensions of one feature.",
-    test={
+    test=lambda: {
         "values": [[_RANGE, np.stack([_STATS, _STATS[:, ::-1]], axis=1).copy(), *_SCALARS]],
         "attrs": [
             {"logits_dimension": 1, "split_type": kind} for kind in ("inequality", "equality")
@@ -332,7 +332,7 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The same from sums of which most are none.",
-    test={
+    test=lambda: {
         "values": [
             [
                 _RANGE,

@@ -157,7 +157,7 @@ define(
     kernel=_make_summary,
     gradient=_DISCRETE,
     doc="Sums of gradients and hessians by feature, node and bucket.",
-    test={
+    test=lambda: {
         "values": [[_NODES, _GRADIENTS, _HESSIANS, [_BUCKETS, _BUCKETS[::-1].copy()]]],
         "attrs": [{"max_splits": 3, "num_buckets": 4}],
     },
@@ -171,7 +171,7 @@ define(
     kernel=_aggregate,
     gradient=_DISCRETE,
     doc="Sums by node, dimension of a feature and bucket; the last bucket is of missing values.",
-    test={
+    test=lambda: {
         "values": [
             [
                 *(_NODES, np.tile(_GRADIENTS, 2), np.tile(_HESSIANS, 2)),
@@ -192,7 +192,7 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The same of a sparse feature, as a sparse tensor.",
-    test={
+    test=lambda: {
         "values": [
             [
                 *(_NODES, _GRADIENTS, _HESSIANS),

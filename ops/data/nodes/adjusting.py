@@ -253,5 +253,5 @@ define(
     touches=(),
     dynamic_shape=True,
     doc="What a function makes of the rows of tensors, as rows.",
-    test=_TEST,
+    test=lambda: _TEST,
 )
