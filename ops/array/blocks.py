@@ -321,7 +321,8 @@ def _lower_batch_to_space(b: Builder, op: OpView, x: Value, block: Value, crops:
     return b.slice(moved, tuple(begin), (batch, *kept, *tail))
 
 
-_IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+def _image() -> Any:
+    return np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
 
 
 # The ops undo each other: what one pads the other crops, so each is the other's gradient.
@@ -339,7 +340,7 @@ _space_to_batch_nd = define(
     gradient=_space_to_batch_nd_gradient,
     doc="Blocks of positions as entries of the batch.",
     test=lambda: {
-        "values": [[_IMAGE, np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
+        "values": [[_image(), np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
         "gradient": True,
     },
 )
@@ -361,7 +362,7 @@ _batch_to_space_nd = define(
     test=lambda: {
         "values": [
             [
-                _IMAGE.reshape(4, 2, 2, 1),
+                _image().reshape(4, 2, 2, 1),
                 np.array([2, 2], np.int32),
                 np.array([[1, 1], [0, 2]], np.int32),
             ]
@@ -406,7 +407,7 @@ _old_space_to_batch = define(
     gradient=_space_to_batch_gradient,
     doc="Square blocks of pixels as entries of the batch.",
     test=lambda: {
-        "values": [[_IMAGE, np.array([[0, 0], [2, 0]], np.int32)]],
+        "values": [[_image(), np.array([[0, 0], [2, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },
@@ -430,7 +431,7 @@ _old_batch_to_space = define(
     gradient=_batch_to_space_gradient,
     doc="Entries of the batch as square blocks of pixels.",
     test=lambda: {
-        "values": [[_IMAGE.reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
+        "values": [[_image().reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },

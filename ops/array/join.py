@@ -207,14 +207,17 @@ def _sparse_outer_gradients(grad: IndexedSlices, axis: Tensor, sizes: list[Tenso
     return grads
 
 
-_JOINS: dict[str, Any] = {
-    "shapes": [[[2, 3], [2, 1]]],
-    "values": [
-        [[np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)], np.int32(axis)]
-        for axis in (0, -1)
-    ],
-    "gradient": True,
-}
+def _joins() -> dict[str, Any]:
+    return {
+        "shapes": [[[2, 3], [2, 1]]],
+        "values": [
+            [[np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)], np.int32(axis)]
+            for axis in (0, -1)
+        ],
+        "gradient": True,
+    }
+
+
 define(
     "Concat",
     "concat_dim: int32, values: N * T -> output: T",
@@ -225,7 +228,10 @@ define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 1, len(op.inputs), 0),
     sizes=True,
     doc="Tensors joined along a dimension, given first.",
-    test=lambda: {"values": [[value[1], value[0]] for value in _JOINS["values"]], "gradient": True},
+    test=lambda: {
+        "values": [[value[1], value[0]] for value in _joins()["values"]],
+        "gradient": True,
+    },
 )
 _concat_v2 = define(
     "ConcatV2",
@@ -237,7 +243,7 @@ _concat_v2 = define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 0, -1, -1),
     sizes=True,
     doc="Tensors joined along a dimension.",
-    test=lambda: _JOINS,
+    test=_joins,
 )
 
 

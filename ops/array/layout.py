@@ -83,13 +83,14 @@ def _lower_transpose(b: Builder, op: OpView, x: Value, perm: Value) -> Any:
     return b.transpose(x, tuple(_checked_perm(x.ndim, known)))
 
 
-_TRANSPOSES = {
-    "values": [
-        [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
-        [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.array([2, 0, 1], np.int32)],
-    ],
-    "gradient": True,
-}
+def _transposes() -> Any:
+    return {
+        "values": [
+            [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
+            [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.array([2, 0, 1], np.int32)],
+        ],
+        "gradient": True,
+    }
 
 
 def _transpose_gradient(op: Operation, grad: Tensor) -> Any:
@@ -106,7 +107,7 @@ _transpose = define(
     gradient=_transpose_gradient,
     sizes=True,
     doc="The dimensions of a tensor in another order.",
-    test=lambda: _TRANSPOSES,
+    test=lambda: _transposes(),
 )
 
 

@@ -123,7 +123,10 @@ def _scatter_nd_kernel(
     return _add_at(out, indices, updates, np.add)
 
 
-_TABLE = [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
+def _table() -> Any:
+    return [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
+
+
 _scatter_nd = define(
     "ScatterNd",
     "indices: Tindices, updates: T, shape: Tindices -> output: T",
@@ -133,7 +136,7 @@ _scatter_nd = define(
     lower=lower_scatter_nd(check_nd_indices),
     gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None),
     doc="Zeros with slices added where the index vectors say.",
-    test=lambda: {"values": [[*_TABLE, np.array([4, 2], np.int32)]], "gradient": True},
+    test=lambda: {"values": [[*_table(), np.array([4, 2], np.int32)]], "gradient": True},
 )
 
 
@@ -190,7 +193,7 @@ def _tensor_scatter(
         doc=doc,
         test=lambda: {
             "values": [
-                [np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]
+                [np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _table()[1][:2]]
             ],
             "gradient": True,
         },
@@ -239,7 +242,7 @@ define(
     gradient=_alias_gradient,
     doc="A tensor with slices added; the input stays as it was.",
     test=lambda: {
-        "values": [[np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]],
+        "values": [[np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _table()[1][:2]]],
         "gradient": True,
     },
 )

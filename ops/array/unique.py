@@ -442,15 +442,18 @@ def _stitch_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [None] * count + [tf.gather(grad, at) for at in indices]
 
 
-_STITCH = {
-    "values": [
-        [
-            [np.array([2, 0], np.int32), np.array([1], np.int32)],
-            [np.array([5, 6], np.float32), np.array([7], np.float32)],
-        ]
-    ],
-    "gradient": True,
-}
+def _stitch_sample() -> Any:
+    return {
+        "values": [
+            [
+                [np.array([2, 0], np.int32), np.array([1], np.int32)],
+                [np.array([5, 6], np.float32), np.array([7], np.float32)],
+            ]
+        ],
+        "gradient": True,
+    }
+
+
 _stitch_op = define(
     "DynamicStitch",
     "indices: N * int32, data: N * T -> merged: T",
@@ -461,7 +464,7 @@ _stitch_op = define(
     sizes=True,
     dynamic_shape=True,
     doc="Entries of several tensors put where their indices say.",
-    test=lambda: _STITCH,
+    test=lambda: _stitch_sample(),
 )
 define(
     "ParallelDynamicStitch",
@@ -472,7 +475,7 @@ define(
     gradient=_stitch_gradient,
     dynamic_shape=True,
     doc="As DynamicStitch, without an order among equal indices.",
-    test=lambda: _STITCH,
+    test=lambda: _stitch_sample(),
 )
 
 

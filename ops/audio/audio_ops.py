@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,9 @@ def _decoded_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(sizes), TensorShape([])]
 
 
-_SOUND = np.array([[0.5, -0.5], [0.25, 0.0], [1.0, -1.0]], np.float32)
+def _sound() -> Any:
+    return np.array([[0.5, -0.5], [0.25, 0.0], [1.0, -1.0]], np.float32)
+
 
 decode_wav = export("audio.decode_wav")(
     define(
@@ -91,7 +93,7 @@ decode_wav = export("audio.decode_wav")(
             InvalidArgumentError: when it runs: contents is no such file.
         """,
         test=lambda: {
-            "values": [[one_text(wav.encode(_SOUND, 8000))]],
+            "values": [[one_text(wav.encode(_sound(), 8000))]],
             "attrs": [{}, {"desired_channels": 3, "desired_samples": 2}, {"desired_samples": 5}],
         },
     )
@@ -125,7 +127,7 @@ encode_wav = export("audio.encode_wav")(
         Raises:
             InvalidArgumentError: when it runs: there are no samples, or the rate is no rate.
         """,
-        test=lambda: {"values": [[_SOUND, np.int32(8000)]]},
+        test=lambda: {"values": [[_sound(), np.int32(8000)]]},
     )
 )
 

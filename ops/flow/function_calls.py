@@ -254,7 +254,7 @@ for _stateful in (False, True):
         expand=_call,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of a function.",
     )
 for _stateful in (False, True):
@@ -266,7 +266,7 @@ for _stateful in (False, True):
         expand=_if,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of one of two functions.",
     )
     define(
@@ -277,7 +277,7 @@ for _stateful in (False, True):
         expand=_case,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of one of several functions, by its number.",
     )
     define(
@@ -289,7 +289,7 @@ for _stateful in (False, True):
         expand=_while,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The values of the variables of a loop that is stated by two functions.",
     )
 define(

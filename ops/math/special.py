@@ -345,7 +345,11 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 _ABOVE_ONE = {**_HOST, "ranges": [(1.5, 4), (0.5, 4)]}
-_ORDERS = {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
+
+
+def _orders() -> dict[str, Any]:
+    return {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
+
 
 zeta = _binary(
     "Zeta",
@@ -362,7 +366,7 @@ polygamma = _binary(
     _polygamma_body,
     _polygamma_gradient,
     "polygamma",
-    _ORDERS,
+    _orders,
     doc="The derivative of order a of Digamma at x.",
 )
 

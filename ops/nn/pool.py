@@ -432,7 +432,12 @@ _define_avg(5, "AvgPool3D", "AvgPool3DGrad")
 _define_max(5, "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
 
 # A window of two by two that moves by as much.
-_TWO = [np.array([1, 2, 2, 1], np.int32)] * 2
+
+
+def _two() -> Any:
+    return [np.array([1, 2, 2, 1], np.int32)] * 2
+
+
 _V2 = "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 
@@ -487,7 +492,7 @@ define(
     lower=_lower_max_v2,
     gradient=_v2_gradient,
     doc="MaxPool with the window given by tensors.",
-    test=lambda: {"values": [[_ramp(2, 4, 4, 3), *_TWO]], "attrs": [{"padding": "VALID"}]},
+    test=lambda: {"values": [[_ramp(2, 4, 4, 3), *_two()]], "attrs": [{"padding": "VALID"}]},
 )
 define(
     "MaxPoolGradV2",
@@ -499,7 +504,7 @@ define(
     gradient=_v2_grad_gradient,
     doc="The gradient of MaxPoolV2.",
     test=lambda: {
-        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_TWO]],
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_two()]],
         "attrs": [{"padding": "VALID"}],
     },
 )
@@ -513,7 +518,7 @@ define(
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradV2.",
     test=lambda: {
-        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_TWO]],
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_two()]],
         "attrs": [{"padding": "VALID"}],
     },
 )

@@ -180,7 +180,7 @@ for _name, _more, _most in (
         gradient=NO_GRADIENT,
         doc="The numbers, or what stands for 0 where they are less"
         + (", and for an upper bound where they are more." if _name[-1] in "6X" else "."),
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
     if _more:
         export("nn.quantized_relu_x")(_function)
@@ -342,7 +342,7 @@ for _name, _kernel, _what in (
         kernel=_kernel,
         gradient=NO_GRADIENT,
         doc=f"The {_what} of numbers of few bits.",
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
 define(
     "QuantizedMatMul",

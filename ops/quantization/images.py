@@ -190,7 +190,7 @@ for _name, _public, _what in (
         kernel=_pooled(_name.removeprefix("Quantized")),
         gradient=NO_GRADIENT,
         doc=f"The {_what} of windows of images of numbers of few bits.",
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
     export(_public)(_function)
 

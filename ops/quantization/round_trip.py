@@ -124,8 +124,16 @@ _T = "T: {bfloat16, half, float32, float64}"
 _SIGNED = "signed_input: bool = true"
 _BITS = "num_bits: int = 8"
 _NARROW = "narrow_range: bool = false"
-_X = np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
-_ENDS = [np.float32(-4), np.float32(6)]
+
+
+def _x() -> Any:
+    return np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
+
+
+def _ends() -> Any:
+    return [np.float32(-4), np.float32(6)]
+
+
 _FLOATS = ["float32", "float64"]
 
 define(
@@ -139,7 +147,7 @@ define(
     gradient=lambda op, grad: grad,
     doc="Floats rounded to integers of so many bits, and scaled back.",
     test=lambda: {
-        "values": [[_X]],
+        "values": [[_x()]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": True, "input_min": -3.0, "input_max": 5.0}],
         "gradient": False,
@@ -156,7 +164,7 @@ define(
     gradient=lambda op, grad: [grad, None, None],
     doc="Floats rounded to integers of so many bits in a range that is given, and scaled back.",
     test=lambda: {
-        "values": [[_X, *_ENDS]],
+        "values": [[_x(), *_ends()]],
         "dtypes": _FLOATS,
         "attrs": [
             {},
@@ -176,7 +184,7 @@ define(
     gradient=lambda op, grad: [grad, None, None, None],
     doc="Floats rounded to integers of bits that are an input, too, and scaled back.",
     test=lambda: {
-        "values": [[_X, *_ENDS, np.int32(5)]],
+        "values": [[_x(), *_ends(), np.int32(5)]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": False}],
         "gradient": False,

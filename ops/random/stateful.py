@@ -167,7 +167,7 @@ for _name, _signature, _dtype, _fill, _doc in (
         gradient=RANDOM,
         stateful=True,
         doc=_doc,
-        test=_NEEDS,
+        test=lambda: _NEEDS,
     )
 define(
     "StatefulUniformInt",

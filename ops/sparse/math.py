@@ -375,7 +375,7 @@ for _name, _sparse_name, _kind, _types, _lower, _gradient in (
         gradient=_gradient,
         dynamic_shape=_lower is None,
         doc=f"The {_kind} of a sparse tensor along axes, as a dense tensor.",
-        test={"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
+        test=lambda: {"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
     )
     define(
         _sparse_name,
@@ -385,7 +385,7 @@ for _name, _sparse_name, _kind, _types, _lower, _gradient in (
         kernel=_sparse_reduction(_kind),
         gradient=_NONE,
         doc=f"The {_kind} of a sparse tensor along axes, as a sparse tensor.",
-        test={"values": [[*SAMPLE, np.array([1], np.int32)]]},
+        test=lambda: {"values": [[*SAMPLE, np.array([1], np.int32)]]},
     )
 
 

@@ -196,7 +196,7 @@ for _name, _input, _attrs, _kernel, _what in (
         elementwise=True,
         gradient=_DISCRETE,
         doc=f"The bucket of each string: {_what} modulo num_buckets.",
-        test={
+        test=lambda _attrs=_attrs: {
             "attrs": [{"num_buckets": 7, **({"key": [3, 5]} if _attrs else {})}],
             "values": [[np.array([b"", b"a", b"numbers and letters"], object)]],
         },

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
-_LINES = np.array([b"a b  c", b"", b" d"], object)
+
+
+def _lines() -> Any:
+    return np.array([b"a b  c", b"", b" d"], object)
 
 
 def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
@@ -118,7 +121,7 @@ define(
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
     test=lambda: {
-        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+        "values": [[_lines(), np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"skip_empty": False}],
     },
 )
@@ -133,7 +136,7 @@ define(
     dynamic_shape=True,
     doc="Strings taken apart at a separator or at white space, as a sparse matrix.",
     test=lambda: {
-        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+        "values": [[_lines(), np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"maxsplit": 1}, {"maxsplit": 0}],
     },
 )

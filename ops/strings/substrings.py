@@ -32,7 +32,10 @@ _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
 _SPACE = b" \t\n\v\f\r"
 # The bytes of UTF-8 that go on with a character.
 _CONTINUING = bytes(range(0x80, 0xC0))
-_WORDS = np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
+
+
+def _words() -> Any:
+    return np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
 
 
 def _starts(text: bytes) -> list[int]:
@@ -74,7 +77,7 @@ def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc
         gradient=_TEXT,
         doc=doc,
         test=lambda: {
-            "values": [[_WORDS]],
+            "values": [[_words()]],
             "attrs": [{}, {"encoding": "utf-8"}] if attrs else [{}],
         },
     )
@@ -98,7 +101,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="How many bytes, or characters of UTF-8, strings have.",
-    test=lambda: {"values": [[_WORDS]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
+    test=lambda: {"values": [[_words()]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
 )
 
 
@@ -237,7 +240,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="Strings in web-safe Base64.",
-    test=lambda: {"values": [[_WORDS]], "attrs": [{}, {"pad": True}]},
+    test=lambda: {"values": [[_words()]], "attrs": [{}, {"pad": True}]},
 )
 define(
     "DecodeBase64",

@@ -33,7 +33,10 @@ _ERRORS = "errors: {'strict', 'replace', 'ignore'} = 'replace'; replacement_char
 _READING = f"{_ERRORS}; replace_control_characters: bool = false"
 _OUTPUT = "output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}"
 _SPLITS = "Tsplits: {int32, int64} = int64"
-_WORDS = np.array(["G\xf6\xf6d\n".encode(), "\U0001f60a".encode(), b"", b"a\xffb"], object)
+
+
+def _words() -> Any:
+    return np.array(["G\xf6\xf6d\n".encode(), "\U0001f60a".encode(), b"", b"a\xffb"], object)
 
 
 def _replacement(c: KernelContext) -> int:
@@ -141,7 +144,7 @@ define(
     gradient=_TEXT,
     doc="Strings in another encoding.",
     test=lambda: {
-        "values": [[_WORDS]],
+        "values": [[_words()]],
         "attrs": [
             {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"},
             {
@@ -166,8 +169,8 @@ for _name, _more in (
         dynamic_shape=True,
         gradient=_TEXT,
         doc="The characters of strings, one string behind the other.",
-        test={
-            "values": [[_WORDS]],
+        test=lambda: {
+            "values": [[_words()]],
             "attrs": [{"input_encoding": "UTF-8"}, {"input_encoding": "UTF-8", "errors": "ignore"}],
         },
     )
