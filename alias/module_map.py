@@ -486,8 +486,8 @@ _INTERNALS = {
     "monitoring": "eager.monitoring",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
-        "framework.c_api_util framework.auto_control_deps ops.parallel_for.control_flow_ops "
-        "ops.parallel_for.gradients platform.self_check platform.build_info user_ops.user_ops"
+        "framework.c_api_util framework.auto_control_deps "
+        "platform.self_check platform.build_info user_ops.user_ops"
     ),
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
@@ -500,7 +500,7 @@ OTHERS.update(
     for home, modules in _INTERNALS.items()
     for module in modules.split()
 )
-for _module in ("model_analyzer", "option_builder", "tfprof_logger"):
+for _module in ("model_analyzer", "option_builder", "profile_context", "tfprof_logger"):
     OTHERS[f"python.profiler.{_module}"] = f".train.contrib.tfprof.{_module} tf.profiler"
 # What was below python.estimator before it was a package of its own.
 _ESTIMATORS = {
@@ -577,6 +577,9 @@ for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
+OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
+for _module in ("control_flow_ops", "gradients"):
+    OTHERS[f"python.ops.parallel_for.{_module}"] = ".ops.flow.parallel_for"
 OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
 OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
 OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"

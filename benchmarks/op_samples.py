@@ -107,9 +107,8 @@ def absent(definition: Any) -> str:
             return "works on handles"
         if arg.is_ref:
             return "works on variables"
-    for key, why in (("feed_only", "is fed"), ("session_only", "works on what a session keeps")):
-        if facts.get(key):
-            return why
+    if definition.is_fed or facts.get("session_only"):
+        return "is fed" if definition.is_fed else "works on what a session keeps"
     if facts.get("needs"):
         return f"needs {facts['needs']}"
     if not definition.inputs:

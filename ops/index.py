@@ -1163,10 +1163,14 @@ train.contrib.testing.util_test: contrib.testing.assert_summary contrib.testing.
   contrib.testing.simple_values_from_events contrib.testing.to_summary_proto
 train.contrib.text: contrib.text.skip_gram_sample contrib.text.skip_gram_sample_with_text_vocab
 train.contrib.tfprof.model_analyzer: contrib.tfprof.model_analyzer.ALL_ADVICE
-  contrib.tfprof.model_analyzer.print_model_analysis profiler.profile
+  contrib.tfprof.model_analyzer.Profiler contrib.tfprof.model_analyzer.advise
+  contrib.tfprof.model_analyzer.print_model_analysis profiler.Profiler profiler.advise
+  profiler.profile
 train.contrib.tfprof.option_builder: contrib.tfprof.model_analyzer.FLOAT_OPS_OPTIONS
   contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY
   contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS profiler.ProfileOptionBuilder
+train.contrib.tfprof.profile_context: contrib.tfprof.ProfileContext
+  contrib.tfprof.model_analyzer.ProfileContext
 train.contrib.tfprof.tfprof_logger: contrib.tfprof.tfprof_logger.write_op_log profiler.write_op_log
 train.contrib.timeseries.ar_model: contrib.timeseries.ARModel
 train.contrib.timeseries.estimators: contrib.timeseries.ARRegressor
@@ -1245,23 +1249,21 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.tensor_forest.python.tensor_forest.RandomForestGraphs
   contrib.tensor_forest.python.tensor_forest.TensorForestVariables
   contrib.tensor_forest.tensor_forest.ForestHParams
-  contrib.tensor_forest.tensor_forest.RandomForestGraphs contrib.tfprof.ProfileContext
-  contrib.tfprof.model_analyzer.ProfileContext contrib.tfprof.model_analyzer.Profiler
-  contrib.tfprof.model_analyzer.advise contrib.timeseries.StructuralEnsembleRegressor
-  contrib.tpu.AsyncCheckpointSaverHook contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue
-  contrib.tpu.TPUDistributionStrategy contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology
-  contrib.tpu.batch_parallel contrib.tpu.device_assignment contrib.tpu.infeed_dequeue
-  contrib.tpu.infeed_dequeue_tuple contrib.tpu.infeed_enqueue contrib.tpu.infeed_enqueue_tuple
-  contrib.tpu.initialize_system contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue
-  contrib.tpu.outfeed_dequeue_tuple contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple
-  contrib.tpu.profiler.TPUProfiler contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard
-  contrib.tpu.shutdown_system distribute.cluster_resolver.GCEClusterResolver
+  contrib.tensor_forest.tensor_forest.RandomForestGraphs
+  contrib.timeseries.StructuralEnsembleRegressor contrib.tpu.AsyncCheckpointSaverHook
+  contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
+  contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
+  contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple
+  contrib.tpu.infeed_enqueue contrib.tpu.infeed_enqueue_tuple contrib.tpu.initialize_system
+  contrib.tpu.keras_to_tpu_model contrib.tpu.outfeed_dequeue contrib.tpu.outfeed_dequeue_tuple
+  contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
+  contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
+  distribute.cluster_resolver.GCEClusterResolver
   distribute.cluster_resolver.KubernetesClusterResolver
   distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.CentralStorageStrategy
   distribute.experimental.ParameterServerStrategy distribute.experimental.TPUStrategy
-  profiler.Profiler profiler.advise tpu.batch_parallel tpu.experimental.DeviceAssignment
-  tpu.experimental.initialize_tpu_system tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard
-  tpu.shutdown_system
+  tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
+  tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
 train.distributed.average_loss: nn.compute_average_loss nn.scale_regularization_loss
 train.distributed.cluster: train.ClusterSpec

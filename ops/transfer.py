@@ -53,7 +53,7 @@ for _name in ("_Send", "_HostSend"):
         kernel=_send,
         gradient=_CARRIED,
         stateful=True,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="Gives a tensor to another task, or to who runs this part of a graph.",
     )
 for _name in ("_Recv", "_HostRecv"):
@@ -66,6 +66,6 @@ for _name in ("_Recv", "_HostRecv"):
         gradient=_CARRIED,
         stateful=True,
         control_flow_role="wait",
-        test=_TEST,
+        test=lambda: _TEST,
         doc="Takes a tensor of another task, once it is there.",
     )

@@ -261,10 +261,6 @@ def preload_check() -> None:
 is_cuda_build = False
 is_rocm_build = False
 func_graph_from_py_func = absent("func_graph.func_graph_from_py_func")
-pfor = absent("tensorflow.python.ops.parallel_for.pfor", "; tf.map_fn runs row by row")
-for_loop = pfor
-jacobian = absent("tensorflow.python.ops.parallel_for.gradients.jacobian", "; see tf.gradients")
-batch_jacobian = jacobian
 get_all_registered_kernels = absent("kernels.get_all_registered_kernels")
 ScopedTFGraph = absent("c_api_util.ScopedTFGraph")
 EagerVariableStore = absent("tf.contrib.eager.EagerVariableStore", ": it builds graphs")

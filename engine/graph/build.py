@@ -52,7 +52,8 @@ def define(
     touches: tuple[registry.Touch, ...] | None = None,
     waits_for_data: bool = False,
     doc: str = "",
-    test: dict[str, Any] | None = None,
+    is_fed: bool = False,
+    test: registry.Facts | None = None,
     function_name: str | None = None,
 ) -> OpFunction:
     """States an op; returns the function that makes its nodes."""
@@ -78,7 +79,8 @@ def define(
         touches=touches,
         waits_for_data=waits_for_data,
         doc=doc,
-        test=test or {},
+        is_fed=is_fed,
+        facts=test or {},
     )
     return OpFunction(name, doc, function_name)
 

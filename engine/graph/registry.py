@@ -90,6 +90,8 @@ class Folding:
     partial: Callable[..., Any] | None = None
 
 
+# Facts for tests, or what makes them.
+Facts = dict[str, Any] | Callable[[], dict[str, Any]]
 # What an op does with values as they are: "value" hands them on, "write" puts one into a variable,
 # "file" carries them between values and files.
 Transfer = Literal["", "value", "write", "file"]
@@ -195,11 +197,18 @@ class OpDef:
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
     doc: str = ""
-    # Free-form facts for the property tests: input ranges, dtypes, attribute samples, tolerance.
-    test: dict[str, Any] = field(default_factory=dict)
+    # It gives what it is fed, and cannot run.
+    is_fed: bool = False
+    # What `test` gives, or a function that makes it when tests ask for it.
+    facts: Facts = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_roles(self.name, self.transfer, self.control_flow_role)
+
+    @property
+    def test(self) -> dict[str, Any]:
+        """Free-form facts for tests alone: inputs, ranges, dtypes, attribute samples, tolerance."""
+        return _made(self.facts) if callable(self.facts) else self.facts
 
     @property
     def is_stateful(self) -> bool:
@@ -219,6 +228,12 @@ class OpDef:
             if attr.name == name:
                 return attr
         raise KeyError(f"Op {self.name} has no attribute {name!r}")
+
+
+@functools.cache
+def _made(facts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Made once, so that all tests see the same arrays."""
+    return facts()
 
 
 @dataclass(slots=True)

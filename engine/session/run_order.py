@@ -30,7 +30,7 @@ def needed_operations(
     that come before a change (`_gates`)."""
     fed = set(feeds)
     # A placeholder that is fed does not run, even where something waits for it.
-    skipped = {t.op for t in fed if t.op.definition.test.get("feed_only")}
+    skipped = {t.op for t in fed if t.op.definition.is_fed}
     pending = [t.op for t in fetches if t not in fed]
     pending += [op for op in targets if op not in skipped]
     seen = set(pending)

@@ -155,7 +155,9 @@ def reason_against(op: OpDef) -> str:
     """Why an op cannot be called on drawn arrays; empty when it can."""
     if op.kernel is None:
         return "has no kernel"
-    for fact in ("feed_only", "session_only", "needs"):
+    if op.is_fed:
+        return "is fed, never run"
+    for fact in ("session_only", "needs"):
         if op.test.get(fact):
             return f"its facts say {fact}"
     for arg in _all_args(op):

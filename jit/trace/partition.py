@@ -314,7 +314,7 @@ def is_free(op: Operation) -> bool:
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
     definition = op.definition
-    if definition.control_flow_role or definition.test.get("feed_only"):
+    if definition.control_flow_role or definition.is_fed:
         return False
     # It takes nothing, so it gives the same wherever it runs.
     return makes_handles(op) or not definition.stateful

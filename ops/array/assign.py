@@ -125,7 +125,7 @@ define(
     kernel=_update,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="A tensor of which what a strided slice takes is replaced.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(12.0).reshape(3, 4), np.array([0, 1]), np.array([2, 4]), np.array([1, 2])]
             + [np.array([[0.5, 1.5], [2.5, 3.5]])]

@@ -321,7 +321,8 @@ def _lower_batch_to_space(b: Builder, op: OpView, x: Value, block: Value, crops:
     return b.slice(moved, tuple(begin), (batch, *kept, *tail))
 
 
-_IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+def _image() -> Any:
+    return np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
 
 
 # The ops undo each other: what one pads the other crops, so each is the other's gradient.
@@ -338,8 +339,8 @@ _space_to_batch_nd = define(
     lower=_lower_space_to_batch,
     gradient=_space_to_batch_nd_gradient,
     doc="Blocks of positions as entries of the batch.",
-    test={
-        "values": [[_IMAGE, np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
+    test=lambda: {
+        "values": [[_image(), np.array([2, 2], np.int32), np.array([[1, 1], [0, 2]], np.int32)]],
         "gradient": True,
     },
 )
@@ -358,10 +359,10 @@ _batch_to_space_nd = define(
     lower=_lower_batch_to_space,
     gradient=_batch_to_space_nd_gradient,
     doc="Entries of the batch as blocks of positions.",
-    test={
+    test=lambda: {
         "values": [
             [
-                _IMAGE.reshape(4, 2, 2, 1),
+                _image().reshape(4, 2, 2, 1),
                 np.array([2, 2], np.int32),
                 np.array([[1, 1], [0, 2]], np.int32),
             ]
@@ -405,8 +406,8 @@ _old_space_to_batch = define(
     lower=_lower_old(_lower_space_to_batch),
     gradient=_space_to_batch_gradient,
     doc="Square blocks of pixels as entries of the batch.",
-    test={
-        "values": [[_IMAGE, np.array([[0, 0], [2, 0]], np.int32)]],
+    test=lambda: {
+        "values": [[_image(), np.array([[0, 0], [2, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },
@@ -429,8 +430,8 @@ _old_batch_to_space = define(
     lower=_lower_old(_lower_batch_to_space),
     gradient=_batch_to_space_gradient,
     doc="Entries of the batch as square blocks of pixels.",
-    test={
-        "values": [[_IMAGE.reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
+    test=lambda: {
+        "values": [[_image().reshape(4, 2, 2, 1), np.array([[0, 0], [1, 0]], np.int32)]],
         "attrs": [{"block_size": 2}],
         "gradient": True,
     },

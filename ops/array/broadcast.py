@@ -95,7 +95,7 @@ _broadcast_to_op = define(
     gradient=_broadcast_to_gradient,
     sizes=True,
     doc="A tensor repeated to a shape by the rules of broadcasting.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1], [2]], np.float32), np.array([2, 3], np.int32)]],
         "gradient": True,
     },
@@ -167,7 +167,7 @@ broadcast_gradient_args = define(
     sizes=True,
     dynamic_shape=True,
     doc="The axes over which the gradients of two broadcast inputs are summed.",
-    test={"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
+    test=lambda: {"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
 )
 
 
@@ -189,7 +189,7 @@ _broadcast_args = define(
     gradient=NoGradient("shapes are integers", silent=False),
     sizes=True,
     doc="The shape that two shapes broadcast to.",
-    test={"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
+    test=lambda: {"values": [[np.array([2, 1, 3], np.int32), np.array([4, 1], np.int32)]]},
 )
 
 

@@ -62,7 +62,7 @@ const_op = define(
     gradient=_CONSTANT,
     sizes=True,
     doc="A tensor whose value is written in the graph.",
-    test={"attrs": [{"value": np.array([1.5, -2.0], np.float32), "dtype": dtypes.float32}]},
+    test=lambda: {"attrs": [{"value": np.array([1.5, -2.0], np.float32), "dtype": dtypes.float32}]},
 )
 
 
@@ -201,7 +201,7 @@ _placeholder = define(
     gradient=NoGradient("a fed value depends on nothing", silent=False),
     transfer="value",
     doc="A tensor that every run must feed.",
-    test={"feed_only": True},
+    is_fed=True,
 )
 _placeholder_v2 = define(
     "PlaceholderV2",
@@ -211,7 +211,7 @@ _placeholder_v2 = define(
     kernel=_not_fed,
     gradient=NoGradient("a fed value depends on nothing", silent=False),
     doc="A tensor that every run must feed.",
-    test={"feed_only": True},
+    is_fed=True,
 )
 
 
@@ -231,7 +231,7 @@ _placeholder_with_default = define(
     gradient=lambda op, grad: grad,
     transfer="value",
     doc="A tensor that a run may feed and that is its input otherwise.",
-    test={"attrs": [{"shape": TensorShape(None)}], "gradient": True},
+    test=lambda: {"attrs": [{"shape": TensorShape(None)}], "gradient": True},
 )
 
 
@@ -364,7 +364,7 @@ _fill = define(
     gradient=_fill_gradient,
     sizes=True,
     doc="A tensor of the given shape with one value everywhere.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([2, 3], np.int32), np.float32(1.5)],
             [np.array([], np.int32), np.float32(2)],

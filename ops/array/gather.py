@@ -224,7 +224,10 @@ def _offset_indices(
     return indices
 
 
-_ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)
+def _rows() -> Any:
+    return np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
 _gather_op = define(
     "Gather",
     "params: Tparams, indices: Tindices -> output: Tparams",
@@ -235,7 +238,7 @@ _gather_op = define(
     gradient=_gather_gradient,
     sizes=True,
     doc="Rows of a tensor.",
-    test={"values": [[_ROWS, np.array([[2, 0]], np.int32)]], "gradient": True},
+    test=lambda: {"values": [[_rows(), np.array([[2, 0]], np.int32)]], "gradient": True},
 )
 _gather_v2 = define(
     "GatherV2",
@@ -250,10 +253,10 @@ _gather_v2 = define(
     gradient=_gather_v2_gradient,
     sizes=True,
     doc="Slices of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [
-            [_ROWS, np.array([2, 0, 2], np.int32), np.int32(0)],
-            [_ROWS, np.array([[1], [0]], np.int32), np.int32(1)],
+            [_rows(), np.array([2, 0, 2], np.int32), np.int32(0)],
+            [_rows(), np.array([[1], [0]], np.int32), np.int32(1)],
         ],
         "gradient": True,
     },
@@ -421,10 +424,10 @@ _gather_nd = define(
     lower=lower_gather_nd(check_nd_indices),
     gradient=_gather_nd_gradient,
     doc="Slices of a tensor by index vectors.",
-    test={
+    test=lambda: {
         "values": [
-            [_ROWS, np.array([[2, 1], [0, 0]], np.int32)],
-            [_ROWS, np.array([[2]], np.int32)],
+            [_rows(), np.array([[2, 1], [0, 0]], np.int32)],
+            [_rows(), np.array([[2]], np.int32)],
         ],
         "gradient": True,
     },

@@ -316,7 +316,7 @@ _bitcast = define(
     kernel=_bitcast_kernel,
     gradient=NoGradient("bits have no derivative", silent=False),
     doc="The same bits read as another type.",
-    test={"attrs": [{"type": dtypes.int32}], "dtypes": ["float32"]},
+    test=lambda: {"attrs": [{"type": dtypes.int32}], "dtypes": ["float32"]},
 )
 
 

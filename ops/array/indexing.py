@@ -87,7 +87,10 @@ def _strided_slice_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return _strided_slice_grad(x, begin, end, strides, grad, **_mask_attrs(op)), None, None, None
 
 
-_SAMPLE = [np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([1, 2], np.int32)]
+def _sample() -> Any:
+    return [np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([1, 2], np.int32)]
+
+
 _strided_slice = define(
     "StridedSlice",
     "input: T, begin: Index, end: Index, strides: Index -> output: T",
@@ -98,8 +101,8 @@ _strided_slice = define(
     gradient=_strided_slice_gradient,
     sizes=True,
     doc="What Python's `x[begin:end:stride, ...]` takes of a tensor.",
-    test={
-        "values": [[np.arange(12, dtype=np.float32).reshape(3, 4), *_SAMPLE]],
+    test=lambda: {
+        "values": [[np.arange(12, dtype=np.float32).reshape(3, 4), *_sample()]],
         "attrs": [{}, {"begin_mask": 1, "end_mask": 2}, {"shrink_axis_mask": 1}],
         "gradient": True,
     },
@@ -193,8 +196,8 @@ _strided_slice_grad = define(
     lower=_lower_strided_slice_grad,
     gradient=_strided_slice_grad_gradient,
     doc="Zeros of the given shape with `dy` where StridedSlice takes from.",
-    test={
-        "values": [[np.array([3, 4], np.int32), *_SAMPLE, np.ones([2, 2], np.float32)]],
+    test=lambda: {
+        "values": [[np.array([3, 4], np.int32), *_sample(), np.ones([2, 2], np.float32)]],
         "gradient": True,
     },
 )

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _NONE = NoGradient("TensorFlow has no gradient of it", silent=False)
-_ROWS = np.arange(12.0).reshape(4, 3)
+
+
+def _rows() -> Any:
+    return np.arange(12.0).reshape(4, 3)
 
 
 def _check_rows(x: np.ndarray, i: np.ndarray, v: np.ndarray) -> None:
@@ -75,7 +78,7 @@ for _name, _change, _what in (
         kernel=_on_rows(_change),
         gradient=_NONE,
         doc=f"A tensor some of whose rows are {_what} others.",
-        test={"values": [[_ROWS, np.array([1, -1], np.int32), _ROWS[:2] + 0.5]]},
+        test=lambda: {"values": [[_rows(), np.array([1, -1], np.int32), _rows()[:2] + 0.5]]},
     )
 
 
@@ -87,7 +90,7 @@ define(
     gradient=_NONE,
     stateful=True,
     doc="A copy of a tensor in memory of its own.",
-    test={"values": [[_ROWS]]},
+    test=lambda: {"values": [[_rows()]]},
 )
 
 
@@ -114,7 +117,7 @@ define(
     gradient=_NONE,
     stateful=True,
     doc="A tensor of some shape; what it holds, which TensorFlow leaves open, is zeros.",
-    test={"values": [[np.array([2, 3], np.int32)]], "attrs": [{"dtype": np.float32}]},
+    test=lambda: {"values": [[np.array([2, 3], np.int32)]], "attrs": [{"dtype": np.float32}]},
 )
 
 
@@ -152,7 +155,7 @@ define(
     kernel=_packed,
     gradient=_NONE,
     doc="One bit per number, eight to the byte: whether it is larger than a threshold.",
-    test={"values": [[np.linspace(-1, 1, 16).reshape(2, 8), np.float64(0.1)]]},
+    test=lambda: {"values": [[np.linspace(-1, 1, 16).reshape(2, 8), np.float64(0.1)]]},
 )
 
 
@@ -174,7 +177,7 @@ define(
     kernel=_summed_tiles,
     gradient=_NONE,
     doc="The sum of the tiles of a tensor, the gradient of Tile of old graphs.",
-    test={"values": [[_ROWS, np.array([2, 3], np.int32)]]},
+    test=lambda: {"values": [[_rows(), np.array([2, 3], np.int32)]]},
 )
 
 

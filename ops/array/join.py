@@ -207,14 +207,17 @@ def _sparse_outer_gradients(grad: IndexedSlices, axis: Tensor, sizes: list[Tenso
     return grads
 
 
-_JOINS: dict[str, Any] = {
-    "shapes": [[[2, 3], [2, 1]]],
-    "values": [
-        [[np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)], np.int32(axis)]
-        for axis in (0, -1)
-    ],
-    "gradient": True,
-}
+def _joins() -> dict[str, Any]:
+    return {
+        "shapes": [[[2, 3], [2, 1]]],
+        "values": [
+            [[np.array([[1, 2]], np.float32), np.array([[3, 4]], np.float32)], np.int32(axis)]
+            for axis in (0, -1)
+        ],
+        "gradient": True,
+    }
+
+
 define(
     "Concat",
     "concat_dim: int32, values: N * T -> output: T",
@@ -225,7 +228,10 @@ define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 1, len(op.inputs), 0),
     sizes=True,
     doc="Tensors joined along a dimension, given first.",
-    test={"values": [[value[1], value[0]] for value in _JOINS["values"]], "gradient": True},
+    test=lambda: {
+        "values": [[value[1], value[0]] for value in _joins()["values"]],
+        "gradient": True,
+    },
 )
 _concat_v2 = define(
     "ConcatV2",
@@ -237,7 +243,7 @@ _concat_v2 = define(
     gradient=lambda op, grad: _concat_gradient(op, grad, 0, -1, -1),
     sizes=True,
     doc="Tensors joined along a dimension.",
-    test=_JOINS,
+    test=_joins,
 )
 
 
@@ -287,7 +293,9 @@ _concat_offset = define(
     gradient=NoGradient("offsets are integers"),
     sizes=True,
     doc="Where each input of a concat begins in its output.",
-    test={"values": [[np.int32(1), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]]]},
+    test=lambda: {
+        "values": [[np.int32(1), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]]]
+    },
 )
 
 
@@ -396,7 +404,7 @@ _split_op = define(
     gradient=lambda op, *grads: (None, concat(list(grads), op.inputs[0])),
     sizes=True,
     doc="Equal pieces of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [[np.int32(1), np.arange(12, dtype=np.float32).reshape(2, 6)]],
         "attrs": [{"num_split": 3}],
         "gradient": True,
@@ -488,7 +496,7 @@ _split_v_op = define(
     gradient=lambda op, *grads: (concat(list(grads), op.inputs[2]), None, None),
     sizes=True,
     doc="Pieces of given sizes of a tensor along a dimension.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.arange(12, dtype=np.float32).reshape(2, 6),

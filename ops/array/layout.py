@@ -83,13 +83,14 @@ def _lower_transpose(b: Builder, op: OpView, x: Value, perm: Value) -> Any:
     return b.transpose(x, tuple(_checked_perm(x.ndim, known)))
 
 
-_TRANSPOSES = {
-    "values": [
-        [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
-        [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.array([2, 0, 1], np.int32)],
-    ],
-    "gradient": True,
-}
+def _transposes() -> Any:
+    return {
+        "values": [
+            [np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 0], np.int32)],
+            [np.arange(6, dtype=np.float32).reshape(1, 2, 3), np.array([2, 0, 1], np.int32)],
+        ],
+        "gradient": True,
+    }
 
 
 def _transpose_gradient(op: Operation, grad: Tensor) -> Any:
@@ -106,7 +107,7 @@ _transpose = define(
     gradient=_transpose_gradient,
     sizes=True,
     doc="The dimensions of a tensor in another order.",
-    test=_TRANSPOSES,
+    test=lambda: _transposes(),
 )
 
 
@@ -127,7 +128,7 @@ _conjugate_transpose = define(
     lower=_lower_transpose,
     gradient=_conjugate_transpose_gradient,
     doc="The complex conjugate with dimensions in another order.",
-    test={"values": [[np.array([[1 + 2j, 3]], np.complex64), np.array([1, 0], np.int32)]]},
+    test=lambda: {"values": [[np.array([[1 + 2j, 3]], np.complex64), np.array([1, 0], np.int32)]]},
 )
 
 
@@ -169,7 +170,7 @@ _invert: OpFunction = define(
     gradient=NoGradient("a permutation is a vector of integers"),
     sizes=True,
     doc="The permutation that undoes a permutation.",
-    test={"values": [[np.array([2, 0, 1], np.int32)]]},
+    test=lambda: {"values": [[np.array([2, 0, 1], np.int32)]]},
 )
 
 
@@ -297,7 +298,7 @@ _reverse_marked: OpFunction = define(
     lower=_lower_reverse_marked,
     gradient=lambda op, grad: (_reverse_marked(grad, op.inputs[1]), None),
     doc="A tensor with marked dimensions reversed.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2], [3, 4]], np.float32), np.array([True, False])]],
         "gradient": True,
     },
@@ -352,7 +353,7 @@ _reverse_v2: OpFunction = define(
     gradient=lambda op, grad: (_reverse_v2(grad, op.inputs[1]), None),
     sizes=True,
     doc="A tensor with some dimensions reversed.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2], [3, 4]], np.float32), np.array([-1], np.int32)]],
         "gradient": True,
     },
@@ -450,7 +451,7 @@ _reverse_sequence_op = define(
     lower=_lower_reverse_sequence,
     gradient=_reverse_sequence_gradient,
     doc="The beginning of every row reversed, as far as its length says.",
-    test={
+    test=lambda: {
         "values": [[np.arange(6, dtype=np.float32).reshape(2, 3), np.array([2, 3], np.int64)]],
         "attrs": [{"seq_dim": 1}],
         "gradient": True,
@@ -523,7 +524,7 @@ _roll = define(
     lower=lambda b, op, x, shift, axis: lowered.rolled(b, x, shift, axis),
     gradient=_roll_gradient,
     doc="A tensor with its elements moved along dimensions, around the end.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.arange(6, dtype=np.float32).reshape(2, 3),

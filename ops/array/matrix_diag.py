@@ -10,6 +10,7 @@ import numpy as np
 from ...engine import compat as tf_compat
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.graph import colocate_with
 from ...engine.graph.tensor import Tensor
@@ -297,7 +298,7 @@ _band_op = define(
     lower=_lower_band,
     gradient=_matrix_band_part_gradient,
     doc="Matrices with zeros outside of a band around the diagonal.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(9, dtype=np.float32).reshape(3, 3), np.int64(below), np.int64(above)]
             for below, above in ((-1, 0), (0, -1), (1, 1))
@@ -334,6 +335,7 @@ def matrix_diag(
 
 
 @export("linalg.diag_part", "matrix_diag_part")
+@dispatched
 def matrix_diag_part(
     input: Any, name: str = "diag_part", k: int = 0, padding_value: Any = 0
 ) -> Tensor:

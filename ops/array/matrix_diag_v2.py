@@ -318,8 +318,14 @@ def _computed_shape(grad: Tensor, k: Tensor) -> Tensor:
     return concat([batch, tail], 0)
 
 
-_BAND = [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.array([0, 1], np.int32)]
-_TABLE = np.arange(12, dtype=np.float32).reshape(3, 4)
+def _band() -> Any:
+    return [np.arange(1, 7, dtype=np.float32).reshape(2, 3), np.array([0, 1], np.int32)]
+
+
+def _table() -> Any:
+    return np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
 diag_op = define(
     "MatrixDiagV2",
     "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
@@ -329,7 +335,10 @@ diag_op = define(
     gradient=_diag_gradient,
     doc="Matrices with the given diagonals.",
     # As in TensorFlow, no gradient reaches the padding.
-    test={"values": [[*_BAND, np.int32(3), np.int32(4), np.float32(0)]], "gradient": False},
+    test=lambda: {
+        "values": [[*_band(), np.int32(3), np.int32(4), np.float32(0)]],
+        "gradient": False,
+    },
 )
 diag_part_op = define(
     "MatrixDiagPartV2",
@@ -339,7 +348,10 @@ diag_part_op = define(
     lower=_lower_diag_part,
     gradient=_diag_part_gradient,
     doc="Some diagonals of matrices.",
-    test={"values": [[_TABLE, np.array([-1, 1], np.int32), np.float32(0)]], "gradient": False},
+    test=lambda: {
+        "values": [[_table(), np.array([-1, 1], np.int32), np.float32(0)]],
+        "gradient": False,
+    },
 )
 set_diag_op = define(
     "MatrixSetDiagV2",
@@ -349,5 +361,5 @@ set_diag_op = define(
     lower=_lower_set_diag,
     gradient=_set_diag_gradient,
     doc="Matrices with some diagonals replaced.",
-    test={"values": [[_TABLE, *_BAND]], "gradient": True},
+    test=lambda: {"values": [[_table(), *_band()]], "gradient": True},
 )

@@ -124,7 +124,10 @@ def _pad_gradient(op: Operation, grad: Tensor) -> tuple[Any, ...]:
     return (tf.slice(grad, begin, shape(x)), *([None] * (len(op.inputs) - 1)))
 
 
-_PADS = [np.array([[1, 2, 3]], np.float32), np.array([[1, 0], [0, 2]], np.int32)]
+def _pads() -> Any:
+    return [np.array([[1, 2, 3]], np.float32), np.array([[1, 0], [0, 2]], np.int32)]
+
+
 _pad = define(
     "Pad",
     "input: T, paddings: Tpaddings -> output: T",
@@ -135,7 +138,7 @@ _pad = define(
     gradient=_pad_gradient,
     sizes=True,
     doc="A tensor with zeros around it.",
-    test={"values": [_PADS], "gradient": True},
+    test=lambda: {"values": [_pads()], "gradient": True},
 )
 _pad_v2 = define(
     "PadV2",
@@ -148,7 +151,7 @@ _pad_v2 = define(
     sizes=True,
     doc="A tensor with a constant around it.",
     # As in TensorFlow, no gradient reaches the constant.
-    test={"values": [[*_PADS, np.float32(7)]], "gradient": False},
+    test=lambda: {"values": [[*_pads(), np.float32(7)]], "gradient": False},
 )
 
 
@@ -223,8 +226,8 @@ _mirror_pad = define(
         None,
     ),
     doc="A tensor with its own reflection around it.",
-    test={
-        "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), _PADS[1]]],
+    test=lambda: {
+        "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), _pads()[1]]],
         "attrs": _MODES,
         "gradient": True,
     },
@@ -238,7 +241,11 @@ _mirror_pad_grad: OpFunction = define(
     lower=_lower_mirror_pad_grad,
     gradient=lambda op, grad: (_mirror_pad(grad, op.inputs[1], mode=op.get_attr("mode")), None),
     doc="The gradient of MirrorPad: reflections are added where they come from.",
-    test={"values": [[np.ones([3, 5], np.float32), _PADS[1]]], "attrs": _MODES, "gradient": True},
+    test=lambda: {
+        "values": [[np.ones([3, 5], np.float32), _pads()[1]]],
+        "attrs": _MODES,
+        "gradient": True,
+    },
 )
 
 
@@ -383,7 +390,7 @@ _tile = define(
     gradient=_tile_gradient,
     sizes=True,
     doc="A tensor repeated along its dimensions.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[1, 2]], np.float32), np.array([2, 3], np.int32)],
             [np.float32(3), np.array([], np.int32)],

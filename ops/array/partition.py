@@ -136,7 +136,7 @@ _partition_op = define(
     dynamic_shape=_partition_sizes,
     measured_sizes=_measured_partitions,
     doc="The entries of a tensor, sorted into several by number.",
-    test={
+    test=lambda: {
         "values": [[np.array([1, 2, 3], np.float32), np.array([0, 1, 0], np.int32)]],
         "attrs": [{"num_partitions": 2}],
         "gradient": True,
@@ -257,15 +257,18 @@ def _stitch_gradient(op: Operation, grad: Tensor) -> list[Any]:
     return [None] * count + [tf.gather(grad, at) for at in indices]
 
 
-_STITCH = {
-    "values": [
-        [
-            [np.array([2, 0], np.int32), np.array([1], np.int32)],
-            [np.array([5, 6], np.float32), np.array([7], np.float32)],
-        ]
-    ],
-    "gradient": True,
-}
+def _stitch_sample() -> Any:
+    return {
+        "values": [
+            [
+                [np.array([2, 0], np.int32), np.array([1], np.int32)],
+                [np.array([5, 6], np.float32), np.array([7], np.float32)],
+            ]
+        ],
+        "gradient": True,
+    }
+
+
 _stitch_op = define(
     "DynamicStitch",
     "indices: N * int32, data: N * T -> merged: T",
@@ -278,7 +281,7 @@ _stitch_op = define(
     dynamic_shape=_stitch_sizes,
     measured_sizes=_measured_stitch,
     doc="Entries of several tensors put where their indices say.",
-    test=_STITCH,
+    test=lambda: _stitch_sample(),
 )
 define(
     "ParallelDynamicStitch",
@@ -291,7 +294,7 @@ define(
     dynamic_shape=_stitch_sizes,
     measured_sizes=_measured_stitch,
     doc="As DynamicStitch, without an order among equal indices.",
-    test=_STITCH,
+    test=lambda: _stitch_sample(),
 )
 
 

@@ -138,7 +138,7 @@ _patches_op = define(
     lower=_lower_patches,
     gradient=_patches_gradient,
     doc="The windows of images, flattened into channels.",
-    test={
+    test=lambda: {
         "shapes": [[[2, 5, 4, 3]]],
         "attrs": [
             {"ksizes": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "rates": [1, 1, 1, 1], "padding": p}

@@ -149,7 +149,7 @@ define(
     kernel=_resampled_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of PeriodicResample.",
-    test={
+    test=lambda: {
         "values": [[np.arange(12, dtype=np.float32).reshape(6, 2)]],
         "attrs": [{"original_shape": [3, 4], "desired_shape": [6, None]}],
     },
@@ -163,7 +163,7 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="Sizes that grow, and one that shrinks: elements side by side come one upon another.",
-    test={
+    test=lambda: {
         "values": [[np.arange(12, dtype=np.float32).reshape(3, 4)]],
         "attrs": [{"shape": [6, None]}, {"shape": [None, 8]}],
     },

@@ -123,7 +123,10 @@ def _scatter_nd_kernel(
     return _add_at(out, indices, updates, np.add)
 
 
-_TABLE = [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
+def _table() -> Any:
+    return [np.array([[0], [2], [0]], np.int32), np.array([[1, 2], [3, 4], [5, 6]], np.float32)]
+
+
 _scatter_nd = define(
     "ScatterNd",
     "indices: Tindices, updates: T, shape: Tindices -> output: T",
@@ -133,7 +136,7 @@ _scatter_nd = define(
     lower=lower_scatter_nd(check_nd_indices),
     gradient=lambda op, grad: (None, tf.gather_nd(grad, op.inputs[0]), None),
     doc="Zeros with slices added where the index vectors say.",
-    test={"values": [[*_TABLE, np.array([4, 2], np.int32)]], "gradient": True},
+    test=lambda: {"values": [[*_table(), np.array([4, 2], np.int32)]], "gradient": True},
 )
 
 
@@ -188,9 +191,9 @@ def _tensor_scatter(
         lower=lower_scatter(fn, check_nd_indices),
         gradient=gradient,
         doc=doc,
-        test={
+        test=lambda: {
             "values": [
-                [np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]
+                [np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _table()[1][:2]]
             ],
             "gradient": True,
         },
@@ -238,8 +241,8 @@ define(
     lower=lower_scatter("add", check_nd_indices),
     gradient=_alias_gradient,
     doc="A tensor with slices added; the input stays as it was.",
-    test={
-        "values": [[np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _TABLE[1][:2]]],
+    test=lambda: {
+        "values": [[np.ones([4, 2], np.float32), np.array([[1], [2]], np.int32), _table()[1][:2]]],
         "gradient": True,
     },
 )
@@ -298,7 +301,7 @@ _where = define(
     dynamic_shape=lambda c, x: [np.count_nonzero(x)],
     measured_sizes=_number_of_places,
     doc="The coordinates of what is true or not zero.",
-    test={"values": [[np.array([[True, False], [True, True]])]]},
+    test=lambda: {"values": [[np.array([[True, False], [True, True]])]]},
 )
 
 
@@ -476,7 +479,7 @@ _one_hot = define(
     lower=_lower_one_hot,
     gradient=NoGradient("indices are integers"),
     doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",
-    test={
+    test=lambda: {
         "values": [[np.array([0, 2, -1], np.int32), np.int32(3), np.float32(1), np.float32(0)]],
         "attrs": [{}, {"axis": 0}],
     },

@@ -76,7 +76,7 @@ _bounds: dict[str, OpFunction] = {
         lower=_lower_search(side),
         gradient=_NO_ORDER,
         doc=f"Where values belong in sorted rows, {side} of equal ones.",
-        test={
+        test=lambda: {
             "values": [[np.array([[1, 2, 2, 3]], np.float32), np.array([[2, 0, 5]], np.float32)]]
         },
     )
@@ -136,7 +136,7 @@ _unravel_index = define(
     kernel=_unravel,
     gradient=NoGradient("indices are integers", silent=False),
     doc="Flat indices as coordinates, one row per dimension.",
-    test={"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
+    test=lambda: {"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
 )
 
 

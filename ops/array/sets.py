@@ -175,8 +175,15 @@ def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
 
 
 _EACH = [{"set_operation": name} for name in _OPERATIONS]
-_DENSE = [np.array([[1, 5, 2], [3, 3, 3]], np.int32), np.array([[5, 9], [4, 3]], np.int32)]
-_SPARSE = [np.array([[0, 0], [0, 1], [1, 0]]), np.array([2, 5, 3], np.int32), np.array([2, 2])]
+
+
+def _dense() -> Any:
+    return [np.array([[1, 5, 2], [3, 3, 3]], np.int32), np.array([[5, 9], [4, 3]], np.int32)]
+
+
+def _sparse() -> Any:
+    return [np.array([[0, 0], [0, 1], [1, 0]]), np.array([2, 5, 3], np.int32), np.array([2, 2])]
+
 
 define(
     "DenseToDenseSetOperation",
@@ -187,7 +194,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets that the last axes of two tensors hold.",
-    test={"values": [_DENSE], "attrs": _EACH},
+    test=lambda: {"values": [_dense()], "attrs": _EACH},
 )
 define(
     "DenseToSparseSetOperation",
@@ -198,7 +205,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets of a dense and a sparse tensor.",
-    test={"values": [[_DENSE[0], *_SPARSE]], "attrs": _EACH},
+    test=lambda: {"values": [[_dense()[0], *_sparse()]], "attrs": _EACH},
 )
 define(
     "SparseToSparseSetOperation",
@@ -210,7 +217,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="An operation on the sets of two sparse tensors.",
-    test={"values": [[*_SPARSE, *_SPARSE]], "attrs": _EACH},
+    test=lambda: {"values": [[*_sparse(), *_sparse()]], "attrs": _EACH},
 )
 
 
@@ -236,7 +243,7 @@ define(
     kernel=_sizes,
     gradient=_NO_GRADIENT,
     doc="The number of different elements in each set of a sparse tensor.",
-    test={"values": [_SPARSE]},
+    test=lambda: {"values": [_sparse()]},
 )
 
 

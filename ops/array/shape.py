@@ -329,7 +329,7 @@ _reshape = define(
     gradient=lambda op, grad: (reshape_to_input(op, grad), None),
     sizes=True,
     doc="The same elements in another shape; one size may be -1.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(6, dtype=np.float32), np.array([2, -1], np.int32)],
             [np.array([[1.0]], np.float32), np.array([], np.int32)],
@@ -419,7 +419,7 @@ _expand_dims = define(
     gradient=lambda op, grad: (reshape_to_input(op, grad), None),
     sizes=True,
     doc="The same elements with a dimension of size 1 inserted.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(6, dtype=np.float32).reshape(2, 3), np.int32(axis)] for axis in (0, 1, -1)
         ],
@@ -590,7 +590,11 @@ _ensure_shape = define(
     lower=_lower_ensured,
     gradient=lambda op, grad: grad,
     doc="The input, checked to have a shape when the graph runs.",
-    test={"shapes": [[[2, 3]]], "attrs": [{"shape": TensorShape([None, 3])}], "gradient": True},
+    test=lambda: {
+        "shapes": [[[2, 3]]],
+        "attrs": [{"shape": TensorShape([None, 3])}],
+        "gradient": True,
+    },
 )
 
 

@@ -144,7 +144,7 @@ _slice = define(
     gradient=_slice_gradient,
     sizes=True,
     doc="A box of a tensor, by its corner and its size; size -1 means up to the end.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.arange(12, dtype=np.float32).reshape(3, 4),

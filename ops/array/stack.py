@@ -244,7 +244,11 @@ _parallel_concat = define(
     lower=lambda b, op, values: values[0] if len(values) == 1 else b.concat(values, 0),
     gradient=NoGradient("TensorFlow declares none", silent=False),
     doc="Rows joined to a tensor of a shape that is known beforehand.",
-    test={"shapes": [[[1, 3], [1, 3]]], "attrs": [{"shape": TensorShape([2, 3])}], "static": True},
+    test=lambda: {
+        "shapes": [[[1, 3], [1, 3]]],
+        "attrs": [{"shape": TensorShape([2, 3])}],
+        "static": True,
+    },
 )
 
 

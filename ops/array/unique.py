@@ -155,7 +155,7 @@ def _define_unique(
         gradient=_NO_ORDER,
         dynamic_shape=True,
         doc="The distinct elements in order of first appearance, and the number of each element.",
-        test={"values": [sample]},
+        test=lambda: {"values": [sample]},
     )
 
 
@@ -252,7 +252,7 @@ _list_diff = define(
     sizes=True,
     dynamic_shape=True,
     doc="What is in x and not in y, and where.",
-    test={"values": [[_VECTOR, np.array([3], np.int32)]]},
+    test=lambda: {"values": [[_VECTOR, np.array([3], np.int32)]]},
 )
 
 

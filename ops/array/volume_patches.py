@@ -145,7 +145,7 @@ _patches_op = define(
     lower=_lower,
     gradient=_gradient,
     doc="The windows of volumes, flattened into channels.",
-    test={
+    test=lambda: {
         "shapes": [[[2, 4, 5, 3, 2]]],
         "attrs": [
             {"ksizes": [1, 2, 3, 1, 1], "strides": [1, 2, 1, 2, 1], "padding": padding}

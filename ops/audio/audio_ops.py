@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,9 @@ def _decoded_shape(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape(sizes), TensorShape([])]
 
 
-_SOUND = np.array([[0.5, -0.5], [0.25, 0.0], [1.0, -1.0]], np.float32)
+def _sound() -> Any:
+    return np.array([[0.5, -0.5], [0.25, 0.0], [1.0, -1.0]], np.float32)
+
 
 decode_wav = export("audio.decode_wav")(
     define(
@@ -90,8 +92,8 @@ decode_wav = export("audio.decode_wav")(
         Raises:
             InvalidArgumentError: when it runs: contents is no such file.
         """,
-        test={
-            "values": [[one_text(wav.encode(_SOUND, 8000))]],
+        test=lambda: {
+            "values": [[one_text(wav.encode(_sound(), 8000))]],
             "attrs": [{}, {"desired_channels": 3, "desired_samples": 2}, {"desired_samples": 5}],
         },
     )
@@ -125,7 +127,7 @@ encode_wav = export("audio.encode_wav")(
         Raises:
             InvalidArgumentError: when it runs: there are no samples, or the rate is no rate.
         """,
-        test={"values": [[_SOUND, np.int32(8000)]]},
+        test=lambda: {"values": [[_sound(), np.int32(8000)]]},
     )
 )
 
@@ -168,7 +170,7 @@ define(
     Raises:
         InvalidArgumentError: when it runs: the window is shorter than 2, or the stride than 1.
     """,
-    test={
+    test=lambda: {
         "values": [[np.sin(np.arange(30, dtype=np.float32)).reshape(30, 1)]],
         "attrs": [
             {"window_size": 8, "stride": 4},
@@ -218,7 +220,7 @@ define(
     Raises:
         InvalidArgumentError: when it runs: limits, counts or the rate make no bands.
     """,
-    test={
+    test=lambda: {
         "values": [[np.linspace(0, 9, 130, dtype=np.float32).reshape(1, 2, 65), np.int32(8000)]],
         "attrs": [{"filterbank_channel_count": 13}, {"upper_frequency_limit": 2000.0}],
     },

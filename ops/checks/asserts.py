@@ -133,7 +133,7 @@ raw_assert = define(
     lower=_lower_assert,
     gradient=NoGradient("an assertion has no outputs"),
     stateful=True,
-    test={"values": [[np.bool_(True), [np.int32(1)]]]},
+    test=lambda: {"values": [[np.bool_(True), [np.int32(1)]]]},
     doc="Raises InvalidArgumentError, showing data, unless the condition holds.",
 )
 

@@ -231,7 +231,7 @@ define(
     stateful=True,
     touches=(Touch("output"), *writes("output_stream", scheme="file://")),
     doc="Prints a text.",
-    test={"values": [[np.array(b"a", object)]]},
+    test=lambda: {"values": [[np.array(b"a", object)]]},
 )
 
 define(

@@ -242,7 +242,7 @@ define(
     shape=lambda c: list(c.inputs[: len(c.attr("Tout"))]),
     expand=_symbolic_gradient,
     gradient=_NO_GRADIENT,
-    test=_TEST,
+    test=lambda: _TEST,
     doc="The gradients of a function's parameters, from these and its results' gradients.",
 )
 for _stateful in (False, True):
@@ -254,7 +254,7 @@ for _stateful in (False, True):
         expand=_call,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of a function.",
     )
 for _stateful in (False, True):
@@ -266,7 +266,7 @@ for _stateful in (False, True):
         expand=_if,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of one of two functions.",
     )
     define(
@@ -277,7 +277,7 @@ for _stateful in (False, True):
         expand=_case,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The results of one of several functions, by its number.",
     )
     define(
@@ -289,7 +289,7 @@ for _stateful in (False, True):
         expand=_while,
         gradient=_NO_GRADIENT,
         stateful=_stateful,
-        test=_TEST,
+        test=lambda: _TEST,
         doc="The values of the variables of a loop that is stated by two functions.",
     )
 define(
@@ -301,7 +301,7 @@ define(
     expand=_if,
     gradient=_NO_GRADIENT,
     stateful=True,
-    test=_TEST,
+    test=lambda: _TEST,
     doc="The results of one of two functions, as it was first called.",
 )
 define(
@@ -312,7 +312,7 @@ define(
     expand=_while,
     gradient=_NO_GRADIENT,
     stateful=True,
-    test=_TEST,
+    test=lambda: _TEST,
     doc="The values of the variables of a loop of two functions, as it was first called.",
 )
 define(
@@ -322,7 +322,7 @@ define(
     shape=lambda c: [unknown_shape() for _ in c.attr("T")],
     expand=_for,
     gradient=_NO_GRADIENT,
-    test=_TEST,
+    test=lambda: _TEST,
     doc="The values of variables after a function has been called for each of some numbers.",
 )
 
@@ -340,6 +340,6 @@ define(
     shape=lambda c: as_shape(c.op._attrs["shape"]),
     kernel=_stand_in,
     gradient=NoGradient("it depends on nothing"),
-    test={"attrs": [{"dtype": np.float32, "shape": [2, 3]}]},
+    test=lambda: {"attrs": [{"dtype": np.float32, "shape": [2, 3]}]},
     doc="Any value of a shape, for results of a branch that nobody reads; unknown sizes are 0.",
 )

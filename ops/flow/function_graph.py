@@ -101,7 +101,7 @@ class FuncGraph(Graph):
             raise ValueError(
                 f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
             )
-        if op.definition.test.get("feed_only"):
+        if op.definition.is_fed:
             raise ValueError(
                 f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value."
             )

@@ -92,7 +92,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         kernel=_switch_kernel,
         gradient=NoGradient(_LATER),
         control_flow_role="switch",
-        test=_PART,
+        test=lambda: _PART,
         doc=f"Hands {_kind} to the output that pred tells; the other one is dead.",
     )
     define(
@@ -103,7 +103,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         kernel=lambda c, inputs: (inputs[0], 0),
         gradient=NoGradient(_LATER),
         control_flow_role="merge",
-        test=_PART,
+        test=lambda: _PART,
         doc=f"The one of the inputs that is {_kind} and not dead, with its number.",
     )
     define(
@@ -114,7 +114,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         kernel=_pass,
         gradient=NoGradient(_LATER),
         control_flow_role="enter",
-        test=_PART,
+        test=lambda: _PART,
         doc=f"Makes {_kind} available in a loop body.",
     )
     define(
@@ -124,7 +124,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         kernel=_pass,
         gradient=NoGradient(_LATER),
         control_flow_role="exit",
-        test=_PART,
+        test=lambda: _PART,
         doc=f"Makes {_kind} of the last iteration available outside of the loop.",
     )
     define(
@@ -134,7 +134,7 @@ for _is_ref, _type, _many in ((False, "T", "N * T"), (True, "Ref(T)", "Ref(N * T
         kernel=_pass,
         gradient=NoGradient(_LATER),
         control_flow_role="next",
-        test=_PART,
+        test=lambda: _PART,
         doc=f"Makes {_kind} available in the next iteration.",
     )
 define(
@@ -144,7 +144,7 @@ define(
     kernel=_pass,
     gradient=NoGradient("a decision has no slope"),
     control_flow_role="condition",
-    test=_PART,
+    test=lambda: _PART,
     doc="Whether a loop goes on.",
 )
 define(
@@ -155,7 +155,7 @@ define(
     kernel=lambda c, index, inputs: inputs[int(index)],
     gradient=NoGradient("hands on a reference", silent=False),
     control_flow_role="step",
-    test=_PART,
+    test=lambda: _PART,
     doc="One of several references.",
 )
 

@@ -246,9 +246,20 @@ def _cut_shape(c: ShapeContext) -> TensorShape:
 
 
 _PIXELS = "T: {uint8, uint16, int8, int16, int32, int64, half, float32, float64}"
-_IMAGES = np.linspace(0, 1, 48).reshape(2, 4, 3, 2).astype(np.float32)
-_CUTS = np.array([[0, 0, 1, 1], [0.2, -0.1, 0.7, 0.6], [0.9, 0.1, 0.1, 1.3]], np.float32)
-_GRADS = np.linspace(-1, 1, 36).reshape(3, 3, 2, 2).astype(np.float32)
+
+
+def _images() -> Any:
+    return np.linspace(0, 1, 48).reshape(2, 4, 3, 2).astype(np.float32)
+
+
+def _cuts() -> Any:
+    return np.array([[0, 0, 1, 1], [0.2, -0.1, 0.7, 0.6], [0.9, 0.1, 0.1, 1.3]], np.float32)
+
+
+def _grads() -> Any:
+    return np.linspace(-1, 1, 36).reshape(3, 3, 2, 2).astype(np.float32)
+
+
 _METHOD = "method: {'bilinear', 'nearest'} = 'bilinear'"
 _NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
 
@@ -261,10 +272,10 @@ define(
     lower=_lower_image_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the images.",
-    test={
+    test=lambda: {
         "attrs": [{"T": dtypes.float32}, {"T": dtypes.float32, "method": b"nearest"}],
         "values": [
-            [_GRADS, _CUTS, np.array([1, 0, 1], np.int32), np.array([2, 4, 3, 2], np.int32)]
+            [_grads(), _cuts(), np.array([1, 0, 1], np.int32), np.array([2, 4, 3, 2], np.int32)]
         ],
     },
 )
@@ -277,7 +288,7 @@ define(
     lower=_lower_boxes_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of CropAndResize for the boxes.",
-    test={"values": [[_GRADS, _IMAGES, _CUTS, np.array([1, 0, 1], np.int32)]]},
+    test=lambda: {"values": [[_grads(), _images(), _cuts(), np.array([1, 0, 1], np.int32)]]},
 )
 define(
     "CropAndResize",
@@ -288,9 +299,9 @@ define(
     lower=_lower_cut,
     gradient=_grad,
     doc="Boxes of images, in shares of their height and width, resized to one size.",
-    test={
+    test=lambda: {
         "attrs": [{}, {"method": b"nearest"}, {"extrapolation_value": 2.0}],
-        "values": [[_IMAGES, _CUTS, np.array([1, 0, 1], np.int32), np.array([3, 2], np.int32)]],
+        "values": [[_images(), _cuts(), np.array([1, 0, 1], np.int32), np.array([3, 2], np.int32)]],
         # The gradient for the boxes jumps at pixels, and single precision is coarse.
         "gradient": False,
     },

@@ -190,13 +190,12 @@ def _decoder(
     signature: str,
     attrs: str,
     doc: str,
-    values: list[Any],
+    values: Callable[[], list[Any]],
     *,
     shape: Callable[..., Any] = _decoded_shape,
     kernel: Callable[..., Any] = _decode,
     samples: list[dict[str, Any]] | None = None,
 ) -> Any:
-    test = {"values": [values], "attrs": samples or [{}]}
     return define(
         name,
         signature,
@@ -206,7 +205,7 @@ def _decoder(
         gradient=_FILES,
         dynamic_shape=True,
         doc=doc,
-        test=test,
+        test=lambda: {"values": [values()], "attrs": samples or [{}]},
     )
 
 
@@ -235,7 +234,7 @@ decode_jpeg = _decoder(
     "contents: string -> image: uint8",
     _DECODING,
     f"The pixels of a JPEG file; of a PNG file, or a GIF file of one frame, too.\n{_JPEG_ARGS}",
-    [one_text(JPEG)],
+    lambda: [one_text(JPEG)],
     samples=[{}, {"channels": 1}, {"ratio": 2, "fancy_upscaling": False}],
 )
 decode_and_crop_jpeg = _decoder(
@@ -243,7 +242,7 @@ decode_and_crop_jpeg = _decoder(
     "contents: string, crop_window: int32 -> image: uint8",
     _DECODING,
     f"A part of a JPEG file's pixels: crop_window is [y, x, height, width].\n{_JPEG_ARGS}",
-    [one_text(JPEG), np.array([1, 2, 3, 4], np.int32)],
+    lambda: [one_text(JPEG), np.array([1, 2, 3, 4], np.int32)],
     shape=_cropped_shape,
 )
 decode_png = _decoder(
@@ -252,7 +251,7 @@ decode_png = _decoder(
     f"{_CHANNELS}; dtype: {{uint8, uint16}} = uint8",
     "The pixels of a PNG file; of a JPEG file, or a GIF file of one frame, too.\n"
     + _ARGS.format(more=", 4 RGB and alpha", others="\n        dtype: uint8 or uint16."),
-    [one_text(PNG)],
+    lambda: [one_text(PNG)],
     samples=[{}, {"channels": 4}],
 )
 decode_bmp = _decoder(
@@ -261,7 +260,7 @@ decode_bmp = _decoder(
     _CHANNELS,
     "The pixels of a BMP file that is not compressed.\n"
     + _ARGS.format(more=", 4 RGB and alpha", others=" What the file has, or 0."),
-    [one_text(BMP)],
+    lambda: [one_text(BMP)],
     kernel=_decode_bmp,
 )
 decode_gif = _decoder(
@@ -276,7 +275,7 @@ decode_gif = _decoder(
     Raises:
         InvalidArgumentError: when it runs: contents is no picture, is damaged or too large.
     """,
-    [one_text(GIF)],
+    lambda: [one_text(GIF)],
     shape=_frames_shape,
 )
 for _function in (decode_jpeg, decode_and_crop_jpeg, decode_png, decode_bmp, decode_gif):
@@ -309,7 +308,7 @@ extract_jpeg_shape = export("io.extract_jpeg_shape", "image.extract_jpeg_shape")
         Raises:
             InvalidArgumentError: when it runs: contents is no JPEG file.
         """,
-        test={"values": [[one_text(JPEG)]]},
+        test=lambda: {"values": [[one_text(JPEG)]]},
     )
 )
 
@@ -382,7 +381,9 @@ def _encode_png(c: KernelContext, image: np.ndarray) -> np.ndarray:
     return one_text(png_encoding.encode(image, compression))
 
 
-_PIXELS = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+def _pixels() -> Any:
+    return np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+
 
 encode_jpeg = export("io.encode_jpeg", "image.encode_jpeg")(
     define(
@@ -411,7 +412,7 @@ encode_jpeg = export("io.encode_jpeg", "image.encode_jpeg")(
         Raises:
             InvalidArgumentError: when it runs: image has other channels, or quality is no quality.
         """,
-        test={"values": [[_PIXELS]], "attrs": [{}, {"quality": 50, "progressive": True}]},
+        test=lambda: {"values": [[_pixels()]], "attrs": [{}, {"quality": 50, "progressive": True}]},
     )
 )
 define(
@@ -421,7 +422,7 @@ define(
     kernel=_encode_variable,
     gradient=_FILES,
     doc="EncodeJpeg with a quality that is a tensor.",
-    test={"values": [[_PIXELS, np.int32(50)]]},
+    test=lambda: {"values": [[_pixels(), np.int32(50)]]},
 )
 encode_png = export("io.encode_png", "image.encode_png")(
     define(
@@ -439,6 +440,6 @@ encode_png = export("io.encode_png", "image.encode_png")(
         Raises:
             InvalidArgumentError: when it runs: image has other channels.
         """,
-        test={"values": [[_PIXELS]]},
+        test=lambda: {"values": [[_pixels()]]},
     )
 )

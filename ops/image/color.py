@@ -30,10 +30,16 @@ if TYPE_CHECKING:
 
 Pixel = tuple[Any, Any, Any]
 Body = Callable[..., Pixel]
-_COLOURS = np.array(
-    [[[0.2, 0.5, 0.9], [1, 1, 1], [0, 0, 0]], [[0.9, 0.1, 0.1], [0.3, 0.8, 0.3], [0.4, 0.2, 0.6]]],
-    np.float32,
-)
+
+
+def _colours() -> Any:
+    return np.array(
+        [
+            [[0.2, 0.5, 0.9], [1, 1, 1], [0, 0, 0]],
+            [[0.9, 0.1, 0.1], [0.3, 0.8, 0.3], [0.4, 0.2, 0.6]],
+        ],
+        np.float32,
+    )
 
 
 # Bodies.
@@ -232,8 +238,12 @@ def _define_space(name: str, body: Body, gradient: Any, doc: str) -> OpFunction:
         lower=lower,
         gradient=gradient,
         doc=doc,
-        test={
-            "values": [[_COLOURS], [_COLOURS.astype(np.float64)], [_COLOURS.astype(np.float16)]],
+        test=lambda: {
+            "values": [
+                [_colours()],
+                [_colours().astype(np.float64)],
+                [_colours().astype(np.float16)],
+            ],
             # Of some colours the hue has no derivative.
             "gradient": False,
         },
@@ -309,7 +319,7 @@ def _define_change(name: str, factor: str, body: Body, doc: str) -> None:
         lower=lower,
         gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
         doc=doc,
-        test={"values": [[_COLOURS, np.float32(0.3)], [_COLOURS, np.float32(-1.2)]]},
+        test=lambda: {"values": [[_colours(), np.float32(0.3)], [_colours(), np.float32(-1.2)]]},
     )
 
 
@@ -364,5 +374,5 @@ define(
     lower=_lower_contrast,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="Images whose channels differ more, or less, from their means over height and width.",
-    test={"values": [[_COLOURS, np.float32(1.7)]]},
+    test=lambda: {"values": [[_colours(), np.float32(1.7)]]},
 )

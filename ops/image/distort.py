@@ -241,7 +241,12 @@ _ATTRS = (
 )
 _TYPES = "T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0"
 _OUTPUTS = "begin: T, size: T, bboxes: float32"
-_EXAMPLE = [np.array([40, 50, 3], np.int32), np.array([[[0.2, 0.1, 0.7, 0.9]]], np.float32)]
+
+
+def _example() -> Any:
+    return [np.array([40, 50, 3], np.int32), np.array([[[0.2, 0.1, 0.7, 0.9]]], np.float32)]
+
+
 _DEFINED: dict[str, Any] = {
     "shape": _shapes,
     "kernel": _sample,
@@ -253,7 +258,7 @@ define(
     f"image_size: T, bounding_boxes: float32 -> {_OUTPUTS}",
     f"{_TYPES}; min_object_covered: float = 0.1; {_ATTRS}",
     doc="A random box that covers enough of one of some boxes: where it begins, its size, itself.",
-    test={"values": [_EXAMPLE], "attrs": [{"seed": 1}]},
+    test=lambda: {"values": [_example()], "attrs": [{"seed": 1}]},
     **_DEFINED,
 )
 define(
@@ -261,7 +266,7 @@ define(
     f"image_size: T, bounding_boxes: float32, min_object_covered: float32 -> {_OUTPUTS}",
     f"{_TYPES}; {_ATTRS}",
     doc="SampleDistortedBoundingBox that is told by a tensor how much is enough.",
-    test={"values": [[*_EXAMPLE, np.float32(0.5)]], "attrs": [{"seed": 1, "seed2": 5}]},
+    test=lambda: {"values": [[*_example(), np.float32(0.5)]], "attrs": [{"seed": 1, "seed2": 5}]},
     **_DEFINED,
 )
 

@@ -151,14 +151,20 @@ def _shape_with_colors(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-_IMAGES = np.linspace(0, 1, 120).reshape(2, 5, 4, 3).astype(np.float32)
-_BOXES = np.array(
-    [
-        [[0, 0, 1, 1], [0.3, 0.3, 0.7, 2], [0.5, 0.5, 0.2, 0.2]],
-        [[0.2, -0.4, 0.6, 0.6], [0, 0, 0, 0], [2, 2, 3, 3]],
-    ],
-    np.float32,
-)
+def _images() -> Any:
+    return np.linspace(0, 1, 120).reshape(2, 5, 4, 3).astype(np.float32)
+
+
+def _boxes() -> Any:
+    return np.array(
+        [
+            [[0, 0, 1, 1], [0.3, 0.3, 0.7, 2], [0.5, 0.5, 0.2, 0.2]],
+            [[0.2, -0.4, 0.6, 0.6], [0, 0, 0, 0], [2, 2, 3, 3]],
+        ],
+        np.float32,
+    )
+
+
 _define: dict[str, Any] = {
     "kernel": _draw,
     "lower": _lower_draw,
@@ -170,7 +176,7 @@ define(
     "T: {float32, half} = float32",
     shape=_shape,
     doc="Images with the outlines of boxes, in ten colours by turns.",
-    test={"values": [[_IMAGES, _BOXES], [_IMAGES[..., :1], _BOXES]]},
+    test=lambda: {"values": [[_images(), _boxes()], [_images()[..., :1], _boxes()]]},
     **_define,
 )
 define(
@@ -179,9 +185,9 @@ define(
     "T: {float32, half} = float32",
     shape=_shape_with_colors,
     doc="Images with the outlines of boxes, in given colours by turns.",
-    test={
+    test=lambda: {
         "values": [
-            [_IMAGES, _BOXES, np.array([[0.1, 0.2, 0.3, 1], [0.4, 0.5, 0.6, 1]], np.float32)]
+            [_images(), _boxes(), np.array([[0.1, 0.2, 0.3, 1], [0.4, 0.5, 0.6, 1]], np.float32)]
         ],
         "static": True,
     },

@@ -146,7 +146,7 @@ define(
     kernel=_glimpses,
     gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="Windows of images around given places.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.arange(40, dtype=np.float32).reshape(2, 5, 4, 1),

@@ -87,7 +87,7 @@ define(
     gradient=NoGradient("indices have no gradient"),
     stateful=True,
     doc="Matches rows with columns, the closest first.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[0.5, 0.1, 0.8], [0.3, 0.2, 0.15]], np.float32), np.float32(-1)],
             [np.array([[0.5, 0.1], [0.3, 0.2], [0, 0]], np.float32), np.array([2], np.float32)],
@@ -103,7 +103,7 @@ define(
     kernel=_components,
     gradient=NoGradient("numbers of components have no gradient"),
     doc="Numbers of what in images hangs together and has one value; 0 where the image is zero.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[[1, 1, 0, 1], [0, 1, 0, 1], [1, 0, 1, 1]]], np.int32)],
             [np.array([[[True, False], [True, True]], [[True, False], [False, True]]])],

@@ -7,7 +7,7 @@ core/ops/image_ops.cc).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 _GONE = NoGradient("TensorFlow has no gradient of it", silent=False)
 _TYPES = "T: {uint8, int8, int16, int32, int64, float32, float64}"
-_IMAGE = np.arange(36, dtype=np.float32).reshape(3, 4, 3)
+
+
+def _image() -> Any:
+    return np.arange(36, dtype=np.float32).reshape(3, 4, 3)
 
 
 def _crop(c: KernelContext, image: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -63,7 +66,7 @@ define(
     gradient=_GONE,
     stateful=True,
     doc="A window of an image, at a random place.",
-    test={"values": [[_IMAGE, np.array([2, 3])]], "attrs": [{"seed": 1, "seed2": 2}]},
+    test=lambda: {"values": [[_image(), np.array([2, 3])]], "attrs": [{"seed": 1, "seed2": 2}]},
 )
 
 
@@ -100,5 +103,5 @@ define(
     kernel=_contrast,
     gradient=_GONE,
     doc="Images whose channels differ more, or less, from their means, within limits.",
-    test={"values": [[_IMAGE, np.float32(1.7), np.float32(0), np.float32(30)]]},
+    test=lambda: {"values": [[_image(), np.float32(1.7), np.float32(0), np.float32(30)]]},
 )

@@ -240,11 +240,19 @@ def _sized_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([images[0], tall, wide, images[3]])
 
 
-_IMAGES = np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
+def _images() -> Any:
+    return np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
+
+
 # (Whose inverses are exact: another last bit may show another pixel.)
-_TRANSFORMS = np.array(
-    [[0, -1, 2.25, 1, 0, -0.75, 0, 0], [0.5, 0, 0.25, 0, 2, 0.125, 0, 0]], np.float32
-)
+
+
+def _transforms() -> Any:
+    return np.array(
+        [[0, -1, 2.25, 1, 0, -0.75, 0, 0], [0.5, 0, 0.25, 0, 2, 0.125, 0, 0]], np.float32
+    )
+
+
 _MODES = [{"interpolation": b"NEAREST"}, {"interpolation": b"BILINEAR"}]
 
 define(
@@ -256,7 +264,7 @@ define(
     lower=_lower,
     gradient=NoGradient("TensorFlow has one for ImageProjectiveTransformV2", silent=False),
     doc="Images as transforms show them.",
-    test={"values": [[_IMAGES, _TRANSFORMS]], "attrs": _MODES},
+    test=lambda: {"values": [[_images(), _transforms()]], "attrs": _MODES},
 )
 define(
     "ImageProjectiveTransformV2",
@@ -267,10 +275,10 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="Images as transforms show them, in another size.",
-    test={
+    test=lambda: {
         "values": [
-            [_IMAGES, _TRANSFORMS, np.array([3, 5], np.int32)],
-            [_IMAGES, _TRANSFORMS[:1], np.array([4, 3], np.int32)],
+            [_images(), _transforms(), np.array([3, 5], np.int32)],
+            [_images(), _transforms()[:1], np.array([4, 3], np.int32)],
         ],
         "attrs": _MODES,
         # It shows the gradient as the image is shown, which is not the derivative.

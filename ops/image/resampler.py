@@ -263,12 +263,22 @@ def _gradient(op: Operation, grad: Tensor) -> Any:
 
 
 _TYPES = "T: {half, bfloat16, float32, float64}"
-_DATA = np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
-_WARP = np.array(
-    [[[0.25, 1.5], [-0.5, 3.25], [7.5, 1.25]], [[2.5, 0.75], [1.25, -0.75], [-1.5, 0.5]]],
-    np.float32,
-)
-_GRADS = np.linspace(-1, 1, 12).reshape(2, 3, 2).astype(np.float32)
+
+
+def _data() -> Any:
+    return np.linspace(-1, 2, 48).reshape(2, 4, 3, 2).astype(np.float32)
+
+
+def _warp() -> Any:
+    return np.array(
+        [[[0.25, 1.5], [-0.5, 3.25], [7.5, 1.25]], [[2.5, 0.75], [1.25, -0.75], [-1.5, 0.5]]],
+        np.float32,
+    )
+
+
+def _grads() -> Any:
+    return np.linspace(-1, 1, 12).reshape(2, 3, 2).astype(np.float32)
+
 
 define(
     "ResamplerGrad",
@@ -279,7 +289,7 @@ define(
     lower=_lower_grad,
     gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of Resampler.",
-    test={"values": [[_DATA, _WARP, _GRADS]]},
+    test=lambda: {"values": [[_data(), _warp(), _grads()]]},
 )
 define(
     "Resampler",
@@ -290,5 +300,5 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="Images at given points (x, y), between pixels.",
-    test={"values": [[_DATA, _WARP]]},
+    test=lambda: {"values": [[_data(), _warp()]]},
 )

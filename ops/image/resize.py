@@ -258,7 +258,7 @@ define(
     lower=_lower_bilinear_grad,
     gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of ResizeBilinear.",
-    test={**_SAMPLES, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
+    test=lambda: {**_SAMPLES, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
 )
 _resize_bilinear = define(
     "ResizeBilinear",
@@ -269,7 +269,7 @@ _resize_bilinear = define(
     lower=_lower_bilinear,
     gradient=_grad_of_bilinear,
     doc="Resizes images with bilinear interpolation.",
-    test={
+    test=lambda: {
         **_SAMPLES,
         # The result is float32 whatever the image is: too coarse for differences.
         "gradient": False,
@@ -374,7 +374,7 @@ define(
     lower=_lower_nearest_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ResizeNearestNeighbor.",
-    test={
+    test=lambda: {
         **_SAMPLES,
         "values": [
             [np.arange(30, dtype=np.float32).reshape(1, 5, 3, 2), np.array([2, 4], np.int32)]
@@ -390,7 +390,7 @@ _resize_nearest_neighbor = define(
     lower=_lower_nearest,
     gradient=_grad_of_nearest,
     doc="Resizes images; each pixel is that of the image which is nearest.",
-    test={
+    test=lambda: {
         **_SAMPLES,
         "values": [
             [np.arange(24, dtype=np.int64).reshape(1, 4, 3, 2), np.array([3, 7], np.int32)],

@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 _INTEGERS = "int8, uint8, int16, uint16, int32, int64"
 _REALS = f"{_INTEGERS}, half, float32, float64"
 _OPTIONS = "align_corners: bool = false; half_pixel_centers: bool = false"
-_IMAGE = np.linspace(-1, 2, 60).reshape(1, 5, 4, 3).astype(np.float32)
-_BYTES = np.arange(40, dtype=np.uint8).reshape(2, 4, 5, 1)
+
+
+def _image() -> Any:
+    return np.linspace(-1, 2, 60).reshape(1, 5, 4, 3).astype(np.float32)
+
+
+def _bytes() -> Any:
+    return np.arange(40, dtype=np.uint8).reshape(2, 4, 5, 1)
+
+
 _CHOICES = [{}, {"align_corners": True}, {"half_pixel_centers": True}]
 _INPUTS = (vector(1, "shape_t must be 1-dimensional{shape}"),)
 
@@ -133,7 +141,7 @@ define(
     lower=_lower_bicubic_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ResizeBicubic.",
-    test={"attrs": _CHOICES, "static": True, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
+    test=lambda: {"attrs": _CHOICES, "static": True, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
 )
 _resize_bicubic = define(
     "ResizeBicubic",
@@ -144,13 +152,13 @@ _resize_bicubic = define(
     lower=_lower_bicubic,
     gradient=_grad_of_bicubic,
     doc="Resizes images with bicubic interpolation.",
-    test={
+    test=lambda: {
         "attrs": _CHOICES,
         "static": True,
         "gradient": False,  # The result is float32: too coarse for differences.
         "values": [
-            [_IMAGE, np.array([3, 7], np.int32)],
-            [_BYTES, np.array([8, 3], np.int32)],
+            [_image(), np.array([3, 7], np.int32)],
+            [_bytes(), np.array([8, 3], np.int32)],
         ],
     },
 )
@@ -233,10 +241,10 @@ _resize_area = define(
         size: the new height and width.
         align_corners: whether the centres of the corners' pixels stay where they are.
     """,
-    test={
+    test=lambda: {
         "attrs": [{}, {"align_corners": True}],
         "static": True,
-        "values": [[_IMAGE, np.array([3, 7], np.int32)], [_BYTES, np.array([3, 2], np.int32)]],
+        "values": [[_image(), np.array([3, 7], np.int32)], [_bytes(), np.array([3, 2], np.int32)]],
     },
 )
 export("image.resize_area")(_resize_area)
@@ -327,8 +335,14 @@ def _grad_of_translated(op: Operation, grad: Tensor) -> list[Any]:
     return [raw.ScaleAndTranslateGrad(grad, image, scale, move, **options), None, None, None]
 
 
-_SCALE = np.array([0.7, 1.4], np.float32)
-_MOVE = np.array([0.5, -0.25], np.float32)
+def _scales() -> Any:
+    return np.array([0.7, 1.4], np.float32)
+
+
+def _move() -> Any:
+    return np.array([0.5, -0.25], np.float32)
+
+
 _KERNELS = "kernel_type: string = 'lanczos3'; antialias: bool = true"
 _SAMPLED = [{}, *({"kernel_type": key.encode(), "antialias": False} for key in SAMPLING)]
 define(
@@ -340,10 +354,10 @@ define(
     lower=_lower_translated_grad,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="The gradient of ScaleAndTranslate.",
-    test={
+    test=lambda: {
         "attrs": _SAMPLED,
         "static": True,
-        "values": [[_IMAGE[:, :3], _IMAGE[:, :, :3], _SCALE, _MOVE]],
+        "values": [[_image()[:, :3], _image()[:, :, :3], _scales(), _move()]],
     },
 )
 define(
@@ -355,10 +369,10 @@ define(
     lower=_lower_translated,
     gradient=_grad_of_translated,
     doc="Images scaled and moved, their pixels weighted by a sampling kernel.",
-    test={
+    test=lambda: {
         "attrs": _SAMPLED,
         "static": True,
         "gradient": False,  # The result is float32: too coarse for differences.
-        "values": [[_IMAGE, np.array([3, 7], np.int32), _SCALE, _MOVE]],
+        "values": [[_image(), np.array([3, 7], np.int32), _scales(), _move()]],
     },
 )

@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 _NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
-_BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
+
+
+def _boxes() -> Any:
+    return np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
+
+
 # Of scores, no two of which are equal: which of two equal ones comes first nobody says.
 _ORDER = [3, 9, 12, 0, 6, 15, 1, 7, 13, 4, 10, 5, 2, 14, 8, 11]
 
@@ -168,10 +173,10 @@ define(
     lower=_lower_combined,
     gradient=_NO_GRADIENT,
     doc="The best boxes of each image of a batch, of all classes, padded with zeros.",
-    test={
+    test=lambda: {
         "values": [
             [
-                np.stack([_BOXES, _BOXES / 2])[:, :, None],
+                np.stack([_boxes(), _boxes() / 2])[:, :, None],
                 np.linspace(0.9, 0.1, 16, dtype=np.float32)[_ORDER].reshape(2, 4, 2),
                 np.int32(2),
                 np.int32(5),

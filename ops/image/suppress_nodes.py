@@ -32,8 +32,16 @@ if TYPE_CHECKING:
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
 _PADS = "pad_to_max_output_size: bool = false"
 _NO_GRADIENT = NoGradient("indices have no gradient")
-_BOXES = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
-_SCORES = np.array([0.5, 0.9, 0.3, 0.7], np.float32)
+
+
+def _boxes() -> Any:
+    return np.array([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 3, 1, 4], [1, 4, 0, 3]], np.float32)
+
+
+def _scores() -> Any:
+    return np.array([0.5, 0.9, 0.3, 0.7], np.float32)
+
+
 _LOWEST = float(np.finfo(np.float32).min)
 # Compiled kernels have room for as many as are wanted; of more there is room for what is found.
 _MOST = 1 << 20
@@ -220,7 +228,7 @@ define(
     "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
     "iou_threshold: float = 0.5",
     doc="Indices of the boxes that are left, best first, without those that overlap better ones.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3)]]},
+    test=lambda: {"values": [[_boxes(), _scores(), np.int32(3)]]},
     **_SUPPRESSED,
 )
 define(
@@ -229,18 +237,23 @@ define(
     "selected_indices: int32",
     _THRESHOLDS,
     doc="NonMaxSuppression whose threshold is a tensor.",
-    test={"values": [[_BOXES, _SCORES, np.int32(3), np.float32(0.5)]]},
+    test=lambda: {"values": [[_boxes(), _scores(), np.int32(3), np.float32(0.5)]]},
     **_SUPPRESSED,
 )
 _ALIKE = [[1, 0.9, 0.1, 0.2], [0.9, 1, 0.3, 0], [0.1, 0.3, 1, 0.6], [0.2, 0, 0.6, 1]]
-_V3 = [_BOXES, _SCORES, np.int32(3), np.float32(0.5), np.float32(0.4)]
+
+
+def _v3() -> Any:
+    return [_boxes(), _scores(), np.int32(3), np.float32(0.5), np.float32(0.4)]
+
+
 define(
     "NonMaxSuppressionV3",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
     "score_threshold: T_threshold -> selected_indices: int32",
     _THRESHOLDS,
     doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
-    test={"values": [_V3]},
+    test=lambda: {"values": [_v3()]},
     **_SUPPRESSED,
 )
 define(
@@ -254,7 +267,7 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="NonMaxSuppressionV3, padded with zeros if that is asked for, and how many there are.",
-    test={"values": [_V3], "attrs": [{}, {"pad_to_max_output_size": True}]},
+    test=lambda: {"values": [_v3()], "attrs": [{}, {"pad_to_max_output_size": True}]},
 )
 define(
     "NonMaxSuppressionV5",
@@ -267,8 +280,8 @@ define(
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     dynamic_shape=True,
     doc="NonMaxSuppressionV4 with scores, which boxes lower that overlap less than to be dropped.",
-    test={
-        "values": [[*_V3, np.float32(0)], [*_V3[:4], np.float32(0.1), np.float32(0.5)]],
+    test=lambda: {
+        "values": [[*_v3(), np.float32(0)], [*_v3()[:4], np.float32(0.1), np.float32(0.5)]],
         "attrs": [{}, {"pad_to_max_output_size": True}],
     },
 )
@@ -332,9 +345,9 @@ define(
     gradient=_NO_GRADIENT,
     dynamic_shape=True,
     doc="NonMaxSuppressionV3 of things whose overlaps are given.",
-    test={
+    test=lambda: {
         "values": [
-            [np.array(_ALIKE, np.float32), *_V3[1:]],
+            [np.array(_ALIKE, np.float32), *_v3()[1:]],
         ]
     },
 )

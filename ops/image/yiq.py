@@ -104,7 +104,7 @@ define(
     lower=_lower,
     gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
     doc="Colours whose hue is turned and whose saturation and value are scaled.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.linspace(0, 1, 24).reshape(2, 2, 2, 3).astype(np.float32),

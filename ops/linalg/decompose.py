@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 _NONE = NoGradient("TensorFlow registers none", silent=False)
-_TALL = {"values": [[np.array([[2.0, 0.5], [0.25, 1.5], [1.0, -1.0]])]], "rtol": 1e-3}
+
+
+def _tall() -> Any:
+    return {"values": [[np.array([[2.0, 0.5], [0.25, 1.5], [1.0, -1.0]])]], "rtol": 1e-3}
 
 
 def stacked(shape: TensorShape, *tail: int | None) -> TensorShape:
@@ -101,7 +104,7 @@ qr = define(
     shape=_qr_shape,
     kernel=_qr_kernel,
     gradient=_qr_gradient,
-    test=_TALL,
+    test=lambda: _tall(),
     doc="The factors of a QR decomposition: orthonormal columns and an upper triangle.",
 )
 export("linalg.qr", "qr")(qr)
@@ -205,7 +208,7 @@ raw_svd = define(
     shape=_svd_shape,
     kernel=_svd_kernel,
     gradient=_svd_gradient,
-    test=_TALL,
+    test=lambda: _tall(),
     doc="Singular values, largest first, with the vectors of both sides on demand.",
 )
 
@@ -267,7 +270,7 @@ raw_self_adjoint_eig = define(
     shape=_eigen_shape,
     kernel=_eigen_kernel,
     gradient=_eigen_gradient,
-    test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]])]], "rtol": 1e-3},
+    test=lambda: {"values": [[np.array([[2.0, 0.5], [0.5, 1.0]])]], "rtol": 1e-3},
     doc="Eigenvalues of self-adjoint matrices, smallest first, with vectors on demand.",
 )
 

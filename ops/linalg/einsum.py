@@ -55,6 +55,11 @@ def labels(c: KernelContext | OpView | ShapeContext, ranks: Sequence[int]) -> tu
             )
         most = max(most, spread)
         named.append(part.replace("...", _digits(spread)))
+    if most and "..." not in right:
+        raise ValueError(
+            f"Output contains {most} broadcasting dimension(s) but no ellipsis (...) was found in "
+            "the output subscripts."
+        )
     out = right.replace("...", _digits(most))
     for label in out:
         if not any(label in part for part in named):
@@ -94,19 +99,25 @@ def _kernel(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
         named, out = labels(c, [x.ndim for x in inputs])
     except ValueError as error:
         raise errors.invalid(str(error)) from None
-    if len(set(out)) < len(out):
-        raise errors.unimplemented(f"Einsum with a label twice in its result: {c.attr('equation')}")
     numbers = {label: i for i, label in enumerate(sorted(set("".join(named))))}
     kind = inputs[0].dtype
     wide = kind if kind.name not in _SUMS else np.dtype(np.float32)
     arguments: list[Any] = []
     for part, x in zip(named, inputs):
         arguments += [x.astype(wide, copy=False), [numbers[label] for label in part]]
+    once = [numbers[label] for label in dict.fromkeys(out)]
     try:
-        result = np.einsum(*arguments, [numbers[label] for label in out], optimize=True)
+        result = np.asarray(np.einsum(*arguments, once, optimize=True)).astype(kind, copy=False)
     except ValueError as error:
         raise errors.invalid(f"Einsum: {error}") from None
-    return np.asarray(result).astype(kind, copy=False)
+    if len(once) == len(out):
+        return result
+    # A label that comes again: what is not on that diagonal is zero.
+    sizes = dict(zip(once, result.shape))
+    places = [numbers[label] for label in out]
+    spread = np.zeros([sizes[place] for place in places], kind)
+    np.einsum(spread, places, once)[...] = result
+    return spread
 
 
 def _lower(b: Builder, op: OpView, inputs: list[Any]) -> Any:
@@ -169,17 +180,31 @@ def _gradient(op: Operation, grad: Tensor) -> list[Any]:
         raise ValueError("The gradient of Einsum needs inputs of known rank.")
     left, _, right = op.attr("equation").replace(" ", "").partition("->")
     given = left.split(",")
-    if any(len(set(_letters(part))) < len(_letters(part)) for part in (*given, right)):
-        raise errors.UnimplementedError(
-            None, op, "The gradient of Einsum with a label twice in a term is not supported"
-        )
+    if _once(right) != right:
+        grad = raw.Einsum([grad], equation=f"{right}->{_once(right)}")
+        right = _once(right)
     if len(given) == 1:
-        return [_share(op.inputs[0], given[0], right, grad)]
+        return [_of_input(op.inputs[0], given[0], right, grad)]
     x, y = op.inputs
     return [
-        _share(x, given[0], right, grad, given[1], y),
-        _share(y, given[1], right, grad, given[0], x),
+        _of_input(x, given[0], right, grad, given[1], y),
+        _of_input(y, given[1], right, grad, given[0], x),
     ]
+
+
+def _of_input(x: Tensor, part: str, right: str, grad: Tensor, *other: Any) -> Any:
+    """The gradient of one input: where a label comes twice, that of its diagonal."""
+    if _once(part) == part:
+        return _share(x, part, right, grad, *other)
+    diagonal = raw.Einsum([x], equation=f"{part}->{_once(part)}")
+    found = _share(diagonal, _once(part), right, grad, *other)
+    return raw.Einsum([found], equation=f"{_once(part)}->{part}")
+
+
+def _once(part: str) -> str:
+    """A term with every label where it comes first."""
+    kept = "".join(dict.fromkeys(part.replace("...", "*")))
+    return kept.replace("*", "...")
 
 
 def _letters(part: str) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,10 +112,21 @@ def _normal_equations(
     return left, right
 
 
-_FACTORS = np.array([[1, 2], [0.5, -1], [0, 3]], np.float32)
-_PLACES = np.array([[1, 0], [0, 2], [1, 1], [0, 0]], np.int64)
-_KNOWN = np.array([1, -2, 0.5, 3], np.float32)
-_NONE = np.zeros(0, np.float32)
+def _factors() -> Any:
+    return np.array([[1, 2], [0.5, -1], [0, 3]], np.float32)
+
+
+def _places() -> Any:
+    return np.array([[1, 0], [0, 2], [1, 1], [0, 0]], np.int64)
+
+
+def _known() -> Any:
+    return np.array([1, -2, 0.5, 3], np.float32)
+
+
+def _none() -> Any:
+    return np.zeros(0, np.float32)
+
 
 define(
     "WALSComputePartialLhsAndRhs",
@@ -143,15 +154,22 @@ define(
     Returns:
         Sums of weighted products of factors, [n, k, k], and of these with elements, [n, k].
     """,
-    test={
+    test=lambda: {
         "values": [
             [
-                *(_FACTORS, np.array([1, 0.5, 2], np.float32), np.float32(0.25)),
-                *(np.array([0.5, 2], np.float32), _PLACES, _KNOWN, _NONE),
+                *(_factors(), np.array([1, 0.5, 2], np.float32), np.float32(0.25)),
+                *(np.array([0.5, 2], np.float32), _places(), _known(), _none()),
                 *(np.int64(2), np.bool_(False)),
             ],
             [
-                *(_FACTORS, _NONE, np.float32(0.1), _NONE, _PLACES[:, ::-1].copy(), _KNOWN),
+                *(
+                    _factors(),
+                    _none(),
+                    np.float32(0.1),
+                    _none(),
+                    _places()[:, ::-1].copy(),
+                    _known(),
+                ),
                 *(np.array([1, 2, 3, 4], np.float32), np.int64(2), np.bool_(True)),
             ],
         ]
@@ -206,10 +224,10 @@ define(
         mask_indices: [n, 2], row and column of each element.
         transpose_a, transpose_b: scalars, whether the matrices are transposed first.
     """,
-    test={
+    test=lambda: {
         "values": [
-            [_FACTORS, _FACTORS, _PLACES, np.bool_(False), np.bool_(True)],
-            [_FACTORS, _FACTORS, _PLACES[:1], np.bool_(True), np.bool_(False)],
+            [_factors(), _factors(), _places(), np.bool_(False), np.bool_(True)],
+            [_factors(), _factors(), _places()[:1], np.bool_(True), np.bool_(False)],
         ]
     },
 )

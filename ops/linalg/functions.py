@@ -61,7 +61,7 @@ lu = define(
     shape=_lu_shape,
     kernel=_lu_kernel,
     gradient=_NONE,
-    test={"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
+    test=lambda: {"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
     doc="The two triangles of an LU decomposition in one matrix, and the permutation of rows.",
 )
 export("linalg.lu")(lu)
@@ -89,7 +89,7 @@ def _matrix_function(
         kernel=kernel,
         gradient=gradient,
         doc=doc,
-        test={"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
+        test=lambda: {"values": [[np.array([[2.0, 0.5], [0.5, 1.0]], np.complex64)]]},
     )
     return export(*public)(op) if public else op
 

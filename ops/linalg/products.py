@@ -11,6 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
@@ -126,7 +127,7 @@ mat_mul = define(
     kernel=_matmul_kernel,
     lower=_matmul_lower,
     gradient=_matmul_gradient,
-    test={**_SQUARES, "attrs": [{"transpose_a": p, "transpose_b": q} for p, q in _FLAGS]},
+    test=lambda: {**_SQUARES, "attrs": [{"transpose_a": p, "transpose_b": q} for p, q in _FLAGS]},
     doc="The product of two matrices, each transposed on demand.",
 )
 
@@ -263,7 +264,7 @@ batch_mat_mul = define(
     kernel=_batch_kernel,
     lower=_batch_lower,
     gradient=_batch_products,
-    test=_STACKS,
+    test=lambda: _STACKS,
     doc="Products of matrices in equal batches, each adjoined on demand.",
 )
 batch_mat_mul_v2 = define(
@@ -274,7 +275,7 @@ batch_mat_mul_v2 = define(
     kernel=_batch_kernel,
     lower=_batch_lower,
     gradient=_batch_v2_gradient,
-    test={**_STACKS, "shapes": [[[2, 3, 3], [2, 3, 3]], [[2, 1, 3, 3], [4, 3, 3]]]},
+    test=lambda: {**_STACKS, "shapes": [[[2, 3, 3], [2, 3, 3]], [[2, 1, 3, 3], [4, 3, 3]]]},
     doc="Products of matrices whose batches broadcast, each adjoined on demand.",
 )
 
@@ -321,7 +322,7 @@ sparse_mat_mul = define(
     kernel=_sparse_kernel,
     gradient=_sparse_gradient,
     doc="MatMul with a hint that many elements are zero.",
-    test=_SQUARES,
+    test=lambda: _SQUARES,
 )
 
 
@@ -348,6 +349,7 @@ def _is_stack(shapes: Sequence[TensorShape]) -> bool:
 
 
 @export("linalg.matmul", "matmul")
+@dispatched
 def matmul(
     a: TensorLike,
     b: TensorLike,
@@ -438,6 +440,7 @@ def matvec(
 
 
 @export("linalg.trace", "trace")
+@dispatched
 def trace(x: TensorLike, name: str | None = None) -> Any:
     """The sum along the main diagonal of each matrix."""
     with name_scope(name, "Trace", [x]) as name:

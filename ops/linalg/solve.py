@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.registry import NoGradient
@@ -36,8 +37,14 @@ _PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _NO_INVERSE = "Input is not invertible."
 _NO_SOLUTION = "Input matrix is not invertible."
 _NO_FACTOR = "Cholesky decomposition was not successful. The input might not be valid."
-_SQUARE = np.array([[[2.0, 0.5], [0.25, 1.5]]])
-_SYMMETRIC = np.array([[[2.0, 0.5], [0.5, 1.5]]])
+
+
+def _square() -> Any:
+    return np.array([[[2.0, 0.5], [0.25, 1.5]]])
+
+
+def _symmetric() -> Any:
+    return np.array([[[2.0, 0.5], [0.5, 1.5]]])
 
 
 def wide(x: np.ndarray) -> np.ndarray:
@@ -121,7 +128,7 @@ matrix_inverse = define(
     kernel=_inverse_kernel,
     lower=solve_lower.inverse(_NO_INVERSE),
     gradient=_inverse_gradient,
-    test={"values": [[_SQUARE]]},
+    test=lambda: {"values": [[_square()]]},
     doc="""The inverses of square matrices, or of their adjoints.
 
     Args:
@@ -169,7 +176,7 @@ matrix_determinant = define(
     kernel=_determinant_kernel,
     lower=solve_lower.determinant,
     gradient=_determinant_gradient,
-    test={"values": [[_SQUARE]]},
+    test=lambda: {"values": [[_square()]]},
     doc="The determinants of square matrices.",
 )
 export("linalg.det", "matrix_determinant")(matrix_determinant)
@@ -196,7 +203,7 @@ log_matrix_determinant = define(
     kernel=_log_determinant_kernel,
     lower=solve_lower.log_determinant,
     gradient=_log_determinant_gradient,
-    test={"values": [[_SQUARE]]},
+    test=lambda: {"values": [[_square()]]},
     doc="The sign, and the logarithm of the modulus, of determinants.",
 )
 export("linalg.slogdet")(log_matrix_determinant)
@@ -235,7 +242,7 @@ cholesky = define(
     lower=solve_lower.cholesky(_NO_FACTOR),
     gradient=_cholesky_gradient,
     # The gradient is that of a symmetric input: one entry alone cannot vary.
-    test={"values": [[_SYMMETRIC]], "gradient": False},
+    test=lambda: {"values": [[_symmetric()]], "gradient": False},
     doc="The lower triangles L with L times its adjoint equal to the input.",
 )
 export("linalg.cholesky", "cholesky")(cholesky)
@@ -311,7 +318,9 @@ def _solve_gradient(op: Operation, grad: Tensor) -> Any:
     return grad_a, grad_b
 
 
-_SYSTEM = {"values": [[_SQUARE, np.array([[[1.0], [2.0]]])]]}
+def _system() -> Any:
+    return {"values": [[_square(), np.array([[[1.0], [2.0]]])]]}
+
 
 matrix_solve = define(
     "MatrixSolve",
@@ -321,7 +330,7 @@ matrix_solve = define(
     kernel=_solve_kernel,
     lower=solve_lower.system(_NO_SOLUTION),
     gradient=_solve_gradient,
-    test={**_SYSTEM, "attrs": [{"adjoint": False}, {"adjoint": True}]},
+    test=lambda: {**_system(), "attrs": [{"adjoint": False}, {"adjoint": True}]},
     doc="The solutions of square systems of linear equations.",
 )
 export("linalg.solve", "matrix_solve")(matrix_solve)
@@ -333,7 +342,7 @@ matrix_triangular_solve = define(
     kernel=_triangular_kernel,
     lower=solve_lower.triangular(_NO_SOLUTION),
     gradient=_solve_gradient,
-    test={**_SYSTEM, "attrs": [{"lower": True}, {"lower": False, "adjoint": True}]},
+    test=lambda: {**_system(), "attrs": [{"lower": True}, {"lower": False, "adjoint": True}]},
     doc="The solutions of triangular systems, by substitution.",
 )
 export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
@@ -364,7 +373,7 @@ raw_matrix_solve_ls = define(
     gradient=NoGradient(
         "use fast=True with static shapes, which is made of other ops", silent=False
     ),
-    test={"values": [[*_SYSTEM["values"][0], np.float64(0.0)]]},
+    test=lambda: {"values": [[*_system()["values"][0], np.float64(0.0)]]},
     doc="The solutions of least-squares problems, regularized by an l2 term.",
 )
 
@@ -430,6 +439,7 @@ def _is_slow(matrix: Any) -> bool:
 
 
 @export("linalg.adjoint")
+@dispatched
 def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
     """The conjugate transpose of each matrix."""
     with name_scope(name, "adjoint", [matrix]):
@@ -438,6 +448,7 @@ def adjoint(matrix: TensorLike, name: str | None = None) -> Any:
 
 
 @export("linalg.logdet")
+@dispatched
 def logdet(matrix: TensorLike, name: str | None = None) -> Any:
     """The logarithm of the determinant of positive definite matrices."""
     with name_scope(name, "logdet", [matrix]):

@@ -226,8 +226,13 @@ def _solve_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     return -tf.stack(sums, axis=-2), by_rhs
 
 
-_MATRIX = np.array([[1.5, -2, 0.5, 0], [4, 3, -5, 2.5], [0, 1, 2, -1.5]])
-_RHS = np.array([[1, 2], [-1, 0.5], [3, 1], [0.25, -2]])
+def _matrix() -> Any:
+    return np.array([[1.5, -2, 0.5, 0], [4, 3, -5, 2.5], [0, 1, 2, -1.5]])
+
+
+def _rhs() -> Any:
+    return np.array([[1, 2], [-1, 0.5], [3, 1], [0.25, -2]])
+
 
 define(
     "TridiagonalMatMul",
@@ -238,7 +243,7 @@ define(
     lower=_lower_product,
     gradient=_product_gradient,
     doc="Products of matrices given by their three diagonals.",
-    test={"values": [[*(_MATRIX[i : i + 1] for i in range(3)), _RHS]]},
+    test=lambda: {"values": [[*(_matrix()[i : i + 1] for i in range(3)), _rhs()]]},
 )
 define(
     "TridiagonalSolve",
@@ -248,7 +253,11 @@ define(
     kernel=_solve,
     gradient=_solve_gradient,
     doc="The solutions of systems whose matrices are given by their three diagonals.",
-    test={"values": [[_MATRIX, _RHS]], "attrs": [{}, {"partial_pivoting": False}], "rtol": 1e-4},
+    test=lambda: {
+        "values": [[_matrix(), _rhs()]],
+        "attrs": [{}, {"partial_pivoting": False}],
+        "rtol": 1e-4,
+    },
 )
 
 

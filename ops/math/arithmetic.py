@@ -199,7 +199,7 @@ raw_div = elementwise(
     body=_quotient,
     guard=_NO_ZERO_DIVISOR,
     gradient=_div_gradient,
-    test=_DIVISORS,
+    test=lambda: _DIVISORS,
     doc="x / y; integers truncate.",
 )
 
@@ -220,7 +220,7 @@ real_div = elementwise(
     body=_quotient,
     guard=_NO_ZERO_DIVISOR,
     gradient=_real_div_gradient,
-    test=_DIVISORS,
+    test=lambda: _DIVISORS,
     doc="""x / y of real or complex numbers, element by element.
 
     Example:
@@ -251,7 +251,7 @@ raw_div_no_nan = elementwise(
     _NO_NAN,
     body=lambda x, y: _zero_where(k.eq(y, 0), k.div(x, y)),
     gradient=_div_no_nan_gradient,
-    test=_DIVISORS,
+    test=lambda: _DIVISORS,
     doc="x / y, and zero where y is zero.",
 )
 
@@ -284,7 +284,7 @@ floor_div = elementwise(
     sizes=np.floor_divide,
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
-    test={**_DIVISORS, "dtypes": ["float32", "int32"], "gradient": False},
+    test=lambda: {**_DIVISORS, "dtypes": ["float32", "int32"], "gradient": False},
     doc="""The quotient rounded towards minus infinity.
 
     Example:
@@ -301,7 +301,7 @@ truncate_div = elementwise(
     body=lambda x, y: k.truncatediv(x, y) if is_integer(x) else k.trunc(k.div(x, y)),
     guard=_NO_ZERO_DIVISOR,
     gradient=lambda op, grad: (None, None),
-    test={**_DIVISORS, "dtypes": ["int32", "int64"], "gradient": False},
+    test=lambda: {**_DIVISORS, "dtypes": ["int32", "int64"], "gradient": False},
     doc="""The quotient rounded towards zero.
 
     Example:
@@ -332,7 +332,7 @@ floor_mod = elementwise(
     sizes=np.remainder,
     guard=_NO_ZERO_DIVISOR,
     gradient=_floor_mod_gradient,
-    test=_REMAINDERS,
+    test=lambda: _REMAINDERS,
     doc="""The remainder of FloorDiv; it has the sign of y.
 
     Example:
@@ -351,7 +351,7 @@ raw_mod = elementwise(
     body=k.truncatemod,
     guard=_NO_ZERO_DIVISOR,
     gradient=_NO_TRUNCATED,
-    test=_DIVISORS,
+    test=lambda: _DIVISORS,
     doc="The remainder of TruncateDiv; it has the sign of x.",
 )
 
@@ -362,7 +362,7 @@ truncate_mod = elementwise(
     body=k.truncatemod,
     guard=_NO_ZERO_DIVISOR,
     gradient=_NO_TRUNCATED,
-    test=_DIVISORS,
+    test=lambda: _DIVISORS,
     doc="""The remainder of TruncateDiv; it has the sign of x.
 
     Example:
@@ -558,7 +558,7 @@ xlogy = elementwise(
     _NO_NAN,
     body=lambda x, y: _zero_where(k.eq(x, 0), k.mul(x, k.log(y))),
     gradient=_xlogy_gradient,
-    test=_POSITIVE_SECOND,
+    test=lambda: _POSITIVE_SECOND,
     doc="""x * log(y), and zero where x is zero.
 
     Example:
@@ -574,7 +574,7 @@ xdivy = elementwise(
     _NO_NAN,
     body=lambda x, y: _zero_where(k.eq(x, 0), k.div(x, y)),
     gradient=_xdivy_gradient,
-    test=_POSITIVE_SECOND,
+    test=lambda: _POSITIVE_SECOND,
     doc="""x / y, and zero where x is zero.
 
     Example:

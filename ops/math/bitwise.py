@@ -70,7 +70,7 @@ left_shift = _bitwise(
     "LeftShift",
     k.left_shift,
     "left_shift",
-    test=_SHIFTS,
+    test=lambda: _SHIFTS,
     doc="""x moved left by y bits; what leaves is lost.
 
     Example:
@@ -82,7 +82,7 @@ right_shift = _bitwise(
     "RightShift",
     k.right_shift,
     "right_shift",
-    test=_SHIFTS,
+    test=lambda: _SHIFTS,
     doc="""x moved right by y bits; the sign stays.
 
     Example:

@@ -143,7 +143,7 @@ raw_conj = elementwise(
     body=np.conj,
     gradient=_conj_gradient,
     host=True,
-    test=_COMPLEX_INPUT,
+    test=lambda: _COMPLEX_INPUT,
     doc="The complex conjugates.",
 )
 
@@ -177,6 +177,6 @@ complex_abs = elementwise(
     body=np.abs,
     gradient=_complex_abs_gradient,
     host=True,
-    test=_COMPLEX_INPUT,
+    test=lambda: _COMPLEX_INPUT,
     doc="The moduli of complex numbers.",
 )

@@ -262,7 +262,7 @@ def _define(rank: int, is_inverse: bool) -> None:
         gradient=made,
         dynamic_shape=True,
         doc=_ABOUT[is_inverse].format(rank=rank).partition("\n")[0],
-        test={"values": [[x, np.array(sizes, np.int32)]], "gradient": False},
+        test=lambda: {"values": [[x, np.array(sizes, np.int32)]], "gradient": False},
     )
 
 

@@ -90,7 +90,7 @@ define(
     gradient=NoGradient("counts are integers"),
     dynamic_shape=True,
     doc="How many values fall into each bin.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.array([-1, 0, 1.5, 2, 5, 15], np.float32),

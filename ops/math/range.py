@@ -124,7 +124,7 @@ raw_range = define(
     lower=_range_lower,
     gradient=_NONE,
     sizes=True,
-    test={
+    test=lambda: {
         "values": [
             [np.int32(0), np.int32(5), np.int32(1)],
             [np.int32(7), np.int32(1), np.int32(-2)],
@@ -235,7 +235,7 @@ linspace = define(
     kernel=_linspace_kernel,
     lower=_lower_linspace,
     gradient=_NONE,
-    test={"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
+    test=lambda: {"values": [[np.float32(0), np.float32(1), np.int32(5)]]},
     doc="""num numbers from start to stop, both included, evenly spaced.
 
     Args:

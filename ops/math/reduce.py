@@ -155,7 +155,7 @@ def _reduction(
         lower=_lower_by(fn),
         gradient=gradient,
         sizes=dtype == "T",
-        test={"values": _samples(dtype), "attrs": [{}, {"keep_dims": True}]},
+        test=lambda: {"values": _samples(dtype), "attrs": [{}, {"keep_dims": True}]},
         **facts,
     )
 
@@ -253,7 +253,7 @@ def _position(
         lower=lower,
         gradient=gradients.position_gradient,
         doc=doc,
-        test={"values": [[np.array([[1, 5, 2], [7, 0, 7]], np.float32), np.int32(1)]]},
+        test=lambda: {"values": [[np.array([[1, 5, 2], [7, 0, 7]], np.float32), np.int32(1)]]},
     )
 
 

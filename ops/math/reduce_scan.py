@@ -88,7 +88,7 @@ def _scanner(
         lower=lower,
         gradient=gradient,
         doc=doc,
-        test={
+        test=lambda: {
             "values": [[np.array([[1, 2, 3], [4, 5, 6]], np.float32), np.int32(1)]],
             "attrs": flags,
             # log(0) = -inf leads the exclusive sums: no finite difference there.

@@ -115,9 +115,10 @@ def _by(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., np.n
     return reduce
 
 
-_TEST = {
-    "values": [[np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.array([0, 0, 2], np.int32)]]
-}
+def _test() -> Any:
+    return {
+        "values": [[np.array([[1, 2], [3, 4], [5, 6]], np.float32), np.array([0, 0, 2], np.int32)]]
+    }
 
 
 def _segment(
@@ -144,7 +145,7 @@ def _segment(
         dynamic_shape=last_plus_one(1),
         measured_sizes=measured_last_plus_one(1),
         doc=f"The {public.split('_')[-1]} of the rows of each segment; ids are sorted.",
-        test=_TEST,
+        test=lambda: _test(),
     )
     return export(f"math.{public}", public)(op)
 
@@ -352,7 +353,9 @@ def _unsorted(
         gradient=gradient,
         lower=_unsorted_lowering(fn, start),
         doc=f"The {public.split('_')[-1]} of the rows that have each id; ids come in any order.",
-        test={"values": [[*_TEST["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]},
+        test=lambda: {
+            "values": [[*_test()["values"][0][:1], np.array([1, 0, 1], np.int32), np.int32(2)]]
+        },
     )
     return export(f"math.{public}", public)(op)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,7 +98,10 @@ def _greatest(dtype: np.dtype) -> object:
     return highest(dtype) if dtype.kind in "iu" else np.inf
 
 
-_NUMBERS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+def _numbers() -> Any:
+    return np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+
+
 for _name, _reduction, _start, _kinds, _doc in (
     (
         "ReduceSliceSum",
@@ -126,10 +129,10 @@ for _name, _reduction, _start, _kinds, _doc in (
         kernel=partial(_reduced, reduction=_reduction, start=_start),
         gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
         doc=_doc,
-        test={
+        test=lambda: {
             "values": [
-                [_NUMBERS, np.array([[0, 2], [1, 1], [1, 9]], np.int32), np.int64(0)],
-                [_NUMBERS, np.array([0, 0, 1, 2], np.int64), np.int64(1)],
+                [_numbers(), np.array([[0, 2], [1, 1], [1, 9]], np.int32), np.int64(0)],
+                [_numbers(), np.array([0, 0, 1, 2], np.int64), np.int64(1)],
             ]
         },
     )

@@ -99,8 +99,12 @@ def _reducer(power: float) -> Callable[..., np.ndarray]:
     return kernel
 
 
-_ROWS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-_PICK = [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
+def _rows() -> Any:
+    return np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+
+
+def _pick() -> Any:
+    return [np.array([0, 2, 1], np.int32), np.array([0, 0, 1], np.int32)]
 
 
 def _family(
@@ -119,7 +123,7 @@ def _family(
         dynamic_shape=last_plus_one(2),
         measured_sizes=measured_last_plus_one(2),
         doc=f"{what} of picked rows, by segment; ids are sorted.",
-        test={"values": [[_ROWS, *_PICK]]},
+        test=lambda: {"values": [[_rows(), *_pick()]]},
     )
     counted = define(
         names[1],
@@ -130,7 +134,7 @@ def _family(
         lower=lower,
         gradient=lambda op, grad: (gradient(op, grad), None, None, None),
         doc=f"{what} of picked rows, for a given number of segments.",
-        test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
+        test=lambda: {"values": [[_rows(), *_pick(), np.int32(3)]]},
     )
     return plain, counted
 
@@ -218,7 +222,7 @@ for _name, _of, _power in (
         ),
         gradient=NoGradient("TensorFlow registers none", silent=False),
         doc=f"The gradient of {_of} by its data.",
-        test={"values": [[_ROWS, *_PICK, np.int32(3)]]},
+        test=lambda: {"values": [[_rows(), *_pick(), np.int32(3)]]},
     )
 
 

@@ -120,7 +120,7 @@ lgamma = _unary(
     _lgamma_gradient,
     "math.lgamma",
     "lgamma",
-    test=_GAMMA,
+    test=lambda: _GAMMA,
     doc="""The logarithm of the modulus of the gamma function.
 
     Example:
@@ -134,7 +134,7 @@ digamma = _unary(
     _digamma_gradient,
     "math.digamma",
     "digamma",
-    test=_GAMMA,
+    test=lambda: _GAMMA,
     doc="""The derivative of Lgamma.
 
     Example:
@@ -345,7 +345,11 @@ def _polygamma_body(n: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 _ABOVE_ONE = {**_HOST, "ranges": [(1.5, 4), (0.5, 4)]}
-_ORDERS = {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
+
+
+def _orders() -> dict[str, Any]:
+    return {**_HOST, "values": [[np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 3.0])]]}
+
 
 zeta = _binary(
     "Zeta",
@@ -362,7 +366,7 @@ polygamma = _binary(
     _polygamma_body,
     _polygamma_gradient,
     "polygamma",
-    _ORDERS,
+    _orders,
     doc="The derivative of order a of Digamma at x.",
 )
 
@@ -420,7 +424,7 @@ betainc = elementwise(
     gradient=_betainc_gradient,
     shape=_betainc_shape,
     host=True,
-    test={**_HOST, "shapes": [[[3], [3], [3]], [[], [], [2]]]},
+    test=lambda: {**_HOST, "shapes": [[[3], [3], [3]], [[], [], [2]]]},
     doc="The regularized incomplete beta function of a, b and x.",
 )
 export("math.betainc", "betainc")(betainc)

@@ -84,7 +84,7 @@ raw_add_n = define(
     lower=_sum_lower,
     gradient=_same_gradient,
     commutative=True,
-    test={
+    test=lambda: {
         "values": [
             [
                 [
@@ -146,7 +146,7 @@ raw_accumulate_n = define(
     lower=_sum_lower,
     gradient=_same_gradient,
     commutative=True,
-    test={
+    test=lambda: {
         "values": [[[np.array([1, 2], np.float32), np.array([3, 4], np.float32)]]],
         "attrs": [{"shape": TensorShape([2])}],
     },
@@ -301,7 +301,9 @@ raw_bincount = define(
     kernel=_bincount_kernel,
     lower=_lower_bincount,
     gradient=NoGradient("TensorFlow registers none", silent=False),
-    test={"values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]},
+    test=lambda: {
+        "values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]
+    },
     doc="How often each of 0 .. size - 1 occurs, or the sum of the weights there.",
 )
 

@@ -76,7 +76,7 @@ tan = elementwise(
     _ANY,
     body=k.tan,
     gradient=_tan_gradient,
-    test=_SMALL,
+    test=lambda: _SMALL,
     doc="""The tangent of angles in radians.
 
     Example:
@@ -120,7 +120,7 @@ asin = elementwise(
     _ANY,
     body=k.asin,
     gradient=_asin_gradient,
-    test=_UNIT,
+    test=lambda: _UNIT,
     doc="""The angle in radians whose sine is x: not a number outside of [-1, 1].
 
     Example:
@@ -135,7 +135,7 @@ acos = elementwise(
     _ANY,
     body=k.acos,
     gradient=_acos_gradient,
-    test=_UNIT,
+    test=lambda: _UNIT,
     doc="""The angle in radians whose cosine is x: not a number outside of [-1, 1].
 
     Example:
@@ -150,7 +150,7 @@ atan = elementwise(
     _ANY,
     body=k.atan,
     gradient=_atan_gradient,
-    test=_SMALL,
+    test=lambda: _SMALL,
     doc="""The angle in radians whose tangent is x.
 
     Example:
@@ -315,7 +315,7 @@ atanh = elementwise(
     _COMPLEX,
     body=k.atanh,
     gradient=_atanh_gradient,
-    test=_UNIT,
+    test=lambda: _UNIT,
     doc="""The inverse of the hyperbolic tangent.
 
     Example:

@@ -158,7 +158,7 @@ reciprocal = elementwise(
     body=_reciprocal_body,
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
-    test={**_POSITIVE, "dtypes": ["float32", "float64"]},
+    test=lambda: {**_POSITIVE, "dtypes": ["float32", "float64"]},
     doc="""1 / x, element by element.
 
     Example:
@@ -174,7 +174,7 @@ inverse = elementwise(
     body=_reciprocal_body,
     guard=_NO_ZERO,
     gradient=_reciprocal_gradient,
-    test={**_POSITIVE, "dtypes": ["float32", "float64"]},
+    test=lambda: {**_POSITIVE, "dtypes": ["float32", "float64"]},
     doc="1 / x, element by element: the older name of Reciprocal.",
 )
 reciprocal_grad = elementwise(
@@ -249,7 +249,7 @@ sqrt = elementwise(
     _COMPLEX,
     body=k.sqrt,
     gradient=lambda op, grad: sqrt_grad(op.outputs[0], grad),
-    test=_POSITIVE,
+    test=lambda: _POSITIVE,
     doc="""The square root: not a number below 0.
 
     Example:
@@ -290,7 +290,7 @@ rsqrt = elementwise(
     _COMPLEX,
     body=k.rsqrt,
     gradient=lambda op, grad: rsqrt_grad(op.outputs[0], grad),
-    test=_POSITIVE,
+    test=lambda: _POSITIVE,
     doc="""1 / sqrt(x), element by element: inf at 0.
 
     Example:
@@ -324,7 +324,7 @@ exp = elementwise(
     _COMPLEX,
     body=k.exp,
     gradient=_exp_gradient,
-    test=_SMALL,
+    test=lambda: _SMALL,
     doc="""e to the power of x, element by element.
 
     Example:
@@ -348,7 +348,7 @@ expm1 = elementwise(
     _COMPLEX,
     body=k.expm1,
     gradient=_expm1_gradient,
-    test=_SMALL,
+    test=lambda: _SMALL,
     doc="""exp(x) - 1, exact near zero.
 
     Example:
@@ -371,7 +371,7 @@ log = elementwise(
     _COMPLEX,
     body=k.log,
     gradient=_log_gradient,
-    test=_POSITIVE,
+    test=lambda: _POSITIVE,
     doc="""The natural logarithm: -inf at 0, not a number below.
 
     Example:
@@ -394,7 +394,7 @@ log1p = elementwise(
     _COMPLEX,
     body=k.log1p,
     gradient=_log1p_gradient,
-    test=_POSITIVE,
+    test=lambda: _POSITIVE,
     doc="""log(1 + x), exact near zero.
 
     Example:
@@ -483,7 +483,7 @@ floor = elementwise(
     _FLOAT,
     body=k.floor,
     gradient=no_gradient,
-    test=_STEP,
+    test=lambda: _STEP,
     doc="""The greatest whole number that is not above x.
 
     Example:
@@ -498,7 +498,7 @@ ceil = elementwise(
     _FLOAT,
     body=k.ceil,
     gradient=no_gradient,
-    test=_STEP,
+    test=lambda: _STEP,
     doc="The least whole number that is not below x.",
 )
 export("math.ceil", "ceil")(ceil)
@@ -508,7 +508,7 @@ rint = elementwise(
     _FLOAT,
     body=k.rint,
     gradient=no_gradient,
-    test=_STEP,
+    test=lambda: _STEP,
     doc="The nearest whole number; halves go to the even one.",
 )
 export("math.rint", "rint")(rint)
@@ -518,7 +518,7 @@ raw_round = elementwise(
     _ANY,
     body=lambda x: x if is_integer(x) else k.rint(x),
     gradient=no_gradient,
-    test={**_STEP, "dtypes": ["float32", "float64"]},
+    test=lambda: {**_STEP, "dtypes": ["float32", "float64"]},
     doc="The nearest integer; halves go to the even one.",
 )
 

@@ -116,7 +116,7 @@ elementwise(
     attr_body=_leaky,
     gradient=lambda op, grad: raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.get_attr("alpha")),
     doc="The features where positive, else alpha * features.",
-    test={**_FLOAT_TEST, "attrs": [{}, {"alpha": 0.1}]},
+    test=lambda: {**_FLOAT_TEST, "attrs": [{}, {"alpha": 0.1}]},
 )
 elementwise(
     "LeakyReluGrad",
@@ -142,7 +142,7 @@ elu = elementwise(
         >>> tf.Session().run(tf.nn.elu([-1.0, 2.0]))
         array([-0.63212055,  2.        ], dtype=float32)
     """,
-    test=_FLOAT_TEST,
+    test=lambda: _FLOAT_TEST,
 )
 export("nn.elu")(elu)
 
@@ -204,7 +204,7 @@ selu = elementwise(
         >>> tf.Session().run(tf.nn.selu([-1.0, 2.0]))
         array([-1.1113307,  2.101402 ], dtype=float32)
     """,
-    test=_FLOAT_TEST,
+    test=lambda: _FLOAT_TEST,
 )
 export("nn.selu")(selu)
 elementwise(
@@ -253,7 +253,7 @@ softplus = elementwise(
         >>> tf.Session().run(tf.nn.softplus([-1.0, 0.0, 30.0]))
         array([ 0.31326163,  0.6931472 , 30.        ], dtype=float32)
     """,
-    test=_FLOAT_TEST,
+    test=lambda: _FLOAT_TEST,
 )
 export("math.softplus", "nn.softplus")(softplus)
 elementwise(
@@ -283,7 +283,7 @@ softsign = elementwise(
         >>> tf.Session().run(tf.nn.softsign([-1.0, 3.0]))
         array([-0.5 ,  0.75], dtype=float32)
     """,
-    test=_FLOAT_TEST,
+    test=lambda: _FLOAT_TEST,
 )
 export("nn.softsign", "math.softsign")(softsign)
 

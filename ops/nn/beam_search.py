@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,8 +78,13 @@ def _kernel(
     return np.where(ended, end, result).astype(ids.dtype)
 
 
-_STEPS = np.array([[[1, 2, 3]], [[4, 5, 6]], [[7, 8, 9]]], np.int32)
-_PARENTS = np.array([[[0, 0, 0]], [[0, 1, 1]], [[2, 1, 2]]], np.int32)
+def _steps() -> Any:
+    return np.array([[[1, 2, 3]], [[4, 5, 6]], [[7, 8, 9]]], np.int32)
+
+
+def _parents() -> Any:
+    return np.array([[[0, 0, 0]], [[0, 1, 1]], [[2, 1, 2]]], np.int32)
+
 
 gather_tree = export("contrib.seq2seq.gather_tree")(
     define(
@@ -103,6 +108,8 @@ gather_tree = export("contrib.seq2seq.gather_tree")(
             >>> print(tf.Session().run(beams)[:, 0].tolist())
             [[2, 1], [3, 4]]
         """,
-        test={"values": [[_STEPS, _PARENTS, np.array([3], np.int32), np.array(10, np.int32)]]},
+        test=lambda: {
+            "values": [[_steps(), _parents(), np.array([3], np.int32), np.array(10, np.int32)]]
+        },
     )
 )

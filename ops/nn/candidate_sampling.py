@@ -143,7 +143,7 @@ def _sampler(
         stateful=True,
         touches=touches,
         doc=doc,
-        test={"values": [[np.array([[0], [2]])]], "attrs": every},
+        test=lambda: {"values": [[np.array([[0], [2]])]], "attrs": every},
     )
 
 
@@ -367,7 +367,7 @@ _compute_hits = define(
     dynamic_shape=_hit_count,
     measured_sizes=_measured_hits,
     doc="Where sampled classes happen to be true ones: row, position and a weight of -FLT_MAX.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2], [3, 9]]), np.array([3, 1, 4])]],
         "attrs": [{"num_true": 2}],
     },

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -145,7 +145,9 @@ def _chain(c: KernelContext, distances: np.ndarray, seed: np.ndarray) -> np.ndar
     return np.asarray(chosen, np.int64)
 
 
-_POINTS = np.array([[1, 2], [2, 1.5], [-3, 0.5], [7, 7], [-2.5, 1], [6, 8]], np.float32)
+def _points() -> Any:
+    return np.array([[1, 2], [2, 1.5], [-3, 0.5], [7, 7], [-2.5, 1], [6, 8]], np.float32)
+
 
 define(
     "NearestNeighbors",
@@ -155,7 +157,7 @@ define(
     kernel=_nearest,
     gradient=_NO_GRADIENT,
     doc="The nearest centers of points, and squared distances from them.",
-    test={"values": [[_POINTS, _POINTS[1:4] + np.float32(0.25), np.int64(2)]]},
+    test=lambda: {"values": [[_points(), _points()[1:4] + np.float32(0.25), np.int64(2)]]},
 )
 define(
     "KmeansPlusPlusInitialization",
@@ -166,7 +168,7 @@ define(
     dynamic_shape=True,
     gradient=_NO_GRADIENT,
     doc="Points far from each other, drawn by k-means++.",
-    test={"values": [[_POINTS, np.int64(3), np.int64(5), np.int64(1)]]},
+    test=lambda: {"values": [[_points(), np.int64(3), np.int64(5), np.int64(1)]]},
 )
 define(
     "KMC2ChainInitialization",
@@ -175,5 +177,5 @@ define(
     kernel=_chain,
     gradient=_NO_GRADIENT,
     doc="The number of a point that is drawn as likely as it is far.",
-    test={"values": [[np.array([0.5, 2, 1, 4, 0.25], np.float32), np.int64(7)]]},
+    test=lambda: {"values": [[np.array([0.5, 2, 1, 4, 0.25], np.float32), np.int64(7)]]},
 )

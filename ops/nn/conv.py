@@ -372,7 +372,7 @@ define(
     lower=_lower_forward,
     gradient=_conv2d_gradient,
     doc="The convolution of images.",
-    test={
+    test=lambda: {
         "shapes": [[[2, 7, 7, 7], [3, 3, 7, 4]]],
         "attrs": _SAMPLES,
         "dtypes": ["float32", "float64"],
@@ -394,7 +394,7 @@ define(
     lower=_lower_input_gradient,
     gradient=_input_gradient_gradient,
     doc="The gradient of Conv2D with respect to its input.",
-    test={
+    test=lambda: {
         "values": [[np.array([2, 5, 5, 3], np.int32), _ramp(2, 2, 3, 4), _ramp(2, 5, 5, 4)]],
         "attrs": _SAMPLES[:1],
         "rtol": 1e-4,
@@ -414,7 +414,7 @@ define(
     lower=_lower_filter_gradient,
     gradient=_filter_gradient_gradient,
     doc="The gradient of Conv2D with respect to its filter.",
-    test={
+    test=lambda: {
         "values": [[_ramp(2, 5, 5, 3), np.array([2, 2, 3, 4], np.int32), _ramp(2, 5, 5, 4)]],
         "attrs": _SAMPLES[:1],
         "rtol": 1e-4,
@@ -460,7 +460,7 @@ define(
     lower=views.lower_conv3d,
     gradient=_conv3d_gradient,
     doc="The convolution of volumes.",
-    test={
+    test=lambda: {
         "shapes": [[[1, 4, 4, 4, 2], [2, 2, 2, 2, 3]]],
         "attrs": _SAMPLES_3D,
         "gradient": True,
@@ -475,7 +475,7 @@ define(
     lower=views.lower_conv3d_input_gradient,
     gradient=_input_3d_gradient,
     doc="The gradient of Conv3D with respect to its input.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([1, 3, 3, 3, 2], np.int32), _ramp(2, 2, 2, 2, 3), _ramp(1, 3, 3, 3, 3)]
         ],
@@ -491,7 +491,7 @@ define(
     lower=views.lower_conv3d_filter_gradient,
     gradient=_filter_3d_gradient,
     doc="The gradient of Conv3D with respect to its filter.",
-    test={
+    test=lambda: {
         "values": [
             [_ramp(1, 3, 3, 3, 2), np.array([2, 2, 2, 2, 3], np.int32), _ramp(1, 3, 3, 3, 3)]
         ],

@@ -87,7 +87,7 @@ define(
 
     The blank is the last class.
     """,
-    test={
+    test=lambda: {
         "values": [
             [
                 np.random.RandomState(3).uniform(-2, 2, [7, 2, 3]).astype(np.float32),
@@ -132,7 +132,7 @@ define(
 
     The blank is the last class.
     """,
-    test={
+    test=lambda: {
         "values": [
             [
                 np.random.RandomState(3).uniform(-2, 2, [7, 2, 4]).astype(np.float32),

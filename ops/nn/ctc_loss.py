@@ -140,7 +140,7 @@ define(
 
     The blank is the last class.
     """,
-    test={
+    test=lambda: {
         "values": [_SAMPLE],
         "attrs": [{}, {_NAMES[0]: True}, {_NAMES[1]: False}, {_NAMES[2]: True}],
         # The second output has none, by intent.
@@ -160,7 +160,7 @@ define(
 
     The blank is class 0, and all flags have their defaults.
     """,
-    test={"values": [_SAMPLE], "gradient": False},
+    test=lambda: {"values": [_SAMPLE], "gradient": False},
 )
 
 

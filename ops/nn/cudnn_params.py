@@ -72,7 +72,7 @@ define(
     kernel=_size_kernel,
     gradient=NoGradient("it counts"),
     doc="The number of weights of a recurrent net, as a vector of one element.",
-    test=_NEEDS,
+    test=lambda: _NEEDS,
 )
 
 
@@ -182,7 +182,7 @@ for _apart, _together, _version in (
         lower=_lower_to_canonical(_version),
         gradient=NoGradient("TensorFlow has none"),
         doc="The weights and biases of a recurrent net, one by one.",
-        test=_NEEDS,
+        test=lambda: _NEEDS,
     )
     define(
         _together,
@@ -193,5 +193,5 @@ for _apart, _together, _version in (
         lower=_lower_to_params(_version),
         gradient=NoGradient("TensorFlow has none"),
         doc="The weights and biases of a recurrent net as one vector.",
-        test=_NEEDS,
+        test=lambda: _NEEDS,
     )

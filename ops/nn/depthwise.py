@@ -218,7 +218,7 @@ depthwise_conv2d_native_backprop_input = define(
     lower=_lower_input_gradient,
     gradient=_input_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its input.",
-    test={
+    test=lambda: {
         "values": [[np.array([2, 4, 4, 3], np.int32), _ramp(2, 2, 3, 2), _ramp(2, 4, 4, 6)]],
         "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
     },
@@ -235,7 +235,7 @@ depthwise_conv2d_native_backprop_filter = define(
     lower=_lower_filter_gradient,
     gradient=_filter_second,
     doc="The gradient of DepthwiseConv2dNative with respect to its filter.",
-    test={
+    test=lambda: {
         "values": [[_ramp(2, 4, 4, 3), np.array([2, 2, 3, 2], np.int32), _ramp(2, 4, 4, 6)]],
         "attrs": [{"strides": [1, 1, 1, 1], "padding": "SAME"}],
     },

@@ -147,7 +147,7 @@ _dilation2d = define(
     lower=dilation_lowering.lower,
     gradient=_gradient,
     doc="The maximum of input plus filter under a sliding window, channel by channel.",
-    test={**_FACTS, "shapes": [[[2, 5, 5, 3], [2, 3, 3]]]},
+    test=lambda: {**_FACTS, "shapes": [[[2, 5, 5, 3], [2, 3, 3]]]},
 )
 
 _ONE = {**_FACTS, "attrs": _FACTS["attrs"][:1], "shapes": [[[2, 4, 4, 3], [2, 2, 3], [2, 3, 3, 3]]]}
@@ -161,7 +161,7 @@ define(
     lower=dilation_lowering.lower_input_gradient,
     gradient=NoGradient("TensorFlow has none: the gradient of dilation is a step function"),
     doc="The gradient of Dilation2D with respect to its input.",
-    test=_ONE,
+    test=lambda: _ONE,
 )
 define(
     "Dilation2DBackpropFilter",
@@ -172,7 +172,7 @@ define(
     lower=dilation_lowering.lower_filter_gradient,
     gradient=NoGradient("TensorFlow has none: the gradient of dilation is a step function"),
     doc="The gradient of Dilation2D with respect to its filter.",
-    test=_ONE,
+    test=lambda: _ONE,
 )
 
 

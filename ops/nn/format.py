@@ -75,7 +75,7 @@ data_format_dim_map = define(
     kernel=_map,
     gradient=_INTEGERS,
     doc="Axis numbers of one data format in another.",
-    test={"values": [[np.array([0, -1, 2], np.int32)]]},
+    test=lambda: {"values": [[np.array([0, -1, 2], np.int32)]]},
 )
 data_format_vec_permute = define(
     "DataFormatVecPermute",
@@ -85,5 +85,5 @@ data_format_vec_permute = define(
     kernel=_permute,
     gradient=_INTEGERS,
     doc="One value per axis, in the order of another data format.",
-    test={"values": [[np.array([1, 2, 3, 4], np.int32)]]},
+    test=lambda: {"values": [[np.array([1, 2, 3, 4], np.int32)]]},
 )

@@ -233,7 +233,7 @@ _max_pool = define(
     gradient=_gradient_of_max,
     stateful=True,
     doc="The maxima of regions of random sizes, and where these begin.",
-    test=_FACTS,
+    test=lambda: _FACTS,
 )
 _avg_pool = define(
     "FractionalAvgPool",
@@ -244,14 +244,28 @@ _avg_pool = define(
     gradient=_gradient_of_avg,
     stateful=True,
     doc="The means of regions of random sizes, and where these begin.",
-    test=_FACTS,
+    test=lambda: _FACTS,
 )
 
-_BOUNDS = [np.array([0, 1, 3]), np.array([0, 2, 3])]
-_SAMPLE = np.array([9.0, 2, 5, 3, 0, 1, 8, 4, 6]).reshape(1, 3, 3, 1)
-_SMALL = np.arange(4.0).reshape(1, 2, 2, 1)
+
+def _some_bounds() -> Any:
+    return [np.array([0, 1, 3]), np.array([0, 2, 3])]
+
+
+def _sample() -> Any:
+    return np.array([9.0, 2, 5, 3, 0, 1, 8, 4, 6]).reshape(1, 3, 3, 1)
+
+
+def _small() -> Any:
+    return np.arange(4.0).reshape(1, 2, 2, 1)
+
+
 # The maxima of the sample in these regions, whether they overlap or not.
-_MAXIMA = np.array([9.0, 5, 8, 6]).reshape(1, 2, 2, 1)
+
+
+def _maxima() -> Any:
+    return np.array([9.0, 5, 8, 6]).reshape(1, 2, 2, 1)
+
 
 define(
     "FractionalMaxPoolGrad",
@@ -262,7 +276,10 @@ define(
     kernel=_max_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalMaxPool: each goes to the first maximum of its region.",
-    test={"values": [[_SAMPLE, _MAXIMA, _SMALL, *_BOUNDS]], "attrs": [{}, {"overlapping": True}]},
+    test=lambda: {
+        "values": [[_sample(), _maxima(), _small(), *_some_bounds()]],
+        "attrs": [{}, {"overlapping": True}],
+    },
 )
 define(
     "FractionalAvgPoolGrad",
@@ -273,8 +290,8 @@ define(
     kernel=_avg_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalAvgPool: each is shared out over its region.",
-    test={
-        "values": [[np.array([1, 3, 3, 1]), _SMALL, *_BOUNDS]],
+    test=lambda: {
+        "values": [[np.array([1, 3, 3, 1]), _small(), *_some_bounds()]],
         "attrs": [{}, {"overlapping": True}],
     },
 )

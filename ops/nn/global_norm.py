@@ -104,7 +104,7 @@ define(
     kernel=_normalize,
     gradient=_gradient,
     doc="Batch normalization with given moments: (t - m) / sqrt(v + epsilon) * gamma + beta.",
-    test={**_FACTS, "shapes": [[[2, 3, 3, 4], [4], [4], [4], [4]]]},
+    test=lambda: {**_FACTS, "shapes": [[[2, 3, 3, 4], [4], [4], [4], [4]]]},
 )
 define(
     "BatchNormWithGlobalNormalizationGrad",
@@ -114,5 +114,5 @@ define(
     kernel=_normalize_gradient,
     gradient=NoGradient("TensorFlow has no second gradient of this op"),
     doc="The gradients of BatchNormWithGlobalNormalization.",
-    test={**_FACTS, "shapes": [[[2, 3, 3, 4], [4], [4], [4], [2, 3, 3, 4]]]},
+    test=lambda: {**_FACTS, "shapes": [[[2, 3, 3, 4], [4], [4], [4], [2, 3, 3, 4]]]},
 )

@@ -133,7 +133,7 @@ define(
     gradient=_gradient,
     doc="One step of a gated recurrent unit, with all that its gradient needs.",
     # Only the output hands a gradient on.
-    test={"shapes": [_SHAPES], "dtypes": ["float32"], "gradient": False},
+    test=lambda: {"shapes": [_SHAPES], "dtypes": ["float32"], "gradient": False},
 )
 
 
@@ -162,5 +162,5 @@ define(
     lower=_grad_lower,
     gradient=NoGradient("TensorFlow has none"),
     doc="The gradient of GRUBlockCell, but for the products with its kernels.",
-    test={"shapes": [_SHAPES + [[2, 4]] * 4], "dtypes": ["float32"]},
+    test=lambda: {"shapes": [_SHAPES + [[2, 4]] * 4], "dtypes": ["float32"]},
 )

@@ -132,7 +132,7 @@ define(
     lower=_lower,
     gradient=_gradient,
     doc="One step of an LSTM, with all that its gradient needs.",
-    test={
+    test=lambda: {
         "shapes": [_SHAPES],
         "dtypes": ["float32"],
         "attrs": [{}, {"use_peephole": True, "cell_clip": 0.0}, {"use_peephole": True}],
@@ -183,7 +183,7 @@ define(
     lower=_grad_lower,
     gradient=NoGradient("TensorFlow has none"),
     doc="The gradient of LSTMBlockCell, but for the products with its kernel.",
-    test={
+    test=lambda: {
         "shapes": [_SHAPES + [[2, 4]] * 8],
         "dtypes": ["float32"],
         "attrs": [{"use_peephole": False}, {"use_peephole": True}],

@@ -125,7 +125,7 @@ for _name, _attrs in (
         lower=_lower(_name),
         gradient=_gradient,
         doc="All steps of an LSTM along x [time, batch, inputs], with all its gradient needs.",
-        test={
+        test=lambda: {
             "values": _values(),
             "attrs": [{}, {"use_peephole": True}],
             # Only the memories and the outputs hand gradients on.
@@ -225,5 +225,8 @@ for _name in ("BlockLSTMGrad", "BlockLSTMGradV2"):
         lower=_grad_lower(_name),
         gradient=NoGradient("TensorFlow has none"),
         doc="The gradient of all steps of an LSTM.",
-        test={"values": _values(9), "attrs": [{"use_peephole": False}, {"use_peephole": True}]},
+        test=lambda: {
+            "values": _values(9),
+            "attrs": [{"use_peephole": False}, {"use_peephole": True}],
+        },
     )

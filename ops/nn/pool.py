@@ -357,7 +357,7 @@ def _define_avg(rank: int, avg_pool: str, avg_grad: str) -> None:
         lower=_lower_avg if plane else views.lower_avg,
         gradient=_avg_gradient(avg_grad),
         doc="The mean of every window.",
-        test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
+        test=lambda: {"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
     )
     define(
         avg_grad,
@@ -372,7 +372,7 @@ def _define_avg(rank: int, avg_pool: str, avg_grad: str) -> None:
         lower=_lower_avg_grad if plane else views.lower_avg_grad,
         gradient=_avg_grad_gradient(avg_pool),
         doc=f"The gradient of {avg_pool}.",
-        test={"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
+        test=lambda: {"values": [_backward_sample(rank)[2:]], "attrs": _SAMPLES[rank][:1]},
     )
 
 
@@ -390,7 +390,7 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         lower=_lower_max if plane else views.lower_max,
         gradient=_max_gradient(max_grad),
         doc="The largest element of every window.",
-        test={"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
+        test=lambda: {"shapes": _SHAPES[rank], "attrs": _SAMPLES[rank], "gradient": True},
     )
     define(
         max_grad,
@@ -404,7 +404,7 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         lower=_lower_max_grad if plane else views.lower_max_grad,
         gradient=_max_grad_gradient(max_grad_grad),
         doc=f"The gradient of {max_pool}: goes to the first maximum of every window.",
-        test={
+        test=lambda: {
             "values": [_backward_sample(rank)[:2] + _backward_sample(rank)[3:]],
             "attrs": _SAMPLES[rank][:1],
         },
@@ -418,7 +418,11 @@ def _define_max(rank: int, max_pool: str, max_grad: str, max_grad_grad: str) -> 
         lower=views.lower_max_grad_grad,
         gradient=_max_grad_gradient(max_grad),
         doc=f"The gradient of {max_grad}.",
-        test={"values": [_second_sample(rank)], "attrs": _SAMPLES[rank][:1], "gradient": False},
+        test=lambda: {
+            "values": [_second_sample(rank)],
+            "attrs": _SAMPLES[rank][:1],
+            "gradient": False,
+        },
     )
 
 
@@ -428,7 +432,12 @@ _define_avg(5, "AvgPool3D", "AvgPool3DGrad")
 _define_max(5, "MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad")
 
 # A window of two by two that moves by as much.
-_TWO = [np.array([1, 2, 2, 1], np.int32)] * 2
+
+
+def _two() -> Any:
+    return [np.array([1, 2, 2, 1], np.int32)] * 2
+
+
 _V2 = "padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'"
 
 
@@ -483,7 +492,7 @@ define(
     lower=_lower_max_v2,
     gradient=_v2_gradient,
     doc="MaxPool with the window given by tensors.",
-    test={"values": [[_ramp(2, 4, 4, 3), *_TWO]], "attrs": [{"padding": "VALID"}]},
+    test=lambda: {"values": [[_ramp(2, 4, 4, 3), *_two()]], "attrs": [{"padding": "VALID"}]},
 )
 define(
     "MaxPoolGradV2",
@@ -494,8 +503,8 @@ define(
     lower=_lower_max_grad_v2,
     gradient=_v2_grad_gradient,
     doc="The gradient of MaxPoolV2.",
-    test={
-        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_TWO]],
+    test=lambda: {
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 2, 2, 3), *_two()]],
         "attrs": [{"padding": "VALID"}],
     },
 )
@@ -508,8 +517,8 @@ define(
     lower=views.lower_max_grad_grad,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradV2.",
-    test={
-        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_TWO]],
+    test=lambda: {
+        "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_two()]],
         "attrs": [{"padding": "VALID"}],
     },
 )

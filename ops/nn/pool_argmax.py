@@ -77,7 +77,7 @@ define(
     lower=views.lower_argmax,
     gradient=_argmax_gradient,
     doc="MaxPool and where the maxima are, as flat positions.",
-    test={"values": [[_ramp(2, 4, 4, 3)]], "attrs": _SAMPLES[4][:1]},
+    test=lambda: {"values": [[_ramp(2, 4, 4, 3)]], "attrs": _SAMPLES[4][:1]},
 )
 define(
     "MaxPoolGradWithArgmax",
@@ -88,7 +88,7 @@ define(
     lower=views.lower_argmax_grad(_check),
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolWithArgmax.",
-    test={
+    test=lambda: {
         "values": [
             [
                 _ramp(1, 4, 4, 1),
@@ -108,7 +108,7 @@ define(
     lower=views.lower_argmax_grad_grad(_check),
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The gradient of MaxPoolGradWithArgmax.",
-    test={
+    test=lambda: {
         "values": [
             [
                 _ramp(1, 4, 4, 1),

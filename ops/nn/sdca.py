@@ -249,7 +249,7 @@ for _name, _adaptive in (("SdcaOptimizer", "adaptative"), ("SdcaOptimizerV2", "a
         shape=_solved_shapes,
         kernel=_solve,
         gradient=_SOLVES,
-        test=_sample(_adaptive),
+        test=lambda _adaptive=_adaptive: _sample(_adaptive),
         doc="""A step of dual coordinate ascent over a batch of examples.
 
         Args:

@@ -139,7 +139,7 @@ define(
     lower=_lower_top_k,
     gradient=_top_k_gradient,
     doc="The k largest elements of every row, largest first, and where they are.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 3, 2], [5, 4, 6]], np.float32), np.int32(2)]],
         "gradient": True,
     },
@@ -244,7 +244,7 @@ define(
     lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={
+    test=lambda: {
         "values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32)]],
         "attrs": [{"k": 2}],
     },
@@ -258,7 +258,9 @@ define(
     lower=_lower_in_top_k,
     gradient=_DISCRETE,
     doc="Whether the target is among the k largest predictions; ties count as inside.",
-    test={"values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32), np.int32(2)]]},
+    test=lambda: {
+        "values": [[np.array([[1, 2, 3]], np.float32), np.array([1], np.int32), np.int32(2)]]
+    },
 )
 
 
@@ -334,5 +336,5 @@ define(
     kernel=_nth,
     gradient=_nth_gradient,
     doc="The n-th smallest element of every row.",
-    test={"values": [[np.array([[3, 1, 2]], np.float32), np.int32(1)]]},
+    test=lambda: {"values": [[np.array([[3, 1, 2]], np.float32), np.int32(1)]]},
 )

@@ -224,7 +224,7 @@ define(
     rows=rowwise.of_first,
     gradient=NoGradient("texts have no derivative"),
     doc="The columns of lines of comma-separated values.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([b"1,2", b"3,"], object), [np.array([], np.int32), np.array([0], np.int32)]],
             [np.array(b'x,"y, z"', object), [np.array(b"", object), np.array([b"-"], object)]],

@@ -92,7 +92,7 @@ define(
     gradient=NoGradient("its input is text"),
     dynamic_shape=True,
     doc="The labels and features of lines in LibSVM's format.",
-    test={
+    test=lambda: {
         "values": [[np.array([b"1 1:3.5 2:0.5", b"-2", b" 3\t5:-inf 0:2 "], object)]],
         "attrs": [{"num_features": 6}, {"num_features": 6, "label_dtype": dtypes.float64}],
     },

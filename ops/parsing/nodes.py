@@ -32,7 +32,10 @@ _KINDS = "list({float32, int64, string}) >= 0"
 _SAMPLE = b"\n\x0c\n\n\n\x01a\x12\x05\x1a\x03\n\x01\x05"
 _ONE, _BATCH, _NONE = (np.array(value, object) for value in (_SAMPLE, [_SAMPLE, b""], []))
 _A, _B, _C = (np.array(name, object) for name in (b"a", b"b", b"c"))
-_SEVEN = np.array(7, np.int64)
+
+
+def _seven() -> Any:
+    return np.array(7, np.int64)
 
 
 def _keys(given: Sequence[Any]) -> list[str]:
@@ -287,10 +290,10 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized Examples.",
-    test={
+    test=lambda: {
         "values": [
-            [_BATCH, _NONE, [_A], [_B, _C], [_SEVEN, _SEVEN]],
-            [_BATCH, _NONE, [_C], [_A, _B], [_SEVEN, _SEVEN]],
+            [_BATCH, _NONE, [_A], [_B, _C], [_seven(), _seven()]],
+            [_BATCH, _NONE, [_C], [_A, _B], [_seven(), _seven()]],
         ],
         "attrs": [{"sparse_types": [dtypes.int64], "dense_shapes": [[], []]}],
     },
@@ -307,8 +310,8 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized Example.",
-    test={
-        "values": [[_ONE, [_SEVEN, _SEVEN]]],
+    test=lambda: {
+        "values": [[_ONE, [_seven(), _seven()]]],
         "attrs": [
             {
                 "num_sparse": 1,
@@ -348,8 +351,8 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized SequenceExamples.",
-    test={
-        "values": [[_BATCH, _NONE, [_SEVEN]]],
+    test=lambda: {
+        "values": [[_BATCH, _NONE, [_seven()]]],
         "attrs": [
             {
                 **{f"{part}_keys": [key] for part, key in zip(_PARTS, keys)},
@@ -381,8 +384,8 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized SequenceExample.",
-    test={
-        "values": [[_ONE, np.array([b"b"], object), [_A], [_A], [_B], [_B], [_SEVEN], _B]],
+    test=lambda: {
+        "values": [[_ONE, np.array([b"b"], object), [_A], [_A], [_B], [_B], [_seven()], _B]],
         "attrs": [
             {
                 "context_sparse_types": [dtypes.int64],

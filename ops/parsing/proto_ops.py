@@ -167,7 +167,7 @@ decode_proto = export("io.decode_proto")(
             DataLossError: when it runs: a string is no such message.
         """,
         function_name="decode_proto",
-        test={
+        test=lambda: {
             "values": [[np.array([b"\x08\x05\x08\x07", b"\x0a\x01\x03"], object)]],
             "attrs": [{**_EXAMPLE, "output_types": [dtypes.int64]}],
         },
@@ -274,7 +274,7 @@ encode_proto = export("io.encode_proto")(
             InvalidArgumentError: when it runs: there is no such type or field, a tensor's dtype or
                 shape is not the field's, or a size is larger than its tensor.
         """,
-        test={
+        test=lambda: {
             "values": [[np.array([[2], [1]], np.int32), [np.array([[5, 7], [3, 0]], np.int64)]]],
             "attrs": [_EXAMPLE],
         },

@@ -122,7 +122,7 @@ define(
     kernel=_shrunk,
     gradient=NO_GRADIENT,
     doc="Numbers in fewer bits, which stand for the range that is used.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 define(
     "Requantize",
@@ -133,7 +133,7 @@ define(
     kernel=_requantize,
     gradient=NO_GRADIENT,
     doc="Numbers in fewer bits, which stand for a given range.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 define(
     "RequantizationRange",
@@ -144,7 +144,7 @@ define(
     kernel=lambda c, x, low, high: _used_range(x, *scalars(low, high)),
     gradient=NO_GRADIENT,
     doc="The range of what numbers stand for.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 
 
@@ -180,7 +180,7 @@ for _name, _more, _most in (
         gradient=NO_GRADIENT,
         doc="The numbers, or what stands for 0 where they are less"
         + (", and for an upper bound where they are more." if _name[-1] in "6X" else "."),
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
     if _more:
         export("nn.quantized_relu_x")(_function)
@@ -211,7 +211,7 @@ define(
     kernel=_reshaped,
     gradient=NO_GRADIENT,
     doc="Numbers of few bits in another shape.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 
 
@@ -327,7 +327,7 @@ define(
     kernel=_biased,
     gradient=NO_GRADIENT,
     doc="Numbers of few bits and biases, added along the last dimension.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 for _name, _kernel, _what in (
     ("QuantizedAdd", _sum, "sum"),
@@ -342,7 +342,7 @@ for _name, _kernel, _what in (
         kernel=_kernel,
         gradient=NO_GRADIENT,
         doc=f"The {_what} of numbers of few bits.",
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
 define(
     "QuantizedMatMul",
@@ -354,5 +354,5 @@ define(
     kernel=_matrix_product,
     gradient=NO_GRADIENT,
     doc="The product of matrices of numbers of few bits.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )

@@ -221,8 +221,14 @@ def _define_public(op_type: str, *args: Any, **more: Any) -> None:
     export(f"quantization.{name}", name)(define(op_type, *args, **more))
 
 
-_X = np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
-_GRAD = np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32)
+def _x() -> Any:
+    return np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
+
+
+def _grad() -> Any:
+    return np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32)
+
+
 _LOWS = np.array([-6, -0.1, 0, -1.5], np.float32)
 _HIGHS = np.array([6, 0.9, 0, 3.5], np.float32)
 _CHOICES: list[dict[str, Any]] = [{}, {"num_bits": 4, "narrow_range": True}]
@@ -237,7 +243,7 @@ _define_public(
     lower=_lower_args_grad,
     gradient=_NO_GRADIENT,
     doc="The gradient of FakeQuantWithMinMaxArgs.",
-    test={"values": [[_GRAD, _X]], "attrs": _CHOICES},
+    test=lambda: {"values": [[_grad(), _x()]], "attrs": _CHOICES},
 )
 _define_public(
     "FakeQuantWithMinMaxArgs",
@@ -249,7 +255,7 @@ _define_public(
     lower=_lower_args,
     gradient=_gradient_of("FakeQuantWithMinMaxArgsGradient"),
     doc="Floats rounded to 2 ** num_bits values of [min, max].",
-    test={"values": [[_X]], "attrs": _CHOICES, "gradient": False},
+    test=lambda: {"values": [[_x()]], "attrs": _CHOICES, "gradient": False},
 )
 for _by_channel, _type, _gradient, _name in (
     (
@@ -277,7 +283,7 @@ for _by_channel, _type, _gradient, _name in (
         lower=_lower_vars_grad(_by_channel),
         gradient=_NO_GRADIENT,
         doc=f"The gradient of {_type}.",
-        test={"values": [[_GRAD, _X, *_given]], "attrs": _CHOICES},
+        test=lambda _given=_given: {"values": [[_grad(), _x(), *_given]], "attrs": _CHOICES},
     )
     _define_public(
         _type,
@@ -290,5 +296,9 @@ for _by_channel, _type, _gradient, _name in (
         gradient=_gradient_of(_gradient),
         doc="Floats rounded to 2 ** num_bits values of [min, max]"
         + (", which each channel has its own of." if _by_channel else "."),
-        test={"values": [[_X, *_given]], "attrs": _CHOICES, "gradient": False},
+        test=lambda _given=_given: {
+            "values": [[_x(), *_given]],
+            "attrs": _CHOICES,
+            "gradient": False,
+        },
     )

@@ -143,7 +143,7 @@ export("nn.quantized_conv2d")(
         kernel=_convolution,
         gradient=NO_GRADIENT,
         doc="The convolution of images and filters of numbers of few bits.",
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
 )
 
@@ -190,7 +190,7 @@ for _name, _public, _what in (
         kernel=_pooled(_name.removeprefix("Quantized")),
         gradient=NO_GRADIENT,
         doc=f"The {_what} of windows of images of numbers of few bits.",
-        test=_RECORDS,
+        test=lambda: _RECORDS,
     )
     export(_public)(_function)
 
@@ -264,7 +264,7 @@ define(
     kernel=_instance_norm,
     gradient=NO_GRADIENT,
     doc="Images of numbers of few bits, each channel with the mean 0 and the variance 1.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 define(
     "QuantizedBatchNormWithGlobalNormalization",
@@ -277,7 +277,7 @@ define(
     kernel=_batch_norm,
     gradient=NO_GRADIENT,
     doc="Images of numbers of few bits, normalised by given means and variances.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )
 
 
@@ -325,5 +325,5 @@ define(
     kernel=_resized,
     gradient=NO_GRADIENT,
     doc="Images of numbers of few bits in another size, by bilinear interpolation.",
-    test=_RECORDS,
+    test=lambda: _RECORDS,
 )

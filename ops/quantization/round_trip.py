@@ -124,8 +124,16 @@ _T = "T: {bfloat16, half, float32, float64}"
 _SIGNED = "signed_input: bool = true"
 _BITS = "num_bits: int = 8"
 _NARROW = "narrow_range: bool = false"
-_X = np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
-_ENDS = [np.float32(-4), np.float32(6)]
+
+
+def _x() -> Any:
+    return np.array([[-7, -0.3, 0.04, 2.6], [0.7, 6.5, -2, 5.99]], np.float32)
+
+
+def _ends() -> Any:
+    return [np.float32(-4), np.float32(6)]
+
+
 _FLOATS = ["float32", "float64"]
 
 define(
@@ -138,8 +146,8 @@ define(
     lower=_lower,
     gradient=lambda op, grad: grad,
     doc="Floats rounded to integers of so many bits, and scaled back.",
-    test={
-        "values": [[_X]],
+    test=lambda: {
+        "values": [[_x()]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": True, "input_min": -3.0, "input_max": 5.0}],
         "gradient": False,
@@ -155,8 +163,8 @@ define(
     lower=_lower,
     gradient=lambda op, grad: [grad, None, None],
     doc="Floats rounded to integers of so many bits in a range that is given, and scaled back.",
-    test={
-        "values": [[_X, *_ENDS]],
+    test=lambda: {
+        "values": [[_x(), *_ends()]],
         "dtypes": _FLOATS,
         "attrs": [
             {},
@@ -175,8 +183,8 @@ define(
     lower=_lower,
     gradient=lambda op, grad: [grad, None, None, None],
     doc="Floats rounded to integers of bits that are an input, too, and scaled back.",
-    test={
-        "values": [[_X, *_ENDS, np.int32(5)]],
+    test=lambda: {
+        "values": [[_x(), *_ends(), np.int32(5)]],
         "dtypes": _FLOATS,
         "attrs": [{}, {"range_given": False}],
         "gradient": False,

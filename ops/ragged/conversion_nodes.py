@@ -98,7 +98,7 @@ define(
     lower=lower_to_sparse,
     gradient=_to_sparse_gradient,
     doc="A ragged tensor as a sparse one: the coordinates of all its values.",
-    test={"values": [_SAMPLE], "gradient": True},
+    test=lambda: {"values": [_SAMPLE], "gradient": True},
 )
 
 # Dense
@@ -278,7 +278,7 @@ define(
     gradient=_to_tensor_gradient,
     dynamic_shape=True,
     doc="A ragged tensor as a dense one, with a default where rows are shorter.",
-    test={
+    test=lambda: {
         "values": [[np.int64(-1), _SAMPLE[1], np.float32(7), _SAMPLE[0]]],
         "attrs": [{"row_partition_types": [_SPLITS]}],
         "gradient": True,

@@ -103,7 +103,7 @@ ragged_range = define(
     dynamic_shape=_range_size,
     measured_sizes=measured_range,
     doc="Ranges of numbers, one behind the other, and where each begins and ends.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([2, 5, 8], np.int32), np.array([3, 5, 12], np.int32), np.int32(1)],
             [np.array([0.5, 9.0], np.float32), np.float32(6.0), np.array([1.5, -1.0], np.float32)],
@@ -202,7 +202,7 @@ ragged_gather = define(
     dynamic_shape=gathered_sizes,
     measured_sizes=measured_gather,
     doc="Rows of different lengths, by number.",
-    test={
+    test=lambda: {
         "values": [
             [
                 [np.array([0, 2, 2, 3], np.int64)],

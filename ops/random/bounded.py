@@ -211,7 +211,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Normal numbers with given means and deviations, within given bounds.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([2, 3], np.int32), *(np.asarray(v, np.float32) for v in values)]
             for values in ((0, 1, -1.5, 2), (0, 1, 1, 1.5), ([0, 1], 2, 4, [9, 20]))

@@ -102,7 +102,7 @@ define(
     gradient=_gamma_gradient,
     stateful=True,
     doc="Gamma-distributed numbers with scale one.",
-    test={
+    test=lambda: {
         "values": [[np.array([3], np.int32), np.array([0.5, 2.0], np.float32)]],
         "attrs": [{"seed": 1}],
     },
@@ -154,7 +154,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
-    test={
+    test=lambda: {
         "values": [[np.array([3], np.int32), np.array([0.5, 20.0], np.float32)]],
         "attrs": [{"seed": 1}],
     },
@@ -169,7 +169,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
-    test={
+    test=lambda: {
         "values": [[np.array([3], np.int32), np.array([0.5, 20.0], np.float64)]],
         "attrs": [{"seed": 1}],
     },
@@ -281,7 +281,7 @@ def _define_stateless(name: str, fill: Callable[..., np.ndarray], function: str,
         lower=_lower_stateless(function),
         gradient=RANDOM,
         doc=doc,
-        test={"values": [[np.array([3], np.int32), np.array([1, 2], np.int64)]]},
+        test=lambda: {"values": [[np.array([3], np.int32), np.array([1, 2], np.int64)]]},
     )
 
 
@@ -304,7 +304,7 @@ define(
     lower=_lower_integers,
     gradient=RANDOM,
     doc="Uniform integers in [minval, maxval).",
-    test={
+    test=lambda: {
         "values": [[np.array([3], np.int32), np.array([1, 2], np.int64), np.int32(0), np.int32(9)]]
     },
 )
@@ -317,7 +317,9 @@ define(
     lower=_lower_classes,
     gradient=RANDOM,
     doc="Class numbers drawn with probabilities softmax(logits).",
-    test={"values": [[np.array([[1, 2, 3]], np.float32), np.int32(4), np.array([1, 2], np.int64)]]},
+    test=lambda: {
+        "values": [[np.array([[1, 2, 3]], np.float32), np.int32(4), np.array([1, 2], np.int64)]]
+    },
 )
 
 

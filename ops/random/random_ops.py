@@ -99,7 +99,7 @@ def _define_float(name: str, fill: Fill, lower: str, doc: str) -> None:
         gradient=RANDOM,
         stateful=True,
         doc=doc,
-        test={
+        test=lambda: {
             "values": [[np.array([3, 5], np.int32)]],
             "attrs": [{"seed": 1, "dtype": dtypes.float32}],
         },
@@ -154,7 +154,10 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Uniform integers in [minval, maxval).",
-    test={"values": [[np.array([4], np.int32), np.int32(0), np.int32(9)]], "attrs": [{"seed": 1}]},
+    test=lambda: {
+        "values": [[np.array([4], np.int32), np.int32(0), np.int32(9)]],
+        "attrs": [{"seed": 1}],
+    },
 )
 
 
@@ -303,7 +306,10 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
-    test={"values": [[np.array([[1, 2, 3]], np.float32), np.int32(4)]], "attrs": [{"seed": 1}]},
+    test=lambda: {
+        "values": [[np.array([[1, 2, 3]], np.float32), np.int32(4)]],
+        "attrs": [{"seed": 1}],
+    },
 )
 
 

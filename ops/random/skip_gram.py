@@ -79,7 +79,7 @@ define(
     gradient=NoGradient("a choice of words"),
     stateful=True,
     doc="Words and those near them, as far as numbers between two limits say.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.array([5, 6, 7], np.int32),

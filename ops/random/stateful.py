@@ -167,7 +167,7 @@ for _name, _signature, _dtype, _fill, _doc in (
         gradient=RANDOM,
         stateful=True,
         doc=_doc,
-        test=_NEEDS,
+        test=lambda: _NEEDS,
     )
 define(
     "StatefulUniformInt",
@@ -178,7 +178,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Uniform integers in [minval, maxval).",
-    test=_NEEDS,
+    test=lambda: _NEEDS,
 )
 define(
     "RngSkip",
@@ -187,7 +187,7 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Moves a state on as if so many numbers had been drawn.",
-    test=_NEEDS,
+    test=lambda: _NEEDS,
 )
 define(
     "NonDeterministicInts",
@@ -198,5 +198,5 @@ define(
     gradient=RANDOM,
     stateful=True,
     doc="Integers that the machine draws.",
-    test=_NEEDS,
+    test=lambda: _NEEDS,
 )

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_SAMPLE = [
-    np.array([[0, 1], [1, 0]], np.int64),
-    np.array([1.5, -2.0]),
-    np.array([2, 3], np.int64),
-    np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
-]
+
+def _sample() -> Any:
+    return [
+        np.array([[0, 1], [1, 0]], np.int64),
+        np.array([1.5, -2.0]),
+        np.array([2, 3], np.int64),
+        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    ]
 
 
 # Sparse times dense
@@ -107,7 +109,7 @@ def _cwise(
         lower=lower_cwise(scalar, _require_spread),
         gradient=gradient,
         doc=doc,
-        test={"values": [_SAMPLE]},
+        test=lambda: {"values": [_sample()]},
     )
 
 
@@ -210,7 +212,7 @@ sparse_tensor_dense_add = define(
     kernel=_dense_add_kernel,
     lower=_lower_dense_add,
     gradient=_sparse_tensor_dense_add_gradient,
-    test={"values": [_SAMPLE]},
+    test=lambda: {"values": [_sample()]},
     doc="The sum of a sparse and a dense tensor, dense.",
 )
 

@@ -218,9 +218,18 @@ def _cross(
     return np.stack([rows, turn], 1).astype(np.int64), crossed, np.array([batch, most], np.int64)
 
 
-_PLACES = [np.array([[0, 0], [1, 0], [1, 1]]), np.array([[0, 1], [1, 0]])]
-_TEXTS = [np.array([b"a", b"b", b"c"], object), np.array([b"", b"d"], object)]
-_SIZES = [np.array([2, 2]), np.array([2, 2])]
+def _places() -> Any:
+    return [np.array([[0, 0], [1, 0], [1, 1]]), np.array([[0, 1], [1, 0]])]
+
+
+def _texts() -> Any:
+    return [np.array([b"a", b"b", b"c"], object), np.array([b"", b"d"], object)]
+
+
+def _sizes() -> Any:
+    return [np.array([2, 2]), np.array([2, 2])]
+
+
 _HASHED = {"hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
 
 
@@ -237,10 +246,10 @@ def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
         gradient=NoGradient("crosses are texts or their hashes"),
         dynamic_shape=True,
         doc="All combinations of the features of each row, one of every column.",
-        test={
+        test=lambda: {
             "values": [
-                [_PLACES, _TEXTS, _SIZES, [np.array([[5, 6], [7, 8]])]],
-                [_PLACES, [np.array([1, 2, 3]), np.array([4, 5])], _SIZES, []],
+                [_places(), _texts(), _sizes(), [np.array([[5, 6], [7, 8]])]],
+                [_places(), [np.array([1, 2, 3]), np.array([4, 5])], _sizes(), []],
             ],
             "attrs": [
                 {**_HASHED, "num_buckets": 100, **({"hash_key": DEFAULT_HASH_KEY} if key else {})}

@@ -142,7 +142,7 @@ define(
     lower=_lower_to_dense,
     gradient=_to_dense_gradient,
     doc="A dense tensor with values at given places and a default elsewhere.",
-    test={"values": [[SAMPLE[0], SAMPLE[2], SAMPLE[1], np.float32(9)]], "gradient": False},
+    test=lambda: {"values": [[SAMPLE[0], SAMPLE[2], SAMPLE[1], np.float32(9)]], "gradient": False},
 )
 
 
@@ -369,7 +369,7 @@ define(
     lower=_lower_matmul,
     gradient=_matmul_gradient,
     doc="The product of a sparse matrix and a dense one.",
-    test={"values": [[*SAMPLE, np.ones((3, 2), np.float32)]], "gradient": False},
+    test=lambda: {"values": [[*SAMPLE, np.ones((3, 2), np.float32)]], "gradient": False},
 )
 
 

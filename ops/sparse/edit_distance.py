@@ -120,7 +120,7 @@ define(
     gradient=NoGradient("a number of changes has no gradient"),
     dynamic_shape=True,
     doc="How many changes make the rows of one sparse tensor those of another.",
-    test={
+    test=lambda: {
         "values": [
             [
                 np.array([[0, 0], [0, 1], [0, 2], [2, 0]]),

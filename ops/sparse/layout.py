@@ -81,7 +81,7 @@ define(
     lower=lower_reorder,
     gradient=_reorder_gradient,
     doc="The entries of a sparse tensor, row by row.",
-    test={"values": [[SAMPLE[0][::-1], SAMPLE[1], SAMPLE[2]]], "gradient": False},
+    test=lambda: {"values": [[SAMPLE[0][::-1], SAMPLE[1], SAMPLE[2]]], "gradient": False},
 )
 
 
@@ -189,7 +189,7 @@ define(
     lower=lower_reshape,
     gradient=NoGradient("indices are integers"),
     doc="The indices of the entries of a sparse tensor in another shape.",
-    test={"values": [[SAMPLE[0], SAMPLE[2], np.array([3, -1])]]},
+    test=lambda: {"values": [[SAMPLE[0], SAMPLE[2], np.array([3, -1])]]},
 )
 
 
@@ -321,7 +321,7 @@ define(
     lower=lower_concat(_require_one_shape),
     gradient=NoGradient("TensorFlow has none for it"),
     doc="Sparse tensors one after the other along an axis.",
-    test={
+    test=lambda: {
         "values": [[[a, b] for a, b in zip(SAMPLE, OTHER, strict=True)]],
         "attrs": [{"concat_dim": 1}],
     },
@@ -424,7 +424,7 @@ define(
     lower=lower_split(_require_parts),
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="A sparse tensor in parts along an axis; the first parts are the larger ones.",
-    test={"values": [[np.int64(1), *SAMPLE]], "attrs": [{"num_split": 2}]},
+    test=lambda: {"values": [[np.int64(1), *SAMPLE]], "attrs": [{"num_split": 2}]},
 )
 
 
@@ -550,7 +550,7 @@ define(
     lower=lower_slice,
     gradient=_slice_gradient,
     doc="A block of a sparse tensor.",
-    test={"values": [[*SAMPLE, np.array([0, 1]), np.array([2, 2])]], "gradient": False},
+    test=lambda: {"values": [[*SAMPLE, np.array([0, 1]), np.array([2, 2])]], "gradient": False},
 )
 define(
     "SparseSliceGrad",
@@ -562,7 +562,9 @@ define(
     lower=lower_slice_gradient(_require_all_used),
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of a block of a sparse tensor.",
-    test={"values": [[np.array([5], np.float32), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]},
+    test=lambda: {
+        "values": [[np.array([5], np.float32), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]
+    },
 )
 
 

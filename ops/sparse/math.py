@@ -170,7 +170,7 @@ define(
     lower=lower_merge("add", _require_equal),
     gradient=_add_gradient,
     doc="The sum of two sparse tensors, without entries below a threshold.",
-    test={"values": [[*SAMPLE, *OTHER, np.float32(0.1)]], "gradient": False},
+    test=lambda: {"values": [[*SAMPLE, *OTHER, np.float32(0.1)]], "gradient": False},
 )
 define(
     "SparseAddGrad",
@@ -182,7 +182,7 @@ define(
     lower=lower_add_gradient,
     gradient=NoGradient("TensorFlow has none for it"),
     doc="The gradients of the sum of two sparse tensors.",
-    test={
+    test=lambda: {
         "values": [[np.array([1, 2], np.float32), SAMPLE[0], OTHER[0], np.array([[0, 0], [1, 2]])]]
     },
 )
@@ -228,7 +228,7 @@ def _extreme(
         lower=lower_merge(fn, _require_equal),
         gradient=NoGradient("TensorFlow has none for it", silent=False),
         doc=doc,
-        test={"values": [[*SAMPLE, *OTHER]]},
+        test=lambda: {"values": [[*SAMPLE, *OTHER]]},
     )
 
     def function(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -375,7 +375,7 @@ for _name, _sparse_name, _kind, _types, _lower, _gradient in (
         gradient=_gradient,
         dynamic_shape=_lower is None,
         doc=f"The {_kind} of a sparse tensor along axes, as a dense tensor.",
-        test={"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
+        test=lambda: {"values": [[*SAMPLE, np.array([1], np.int32)]], "gradient": False},
     )
     define(
         _sparse_name,
@@ -385,7 +385,7 @@ for _name, _sparse_name, _kind, _types, _lower, _gradient in (
         kernel=_sparse_reduction(_kind),
         gradient=_NONE,
         doc=f"The {_kind} of a sparse tensor along axes, as a sparse tensor.",
-        test={"values": [[*SAMPLE, np.array([1], np.int32)]]},
+        test=lambda: {"values": [[*SAMPLE, np.array([1], np.int32)]]},
     )
 
 
@@ -503,7 +503,7 @@ define(
     lower=lower_softmax,
     gradient=_softmax_gradient,
     doc="Softmax over the entries of each row of a sparse tensor.",
-    test={"values": [SAMPLE], "gradient": False},
+    test=lambda: {"values": [SAMPLE], "gradient": False},
 )
 
 

@@ -118,7 +118,7 @@ define(
     lower=lower_fill_rows,
     gradient=_fill_gradient,
     doc="A sparse tensor with one more entry in each empty row.",
-    test={
+    test=lambda: {
         "values": [[SAMPLE[0], SAMPLE[1], np.array([4, 3]), np.float32(9)]],
         "gradient": False,
     },
@@ -131,7 +131,7 @@ define(
     lower=lower_fill_gradient,
     gradient=NoGradient("TensorFlow has none for it", silent=False),
     doc="The gradient of filling empty rows.",
-    test={"values": [[np.array([0, 2]), np.array([1, 2, 3], np.float32)]]},
+    test=lambda: {"values": [[np.array([0, 2]), np.array([1, 2, 3], np.float32)]]},
 )
 
 

@@ -95,7 +95,7 @@ for _name, _kernel, _sizes in (
         gradient=_NO_GRADIENT,
         dynamic_shape=True,
         doc="A sparse tensor as three serialized tensors, for each entry of a batch.",
-        test={"values": [SAMPLE]},
+        test=lambda: {"values": [SAMPLE]},
     )
 
 

@@ -379,7 +379,7 @@ define(
         *(scalar(i, f"{_SHARD[i]} must be a scalar, got shape {{shape}}") for i in range(3)),
     ),
     gradient=_FILES,
-    test={"values": [[_text("model"), np.int32(1), np.int32(2)]]},
+    test=lambda: {"values": [[_text("model"), np.int32(1), np.int32(2)]]},
     doc="The name of one shard of a file.",
 )
 define(
@@ -392,7 +392,7 @@ define(
         scalar(1, "num_shards must be a scalar, got shape {shape}"),
     ),
     gradient=_FILES,
-    test={"values": [[_text("model"), np.int32(2)]]},
+    test=lambda: {"values": [[_text("model"), np.int32(2)]]},
     doc="The pattern that all shards of a file match.",
 )
 

@@ -108,7 +108,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The bytes of strings of one length as numbers, along a new last axis.",
-    test={
+    test=lambda: {
         "values": [[np.array([b"12345678", b"abcdefgh"], object)], [np.array(b"", object)]],
         "attrs": [
             {"out_type": dtypes.int16},
@@ -126,7 +126,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The bytes of strings, cut or padded with zeros to one length, as numbers.",
-    test={
+    test=lambda: {
         "values": [[np.array([b"12345678", b"abc"], object), np.int32(8)]],
         "attrs": [{"out_type": dtypes.uint8}, {"out_type": dtypes.int32, "little_endian": False}],
     },
@@ -161,7 +161,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="Decompresses strings.",
-    test={"values": [[np.array([b"text"], object)]]},
+    test=lambda: {"values": [[np.array([b"text"], object)]]},
 )
 
 
@@ -185,7 +185,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="The numbers that strings are.",
-    test={
+    test=lambda: {
         "values": [[np.array([b"1", b"-20"], object)], [np.array(b" 33 ", object)]],
         "attrs": [{}, {"out_type": dtypes.int32}, {"out_type": dtypes.float64}],
     },
@@ -252,7 +252,7 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The tensor in a serialized TensorProto.",
-    test={
+    test=lambda: {
         # A scalar of 1.5, and two integers.
         "values": [[np.array(b"\x08\x01\x12\0\x2a\x04\0\0\xc0\x3f", object)]],
         "attrs": [{"out_type": dtypes.float32}],
@@ -291,7 +291,7 @@ define(
     kernel=_decode_json,
     gradient=_TEXT,
     doc="Examples written as JSON, serialized.",
-    test={"values": [[np.array([b"{}"], object)]]},
+    test=lambda: {"values": [[np.array([b"{}"], object)]]},
 )
 
 

@@ -106,7 +106,7 @@ define(
     touches=reads("pattern"),
     dynamic_shape=True,
     doc="The sorted names of the files that match any of the patterns.",
-    test={"values": [[np.array(b"/no such file *", object)]]},
+    test=lambda: {"values": [[np.array(b"/no such file *", object)]]},
 )
 define(
     "ReadFile",
@@ -116,7 +116,7 @@ define(
     gradient=_FILES,
     touches=reads("filename"),
     doc="The contents of a file.",
-    test={"values": [[np.array(b"/dev/null", object)]]},
+    test=lambda: {"values": [[np.array(b"/dev/null", object)]]},
 )
 define(
     "WriteFile",
@@ -127,7 +127,7 @@ define(
     touches=writes("filename"),
     stateful=True,
     doc="Writes a file, and makes the folders above it.",
-    test={"values": [[np.array(b"/dev/null", object), np.array(b"", object)]]},
+    test=lambda: {"values": [[np.array(b"/dev/null", object), np.array(b"", object)]]},
 )
 
 

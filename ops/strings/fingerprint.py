@@ -59,7 +59,7 @@ define(
     kernel=_fingerprint,
     gradient=_DISCRETE,
     doc="Eight bytes for each row of a tensor, which only depend on what it holds.",
-    test={
+    test=lambda: {
         "values": [
             [np.arange(6, dtype=np.float32).reshape(2, 3), np.array(b"farmhash64", object)],
             [np.array([b"a", b"", b"text"], object), np.array(b"farmhash64", object)],

@@ -196,7 +196,7 @@ for _name, _input, _attrs, _kernel, _what in (
         elementwise=True,
         gradient=_DISCRETE,
         doc=f"The bucket of each string: {_what} modulo num_buckets.",
-        test={
+        test=lambda _attrs=_attrs: {
             "attrs": [{"num_buckets": 7, **({"key": [3, 5]} if _attrs else {})}],
             "values": [[np.array([b"", b"a", b"numbers and letters"], object)]],
         },
@@ -225,7 +225,7 @@ _sdca_fprint = define(
     kernel=_fingerprints,
     gradient=_DISCRETE,
     doc="A fingerprint of 128 bits of each string, for use as a key: int64 [strings, 2].",
-    test={"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
+    test=lambda: {"values": [[np.array([b"", b"a", b"numbers and letters" * 9], object)]]},
 )
 export("train.sdca_fprint")(_sdca_fprint)
 

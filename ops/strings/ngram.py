@@ -87,7 +87,7 @@ define(
     dynamic_shape=True,
     gradient=NoGradient("texts have no derivative"),
     doc="The n-grams of rows of strings: what lies within a window, joined.",
-    test={
+    test=lambda: {
         "values": [[np.array([b"a", b"b", b"c", b"d", b"e"], object), np.array([0, 3, 3, 4, 5])]],
         "attrs": [
             {

@@ -201,7 +201,10 @@ def _like_first(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-_TEXTS = np.array([b"aab", b"b", b"", b"xaa"], object)
+def _texts() -> Any:
+    return np.array([b"aab", b"b", b"", b"xaa"], object)
+
+
 _full_match = define(
     "RegexFullMatch",
     "input: string, pattern: string -> output: bool",
@@ -210,8 +213,11 @@ _full_match = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
-    test={
-        "values": [[_TEXTS, np.array(b"a+b?", object)], [_TEXTS, np.array(b"[[:alpha:]]", object)]]
+    test=lambda: {
+        "values": [
+            [_texts(), np.array(b"a+b?", object)],
+            [_texts(), np.array(b"[[:alpha:]]", object)],
+        ]
     },
 )
 _static_full_match = define(
@@ -223,7 +229,7 @@ _static_full_match = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Whether each whole text matches the pattern.",
-    test={"attrs": [{"pattern": "a+b?"}], "values": [[_TEXTS]]},
+    test=lambda: {"attrs": [{"pattern": "a+b?"}], "values": [[_texts()]]},
 )
 _regex_replace = define(
     "RegexReplace",
@@ -236,7 +242,7 @@ _regex_replace = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
-    test={"values": [[_TEXTS, np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
+    test=lambda: {"values": [[_texts(), np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
 )
 _static_regex_replace = define(
     "StaticRegexReplace",
@@ -249,7 +255,7 @@ _static_regex_replace = define(
     rows=rowwise.of_first,
     gradient=_NO_GRADIENT,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
-    test={"attrs": [{"pattern": "a+", "rewrite": rb"\0b"}], "values": [[_TEXTS]]},
+    test=lambda: {"attrs": [{"pattern": "a+", "rewrite": rb"\0b"}], "values": [[_texts()]]},
 )
 
 

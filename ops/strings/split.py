@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
-_LINES = np.array([b"a b  c", b"", b" d"], object)
+
+
+def _lines() -> Any:
+    return np.array([b"a b  c", b"", b" d"], object)
 
 
 def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
@@ -117,8 +120,8 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
-    test={
-        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+    test=lambda: {
+        "values": [[_lines(), np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"skip_empty": False}],
     },
 )
@@ -132,8 +135,8 @@ define(
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at a separator or at white space, as a sparse matrix.",
-    test={
-        "values": [[_LINES, np.array(mark, object)] for mark in (b" ", b" b", b"")],
+    test=lambda: {
+        "values": [[_lines(), np.array(mark, object)] for mark in (b" ", b" b", b"")],
         "attrs": [{}, {"maxsplit": 1}, {"maxsplit": 0}],
     },
 )
@@ -171,7 +174,7 @@ define(
     kernel=_reduce_join,
     gradient=_TEXT,
     doc="Strings joined along dimensions, in the order in which these are named.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([1, 0], np.int32)],
             [np.array([[b"a", b"b"], [b"c", b"d"]], object), np.array([-1], np.int32)],
@@ -235,7 +238,7 @@ define(
     kernel=_segment_join,
     gradient=_TEXT,
     doc="Strings of the same segment, joined.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([b"a", b"b", b"c"], object), np.array([2, 0, 2], np.int32), np.int32(4)],
             [

@@ -32,7 +32,10 @@ _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
 _SPACE = b" \t\n\v\f\r"
 # The bytes of UTF-8 that go on with a character.
 _CONTINUING = bytes(range(0x80, 0xC0))
-_WORDS = np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
+
+
+def _words() -> Any:
+    return np.array([b"Some Words ", "\u00c4b\u00e7".encode(), b""], object)
 
 
 def _starts(text: bytes) -> list[int]:
@@ -73,7 +76,10 @@ def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc
         elementwise=True,
         gradient=_TEXT,
         doc=doc,
-        test={"values": [[_WORDS]], "attrs": [{}, {"encoding": "utf-8"}] if attrs else [{}]},
+        test=lambda: {
+            "values": [[_words()]],
+            "attrs": [{}, {"encoding": "utf-8"}] if attrs else [{}],
+        },
     )
 
 
@@ -95,7 +101,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="How many bytes, or characters of UTF-8, strings have.",
-    test={"values": [[_WORDS]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
+    test=lambda: {"values": [[_words()]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
 )
 
 
@@ -166,7 +172,7 @@ define(
     kernel=_substr,
     gradient=_TEXT,
     doc="Parts of strings.",
-    test={
+    test=lambda: {
         "values": [
             [np.array([b"thirteen", b"\xc3\xa4b"], object), np.int32(-2), np.int32(2)],
             [
@@ -234,7 +240,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="Strings in web-safe Base64.",
-    test={"values": [[_WORDS]], "attrs": [{}, {"pad": True}]},
+    test=lambda: {"values": [[_words()]], "attrs": [{}, {"pad": True}]},
 )
 define(
     "DecodeBase64",
@@ -244,7 +250,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="What strings in web-safe Base64 say.",
-    test={"values": [[np.array([b"U29t", b"ZQ", b"ZQ==", b""], object)]]},
+    test=lambda: {"values": [[np.array([b"U29t", b"ZQ", b"ZQ==", b""], object)]]},
 )
 
 

@@ -33,7 +33,10 @@ _ERRORS = "errors: {'strict', 'replace', 'ignore'} = 'replace'; replacement_char
 _READING = f"{_ERRORS}; replace_control_characters: bool = false"
 _OUTPUT = "output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}"
 _SPLITS = "Tsplits: {int32, int64} = int64"
-_WORDS = np.array(["G\xf6\xf6d\n".encode(), "\U0001f60a".encode(), b"", b"a\xffb"], object)
+
+
+def _words() -> Any:
+    return np.array(["G\xf6\xf6d\n".encode(), "\U0001f60a".encode(), b"", b"a\xffb"], object)
 
 
 def _replacement(c: KernelContext) -> int:
@@ -129,7 +132,7 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="The numbers that ICU has for the scripts of characters; -1 for what is no character.",
-    test={"values": [[np.array([65, 1041, 0x4E00, -1, 0x110000], np.int32)]]},
+    test=lambda: {"values": [[np.array([65, 1041, 0x4E00, -1, 0x110000], np.int32)]]},
 )
 define(
     "UnicodeTranscode",
@@ -140,8 +143,8 @@ define(
     elementwise=True,
     gradient=_TEXT,
     doc="Strings in another encoding.",
-    test={
-        "values": [[_WORDS]],
+    test=lambda: {
+        "values": [[_words()]],
         "attrs": [
             {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"},
             {
@@ -166,8 +169,8 @@ for _name, _more in (
         dynamic_shape=True,
         gradient=_TEXT,
         doc="The characters of strings, one string behind the other.",
-        test={
-            "values": [[_WORDS]],
+        test=lambda: {
+            "values": [[_words()]],
             "attrs": [{"input_encoding": "UTF-8"}, {"input_encoding": "UTF-8", "errors": "ignore"}],
         },
     )
@@ -180,7 +183,7 @@ define(
     kernel=_encode,
     gradient=_TEXT,
     doc="Strings of rows of characters.",
-    test={
+    test=lambda: {
         "values": [[np.array([71, 246, 128522, -1], np.int32), np.array([0, 2, 2, 4])]],
         "attrs": [{"output_encoding": "UTF-8"}, {"output_encoding": "UTF-16-BE"}],
     },

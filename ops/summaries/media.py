@@ -98,7 +98,7 @@ define(
     kernel=_image_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first pictures of a batch [count, height, width, depth].",
-    test={"values": [[np.array(b"a", object), np.array([[[[1.5], [-2]]]], np.float32)]]},
+    test=lambda: {"values": [[np.array(b"a", object), np.array([[[[1.5], [-2]]]], np.float32)]]},
 )
 
 # Sounds
@@ -144,7 +144,7 @@ define(
     kernel=_audio_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first sounds of a batch [count, frames] or [.., channels].",
-    test={
+    test=lambda: {
         "values": [[np.array(b"a", object), np.array([[0.5, -0.5]], np.float32)]],
         "attrs": [{"sample_rate": 8000.0}],
     },
@@ -157,7 +157,7 @@ define(
     kernel=_audio_summary,
     gradient=FOR_PEOPLE,
     doc="`AudioSummary` whose sample rate is a tensor.",
-    test={
+    test=lambda: {
         "values": [[np.array(b"a", object), np.array([[0.5, -0.5]], np.float32), np.float32(8000)]]
     },
 )

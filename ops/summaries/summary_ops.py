@@ -193,7 +193,7 @@ define(
     kernel=_scalar_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with one number per tag.",
-    test={"values": [[np.array([b"a", b"b"], object), np.array([1.5, -2], np.float32)]]},
+    test=lambda: {"values": [[np.array([b"a", b"b"], object), np.array([1.5, -2], np.float32)]]},
 )
 define(
     "HistogramSummary",
@@ -203,7 +203,7 @@ define(
     kernel=_histogram_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with how many values lie in each of TensorFlow's buckets.",
-    test={"values": [[_text(b"a"), np.array([[1.5, -2], [0, 1.5]], np.float32)]]},
+    test=lambda: {"values": [[_text(b"a"), np.array([[1.5, -2], [0, 1.5]], np.float32)]]},
 )
 define(
     "TensorSummary",
@@ -213,7 +213,7 @@ define(
     kernel=_tensor_summary,
     gradient=FOR_PEOPLE,
     doc="A Summary message with a tensor and the name of the node.",
-    test={"values": [[np.array([1.5, -2], np.float32)]]},
+    test=lambda: {"values": [[np.array([1.5, -2], np.float32)]]},
 )
 define(
     "TensorSummaryV2",
@@ -223,7 +223,7 @@ define(
     kernel=_tensor_summary_v2,
     gradient=FOR_PEOPLE,
     doc="A Summary message with a tensor, its tag and a serialized SummaryMetadata.",
-    test={"values": [[_text(b"a"), np.array([1.5, -2], np.float32), _text(b"\n\x00")]]},
+    test=lambda: {"values": [[_text(b"a"), np.array([1.5, -2], np.float32), _text(b"\n\x00")]]},
 )
 define(
     "MergeSummary",
@@ -233,5 +233,5 @@ define(
     kernel=_merge_summaries,
     gradient=FOR_PEOPLE,
     doc="Several Summary messages as one.",
-    test={"values": [[[_text(b"\n\x03\n\x01a"), _text(b"\n\x03\n\x01b")]]]},
+    test=lambda: {"values": [[[_text(b"\n\x03\n\x01a"), _text(b"\n\x03\n\x01b")]]]},
 )

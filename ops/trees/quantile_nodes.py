@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -160,7 +160,10 @@ def _bucketized_shapes(c: ShapeContext) -> list[TensorShape]:
     return list(values)
 
 
-_VALUES = np.array([3.0, -1.5, 0.25, 7.0, 3.0, 2.0], np.float32)
+def _values() -> Any:
+    return np.array([3.0, -1.5, 0.25, 7.0, 3.0, 2.0], np.float32)
+
+
 _HANDLE = "quantile_stream_resource_handle: resource"
 
 define(
@@ -202,10 +205,14 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="Summaries of values: each kept value, its weight, and its least and greatest rank.",
-    test={
+    test=lambda: {
         "values": [
-            [[_VALUES, _VALUES * 2], np.array([1, 2, 0.5, 0, 1, 3], np.float32), np.float32(0.1)],
-            [[_VALUES], np.array([2.0], np.float32), np.float32(0.4)],
+            [
+                [_values(), _values() * 2],
+                np.array([1, 2, 0.5, 0, 1, 3], np.float32),
+                np.float32(0.1),
+            ],
+            [[_values()], np.array([2.0], np.float32), np.float32(0.4)],
         ],
     },
 )
@@ -267,10 +274,10 @@ define(
     kernel=_bucketize,
     gradient=_DISCRETE,
     doc="The numbers of the buckets that values fall into.",
-    test={
+    test=lambda: {
         "values": [
             [
-                [_VALUES, _VALUES[::-1].copy()],
+                [_values(), _values()[::-1].copy()],
                 [np.array([0.0, 2.0, 5.0], np.float32), np.array([-2.0, 3.0], np.float32)],
             ]
         ],

@@ -271,15 +271,21 @@ def _split_shapes(c: ShapeContext) -> list[TensorShape]:
     return [*[found] * 4, contributions, contributions, found]
 
 
-_RANGE = np.array([0, 2], np.int32)
-_STATS = np.array(
-    [
-        [[0.0, 0.0], [0.08, 0.09], [0.0, 0.0], [0.0, 0.0]],
-        [[0.0, 0.0], [-0.15, 0.36], [0.06, 0.07], [0.1, 0.2]],
-        [[-0.33, 0.58], [0.0, 0.0], [0.3, 0.4], [0.0, 0.0]],
-    ],
-    np.float32,
-)
+def _range() -> Any:
+    return np.array([0, 2], np.int32)
+
+
+def _stats() -> Any:
+    return np.array(
+        [
+            [[0.0, 0.0], [0.08, 0.09], [0.0, 0.0], [0.0, 0.0]],
+            [[0.0, 0.0], [-0.15, 0.36], [0.06, 0.07], [0.1, 0.2]],
+            [[-0.33, 0.58], [0.0, 0.0], [0.3, 0.4], [0.0, 0.0]],
+        ],
+        np.float32,
+    )
+
+
 _SCALARS: list[Any] = [np.float32(0.1), np.float32(0.2), np.float32(0.01), np.float32(0.05)]
 
 define(
@@ -295,8 +301,8 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The best split of each node by each feature.",
-    test={
-        "values": [[_RANGE, [_STATS, _STATS[::-1].copy()], *_SCALARS]],
+    test=lambda: {
+        "values": [[_range(), [_stats(), _stats()[::-1].copy()], *_SCALARS]],
         "attrs": [{"max_splits": 3}],
     },
 )
@@ -312,8 +318,8 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The best split of each node by the dimensions of one feature.",
-    test={
-        "values": [[_RANGE, np.stack([_STATS, _STATS[:, ::-1]], axis=1).copy(), *_SCALARS]],
+    test=lambda: {
+        "values": [[_range(), np.stack([_stats(), _stats()[:, ::-1]], axis=1).copy(), *_SCALARS]],
         "attrs": [
             {"logits_dimension": 1, "split_type": kind} for kind in ("inequality", "equality")
         ],
@@ -332,10 +338,10 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The same from sums of which most are none.",
-    test={
+    test=lambda: {
         "values": [
             [
-                _RANGE,
+                _range(),
                 np.array(
                     [[0, 0, b, s] for b in (1, 3) for s in (0, 1)]
                     + [[1, 1, b, s] for b in (0, 2) for s in (0, 1)],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -142,10 +142,22 @@ def _sparse_shapes(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([None, 4]), TensorShape([None]), TensorShape([4])]
 
 
-_NODES = np.array([0, 1, 1, 0, 2], np.int32)
-_GRADIENTS = np.array([[0.1], [0.33], [-0.2], [0.7], [0.05]], np.float32)
-_HESSIANS = np.array([[0.2], [0.1], [0.4], [0.03], [0.5]], np.float32)
-_BUCKETS = np.array([0, 3, 1, 0, 2], np.int32)
+def _nodes() -> Any:
+    return np.array([0, 1, 1, 0, 2], np.int32)
+
+
+def _gradients() -> Any:
+    return np.array([[0.1], [0.33], [-0.2], [0.7], [0.05]], np.float32)
+
+
+def _hessians() -> Any:
+    return np.array([[0.2], [0.1], [0.4], [0.03], [0.5]], np.float32)
+
+
+def _buckets() -> Any:
+    return np.array([0, 3, 1, 0, 2], np.int32)
+
+
 _ATTRS = "max_splits: int >= 1; num_buckets: int >= 1"
 
 define(
@@ -157,8 +169,8 @@ define(
     kernel=_make_summary,
     gradient=_DISCRETE,
     doc="Sums of gradients and hessians by feature, node and bucket.",
-    test={
-        "values": [[_NODES, _GRADIENTS, _HESSIANS, [_BUCKETS, _BUCKETS[::-1].copy()]]],
+    test=lambda: {
+        "values": [[_nodes(), _gradients(), _hessians(), [_buckets(), _buckets()[::-1].copy()]]],
         "attrs": [{"max_splits": 3, "num_buckets": 4}],
     },
 )
@@ -171,11 +183,11 @@ define(
     kernel=_aggregate,
     gradient=_DISCRETE,
     doc="Sums by node, dimension of a feature and bucket; the last bucket is of missing values.",
-    test={
+    test=lambda: {
         "values": [
             [
-                *(_NODES, np.tile(_GRADIENTS, 2), np.tile(_HESSIANS, 2)),
-                np.stack([_BUCKETS, _BUCKETS[::-1] - 1], axis=1).astype(np.int32),
+                *(_nodes(), np.tile(_gradients(), 2), np.tile(_hessians(), 2)),
+                np.stack([_buckets(), _buckets()[::-1] - 1], axis=1).astype(np.int32),
             ]
         ],
         "attrs": [{"max_splits": 3, "num_buckets": 4}],
@@ -192,10 +204,10 @@ define(
     dynamic_shape=True,
     gradient=_DISCRETE,
     doc="The same of a sparse feature, as a sparse tensor.",
-    test={
+    test=lambda: {
         "values": [
             [
-                *(_NODES, _GRADIENTS, _HESSIANS),
+                *(_nodes(), _gradients(), _hessians()),
                 np.array([[0, 1], [1, 0], [3, 0], [3, 1]], np.int32),
                 np.array([3, 1, 2, 0], np.int32),
                 np.array([5, 2], np.int32),

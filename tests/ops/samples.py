@@ -51,7 +51,7 @@ class Case:
 
 def needs_more_than_arrays(definition: OpDef) -> str:
     """Why an op cannot be called on drawn arrays; empty when it can."""
-    if definition.test.get("feed_only"):
+    if definition.is_fed:
         return "is fed, never run"
     if definition.test.get("needs"):
         return f"needs {definition.test['needs']}"

@@ -5,6 +5,7 @@ Whether gradients are right is for test_gradients.py."""
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any
 
@@ -20,7 +21,7 @@ from numbaflow.engine.session import interpreter
 from numbaflow.jit.runtime import guards
 
 from ..drawing import examples
-from ..sources import ROOT, package_files, words
+from ..sources import ROOT, package_files, text, words
 from .samples import RTOL, Case, call, cases, needs_more_than_arrays
 
 NAMES = [definition.name for definition in registry.definitions()]
@@ -59,6 +60,25 @@ def test_every_op_type_stands_as_one_word_in_the_source():
     files = [file for file in package_files() if file.is_relative_to(ROOT / "ops")]
     found = {word for file in files for word in words(file)}
     assert [name for name in NAMES if name not in found] == []
+
+
+@pytest.mark.pure
+def test_facts_for_tests_are_made_by_tests_alone():
+    """No array is made of an op's facts before a test asks, and what runs programs never asks."""
+
+    def holds_arrays(fact: Any) -> bool:
+        if isinstance(fact, dict):
+            return any(map(holds_arrays, fact.values()))
+        if isinstance(fact, (list, tuple)):
+            return any(map(holds_arrays, fact))
+        return isinstance(fact, (np.ndarray, np.generic))
+
+    facts = {name: registry.lookup(name).facts for name in NAMES}
+    assert [name for name, fact in facts.items() if not callable(fact) and holds_arrays(fact)] == []
+    assert any(map(callable, facts.values()))
+    asking = re.compile(r"\b(definition|op|OpDef)\.(test|facts)\b")
+    files = [file for file in package_files() if file.parent.name != "testing"]
+    assert [str(file) for file in files if asking.search(text(file))] == []
 
 
 def run(definition: Any, case: Case, mode: str) -> list[Any]:

@@ -189,7 +189,7 @@ def _computes(op: Operation) -> bool:
     definition = op.definition
     if definition.is_stateful or definition.control_flow_role or op._control_inputs_val:
         return False
-    if definition.test.get("feed_only"):
+    if definition.is_fed:
         return False
     tensors = (*op._inputs_val, *op.outputs)
     return not any(t.dtype._is_ref_dtype or t.dtype == dtypes.resource for t in tensors)
@@ -199,7 +199,7 @@ def is_free(op: Operation) -> bool:
     """Does an operation take nothing, and give the same whenever it runs?"""
     if op._inputs_val or op._control_inputs_val or not op.outputs:
         return False
-    if op.definition.control_flow_role or op.definition.test.get("feed_only"):
+    if op.definition.control_flow_role or op.definition.is_fed:
         return False
     makes_state = all(t.dtype._is_ref_dtype or t.dtype == dtypes.resource for t in op.outputs)
     return makes_state or not op.definition.is_stateful

@@ -16,7 +16,6 @@ _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
 _SERVING = "TensorFlow Serving's batching threads"
-_TIMES = "traces of TensorFlow's processors; tf.Session.explain shows times and memory"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
@@ -73,11 +72,6 @@ TABLE = {
     """,
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
-    """,
-    _TIMES: """
-        contrib.tfprof.ProfileContext contrib.tfprof.model_analyzer.ProfileContext
-        contrib.tfprof.model_analyzer.Profiler contrib.tfprof.model_analyzer.advise
-        profiler.Profiler profiler.advise
     """,
     _SERVING: "contrib.batching.batch_function",
     _CPP: """

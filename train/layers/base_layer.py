@@ -22,6 +22,7 @@ from ...ops.public import tf
 from ..objects.module import Module
 from ..variables.variable_kind import is_variable
 from . import named
+from .connected import Connected
 from .dependency import reaches
 from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
@@ -60,7 +61,7 @@ class _Calls(threading.local):
 _calls = _Calls()
 
 
-class Layer(Module):
+class Layer(Connected, Module):
     """Base class of layers; graphs only.
 
     Args:
@@ -425,6 +426,7 @@ class Layer(Module):
         if not symbolic:
             inputs = nest.map_structure(_as_tensor, inputs)
         training = self._training_argument(args, kwargs)
+        mask = self._mask_argument(inputs, args, kwargs)
         with _calls.enter(inputs, training):
             if symbolic:
                 assert_input_compatibility(self.input_spec, inputs, self.name)
@@ -437,6 +439,7 @@ class Layer(Module):
                         f"None (layer: {self.name})."
                     )
                 self._handle_activity_regularization(inputs, outputs)
+                self._carry_masks(inputs, outputs, mask)
         return outputs
 
     def _training_argument(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -471,16 +474,6 @@ class Layer(Module):
     def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The shape of the output for a shape of the input."""
         raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
-
-    @property
-    def input(self) -> Any:
-        """The input of a layer in a Keras model; layers of graphs have none."""
-        raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
-
-    @property
-    def output(self) -> Any:
-        """The output of a layer in a Keras model; layers of graphs have none."""
-        raise AttributeError(f"Layer {self.name} has no inbound nodes.")
 
 
 def _is_symbolic(x: SparseLike | TensorLike) -> bool:

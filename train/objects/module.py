@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...engine.types.nest import flatten_with_tuple_paths
+from ...ops.holder import Holder
 from ...ops.public import tf
-from ..variables.variable_kind import is_variable
 from .tracking import AutoTrackable
 
 _WORDS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
@@ -27,15 +24,12 @@ def valid_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.match(name))
 
 
-class Module(AutoTrackable):
+class Module(AutoTrackable, Holder):
     """Base class of parts of a model (tf.Module).
 
     Variables and modules are found among the attributes, also in lists, tuples and dicts.  A name
     that is no Python identifier raises a ValueError; None stands for the name of the class.
     """
-
-    # Attributes that are not looked into.
-    _TF_MODULE_IGNORED_PROPERTIES = frozenset(("_self_tracking",))
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -58,61 +52,3 @@ class Module(AutoTrackable):
     def name_scope(self) -> Any:
         """The name scope of the module, to be entered."""
         return tf.name_scope(self._scope_name)
-
-    @property
-    def variables(self) -> tuple[Any, ...]:
-        """The variables in order of attributes' names, then those of the modules."""
-        return tuple(self._flatten(predicate=is_variable))
-
-    @property
-    def trainable_variables(self) -> tuple[Any, ...]:
-        """The variables to train."""
-        return tuple(self._flatten(predicate=lambda v: is_variable(v) and v.trainable))
-
-    @property
-    def submodules(self) -> tuple[Any, ...]:
-        """The modules below this one, the nearest first."""
-        return tuple(self._flatten(predicate=lambda thing: isinstance(thing, Module)))
-
-    def _flatten(
-        self,
-        recursive: bool = True,
-        predicate: Callable[[Any], Any] | None = None,
-        attribute_traversal_key: Callable[[str], Any] | None = None,
-        with_path: bool = False,
-    ) -> Iterator[Any]:
-        """What is found in the attributes in order of their names, then in modules among it.
-
-        With paths a thing comes once for each of them, otherwise once.
-        """
-        seen = {id(self)}
-
-        def leaves(module: Module, path: tuple[Any, ...]) -> Iterator[Any]:
-            below = []
-            for key in sorted(vars(module), key=attribute_traversal_key):
-                if key in module._TF_MODULE_IGNORED_PROPERTIES:
-                    continue
-                for place, leaf in flatten_with_tuple_paths(vars(module)[key]):
-                    if not with_path and id(leaf) in seen:
-                        continue
-                    seen.add(id(leaf))
-                    full = (*path, key, *place)
-                    if predicate is None or predicate(leaf):
-                        yield (full, leaf) if with_path else leaf
-                    if recursive and isinstance(leaf, Module):
-                        below.append((full, leaf))
-            for place, inner in below:
-                yield from leaves(inner, place)
-
-        return leaves(self, ())
-
-    @classmethod
-    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method that runs in the name scope of its module."""
-
-        @functools.wraps(method)
-        def scoped(self: Any, *args: Any, **kwargs: Any) -> Any:
-            with self.name_scope:
-                return method(self, *args, **kwargs)
-
-        return scoped

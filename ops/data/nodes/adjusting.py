@@ -161,7 +161,7 @@ for _name in ("ThreadPoolHandle", "ExperimentalThreadPoolHandle"):
         stateful=True,
         touches=(),
         doc="How many threads compute elements of the datasets that are told so.",
-        test=_TEST,
+        test=lambda: _TEST,
     )
 define_both(
     "ThreadPoolDataset",
@@ -253,5 +253,5 @@ define(
     touches=(),
     dynamic_shape=True,
     doc="What a function makes of the rows of tensors, as rows.",
-    test=_TEST,
+    test=lambda: _TEST,
 )

@@ -54,7 +54,7 @@ for _name in ("StatsAggregatorHandle", "ExperimentalStatsAggregatorHandle"):
         gradient=NONE,
         touches=(),
         doc="What keeps statistics of pipelines.",
-        test=_TEST,
+        test=lambda: _TEST,
     )
 for _name in ("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"):
     define(
@@ -66,7 +66,7 @@ for _name in ("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary"):
         gradient=NONE,
         touches=(),
         doc="The statistics as a serialized Summary.",
-        test=_TEST,
+        test=lambda: _TEST,
     )
 define_both(
     "SetStatsAggregatorDataset",

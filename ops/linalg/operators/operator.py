@@ -16,6 +16,7 @@ from ....engine.graph.graph import name_scope
 from ....engine.graph.tensor import Tensor
 from ....engine.types import dtypes
 from ....engine.types.shape import Dimension, TensorShape, dimension_at_index, dimension_value
+from ...holder import Holder
 from ...public import tf
 from ..solve import adjoint, cholesky, log_matrix_determinant
 from .broadcasting import (
@@ -24,6 +25,7 @@ from .broadcasting import (
     matrix_solve_with_broadcast,
     shape_tensor,
 )
+from .dispatch import define_dispatch
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, TensorLike
@@ -45,7 +47,7 @@ def _warn_dense(what: str) -> None:
 
 
 @export("linalg.LinearOperator")
-class LinearOperator:
+class LinearOperator(Holder):
     """A batch of matrices, known by what they do.
 
     Subclasses state `_shape`, `_shape_tensor` and `_matmul`, and what they can do better than by a
@@ -116,6 +118,11 @@ class LinearOperator:
     def name(self) -> str:
         """The scope of the operator's operations."""
         return self._name
+
+    @property
+    def name_scope(self) -> Any:
+        """The name scope of the operator, to be entered."""
+        return name_scope(self.name)
 
     @property
     def graph_parents(self) -> list[Any]:
@@ -477,3 +484,4 @@ class LinearOperator:
 
 
 _adjoint = adjoint
+define_dispatch()

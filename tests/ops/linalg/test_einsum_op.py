@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow import testing
 from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 
@@ -31,7 +32,13 @@ EQUATIONS = [
     ("...i->i...", (2, 3, 4), None),
     ("ij->", (2, 3), None),
 ]
-TWICE = [("ii->i", (3, 3), None), ("ii->", (3, 3), None), ("iij,ij->j", (2, 2, 3), (2, 3))]
+TWICE = [
+    *(("ii->i", (3, 3), None), ("ii->", (3, 3), None), ("iij,ij->j", (2, 2, 3), (2, 3))),
+    *(("a...a->a...", (2, 3, 4, 2), None), ("i...ii->...i", (3, 2, 3, 3), None)),
+    *(("ijj,jk...k->i...", (3, 2, 2), (2, 4, 1, 4)), ("aab,bcc->ac", (2, 2, 3), (3, 4, 4))),
+]
+# Of which NumPy has none.
+DIAGONALS = [("a->aa", (3,)), ("ab->aba", (2, 3)), ("a...->...aa", (2, 3)), ("aa->aa", (2, 2))]
 
 
 def arrays(*shapes: Any) -> list[np.ndarray]:
@@ -54,7 +61,22 @@ def test_values(equation: str, first: Any, second: Any, known: bool, jit: str) -
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("equation, first, second", EQUATIONS)
+@pytest.mark.parametrize("equation, shape", DIAGONALS)
+def test_labels_that_come_again_in_the_result(equation: str, shape: Any) -> None:
+    """The inverse of taking the diagonal; zero elsewhere."""
+    (x,) = arrays(shape)
+    left, _, right = equation.partition("->")
+    with tf.Graph().as_default(), tf.Session() as session:
+        spread = raw.Einsum([tf.constant(x)], equation=equation)
+        back = raw.Einsum([spread], equation=f"{right}->{left}")
+        found, again = session.run([spread, back])
+    expected = x if left != "aa" else np.diag(np.diag(x))
+    np.testing.assert_array_equal(again, expected)
+    assert found.sum() == pytest.approx(expected.sum())
+    testing.check_gradients(lambda y: raw.Einsum([y], equation=equation), x)
+
+
+@pytest.mark.parametrize("equation, first, second", EQUATIONS + TWICE)
 def test_gradients(equation: str, first: Any, second: Any) -> None:
     inputs = arrays(first, second)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -88,6 +110,7 @@ def test_dtypes(dtype: str) -> None:
     [
         ("ij,jk->ik", [(2, 3), (4, 4)], "must be equal"),
         ("ij,jk->il", [(2, 3), (3, 4)], "label 'l' which is not present"),
+        ("...ij,...jk->ik", [(2, 2, 3), (3, 4)], "contains 1 broadcasting dimension"),
         ("ij->ij", [(2, 3, 4)], "to have rank 2 but got: 3"),
         ("ij,jk", [(2, 3), (3, 4)], "exactly one '->'"),
         ("ij->ij", [(2, 3), (2, 3)], "Expected 1 inputs"),

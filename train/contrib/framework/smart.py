@@ -8,6 +8,7 @@ from typing import Any
 
 from ....engine.api import export
 from ....ops.flow.cond import case, smart_constant_value
+from ....ops.public import tf
 
 
 @export("contrib.framework.smart_case")
@@ -25,10 +26,14 @@ def smart_case(
     left: list[tuple[Any, Any]] = []
     for predicate, function in pairs:
         known = smart_constant_value(predicate)
+        if known and not exclusive:
+            # What follows is not asked for.
+            default = function
+            break
         if known and not left:
             return function()
         if known is None or known:
-            left.append((predicate, function))
+            left.append((tf.convert_to_tensor(predicate), function))
     if not left and default is not None:
         return default()
     return case(left or pred_fn_pairs, default=default, exclusive=exclusive, name=name)

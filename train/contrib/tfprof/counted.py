@@ -12,20 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.collections import GraphKeys
 from ....engine.interface.statistics import get_stats_for_node_def
+from .executions import Execution, average, node_stats
 from .option_builder import TRAINABLE_VARIABLES
 
 if TYPE_CHECKING:
     from ....engine.graph.graph import Graph
     from ....engine.graph.operation import Operation
-
-# What a profile can show and sort by, with the column's title.
-COLUMNS = {
-    "params": "# parameters",
-    "float_ops": "# float_ops",
-    "device": "assigned devices",
-    "op_types": "op types",
-    "occurrence": "op count (run|defined)",
-}
+# What a single RunMetadata is a part of.
+ONLY_STEP = 0
 
 
 @dataclass
@@ -38,6 +32,22 @@ class Counted:
     parameters: int = 0
     float_ops: int = 0
     device: str = ""
+    # The operation's own type; "" for a scope.
+    op_type: str = ""
+    inputs: list[str] = field(default_factory=list)
+    input_shapes: list[list[int] | None] = field(default_factory=list)
+    # The program's line: file, line, function.
+    line: tuple[str, int, str] = ("", 0, "")
+    data_format: str = ""
+    # By steps.
+    executions: dict[int, Execution] = field(default_factory=dict)
+
+    def measure(self, name: str, step: int = -1) -> int:
+        """A number of it, by the name of its field; in a step, or on the average of steps."""
+        if name in ("parameters", "float_ops"):
+            return int(getattr(self, name))
+        chosen = self.executions.values() if step < 0 else [self.executions.get(step)]
+        return average([execution for execution in chosen if execution], name)
 
     def is_accounted(self, patterns: Sequence[str]) -> bool:
         """Whether one of its types matches a pattern; ".*" alone matches also what has none."""
@@ -51,11 +61,11 @@ def counted(graph: Graph, op_log: Any, run_meta: Any) -> list[Counted]:
     from . import flops_registry  # noqa: F401  registers the statistics
 
     if run_meta is not None:
-        _learn_shapes(graph, run_meta)
+        learn_shapes(graph, run_meta)
     found: dict[str, Counted] = {}
     unknown = 0
     for op in graph.get_operations():
-        entry = found[op.name] = Counted(op.name, {op.type}, device=op.device)
+        entry = found[op.name] = _described(op)
         entry.sizes, entry.parameters = _parameters(op)
         try:
             entry.float_ops = int(get_stats_for_node_def(graph, op.node_def, "flops").value or 0)
@@ -70,7 +80,40 @@ def counted(graph: Graph, op_log: Any, run_meta: Any) -> list[Counted]:
             found[logged.name].float_ops = logged.float_ops or found[logged.name].float_ops
     if unknown and run_meta is None:
         sys.stderr.write(f"{unknown} ops no flops stats due to incomplete shapes.\n")
+    if run_meta is not None:
+        add_step(found, ONLY_STEP, run_meta)
     return list(found.values())
+
+
+def _described(op: Operation) -> Counted:
+    """What an operation is, without counts."""
+    made = Counted(op.name, {op.type}, device=op.device, op_type=op.type)
+    made.inputs = [x.op.name for x in op.inputs] + [x.name for x in op.control_inputs]
+    made.input_shapes = [_known(x.shape) for x in op.inputs]
+    made.line = op.traceback[0][:3]
+    layout = op._attrs.get("data_format", "")
+    made.data_format = layout.decode() if isinstance(layout, bytes) else layout
+    return made
+
+
+def _known(shape: Any) -> list[int] | None:
+    """Sizes as profiles write them; None for unknown ones."""
+    return (shape.as_list() or [1]) if shape.is_fully_defined() else None
+
+
+def add_step(operations: dict[str, Counted], step: int, run_meta: Any) -> float:
+    """Counts what a run tells, as a part of a step; which part of the operations it tells of."""
+    for device, name, stats in node_stats(run_meta):
+        if name not in operations:
+            # Nodes that the runtime made.
+            operations[name] = Counted(name, {name}, op_type=name)
+        entry = operations[name]
+        if not entry.executions:
+            entry.device = device
+            entry.types.add(device)
+        entry.executions.setdefault(step, Execution()).add(device, stats)
+    ran = sum(1 for entry in operations.values() if entry.executions)
+    return ran / len(operations) if operations else 0.0
 
 
 def _parameters(op: Operation) -> tuple[list[int], int]:
@@ -83,7 +126,7 @@ def _parameters(op: Operation) -> tuple[list[int], int]:
     return sizes, prod(sizes)
 
 
-def _learn_shapes(graph: Graph, run_meta: Any) -> None:
+def learn_shapes(graph: Graph, run_meta: Any) -> None:
     """Gives tensors the shapes that a run's metadata tell."""
     for device in run_meta.step_stats.dev_stats:
         for node in device.node_stats:

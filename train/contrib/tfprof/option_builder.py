@@ -77,7 +77,7 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> dict[str, Any]:
-        """Options that ask for times and memory, which profiles here do not hold."""
+        """Options that ask for the time and memory of runs whose RunMetadata there is."""
         least = {
             "min_micros": min_micros,
             "min_bytes": min_bytes,
@@ -175,7 +175,7 @@ class ProfileOptionBuilder:
         return self._with(output=f"file:outfile={outfile}")
 
     def with_timeline_output(self, timeline_file: str) -> ProfileOptionBuilder:
-        """Asks for a timeline, which profiles here do not write."""
+        """Writes a timeline for Chrome's page of traces; the step is added to the file's name."""
         return self._with(output=f"timeline:outfile={timeline_file}")
 
     def with_pprof_output(self, pprof_file: str) -> ProfileOptionBuilder:
@@ -183,7 +183,7 @@ class ProfileOptionBuilder:
         return self._with(output=f"pprof:outfile={pprof_file}")
 
     def order_by(self, attribute: str) -> ProfileOptionBuilder:
-        """Sorts by "name", "params", "float_ops" or "occurrence"."""
+        """Sorts by "name", "params", "float_ops", "micros", "bytes", "occurrence" and others."""
         return self._with(order_by=attribute)
 
     def select(self, attributes: Sequence[str]) -> ProfileOptionBuilder:

@@ -104,10 +104,10 @@ RECORDED = 75523
 @pytest.mark.parametrize(
     ("change", "cmd", "error"),
     [
-        ({}, "code", NotImplementedError),
         ({}, "nothing", tf.errors.InvalidArgumentError),
-        ({"select": ["micros"]}, "scope", NotImplementedError),
-        ({"output": "timeline:outfile=t"}, "scope", NotImplementedError),
+        ({"select": ["tensor_value"]}, "scope", NotImplementedError),
+        ({"output": "pprof:outfile=t"}, "code", NotImplementedError),
+        ({"output": "timeline:outfile=t"}, "op", NotImplementedError),
     ],
 )
 def test_what_profiles_do_not_hold_is_an_error(change, cmd, error):
