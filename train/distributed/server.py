@@ -111,7 +111,7 @@ class Server:
             raise errors.not_found(
                 f"No server factory registered for the given ServerDef: {self._server_def}"
             )
-        from ..cluster.service import Host, task_addresses
+        from ..cluster.host import Host, task_addresses
 
         task = f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
         tasks = task_addresses(self._server_def.cluster)
