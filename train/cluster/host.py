@@ -33,8 +33,13 @@ _OPEN = (
 class Host:
     """A task that listens: its worker, its master, and the channels to others."""
 
-    def __init__(self, task: str, tasks: Mapping[str, str], address: str) -> None:
-        """tasks: addresses by task; address: where to listen, the port 0 for any that is free."""
+    def __init__(
+        self, task: str, tasks: Mapping[str, str], address: str, processors: int = 1
+    ) -> None:
+        """tasks: addresses by task; address: where to listen, the port 0 for any that is free.
+
+        processors: how many devices the task has.
+        """
         self._grpc = rpc.grpc()
         self._channels: dict[str, rpc.Channel] = {}
         self._lock = threading.Lock()
@@ -45,9 +50,10 @@ class Host:
         self.port = rpc.listen(self._server, address, self._own, task)
         self.resources = Resources(task)
         peers = self._peers(tasks)
-        self.worker = Worker(task, secrets.randbits(63) | 1, self.resources, peers)
+        number = secrets.randbits(63) | 1
+        self.worker = Worker(task, number, self.resources, peers, processors)
         self.worker.leads = leading(tasks)
-        self.master = Master(self.worker, list(tasks), peers)
+        self.master = Master(self.worker, list(tasks), peers, self._peers_of)
         self.master_service = MasterService(self.master)
         worker_service = WorkerService(self.worker, self._peers_of)
         makers = {STEP: self.master_service.told_step, PART: worker_service.told_part}
@@ -81,7 +87,7 @@ class Host:
         return lambda task: self._channel(tasks[task])
 
     def _peers_of(self, cluster: Any) -> Callable[[str], rpc.Channel]:
-        return self._peers(task_addresses(cluster))
+        return self._peers(rpc.task_addresses(cluster))
 
     def _channel(self, address: str) -> rpc.Channel:
         found = self._channels.get(address)
@@ -113,15 +119,6 @@ class Host:
             error = as_error(raised)
             code = next(c for c in self._grpc.StatusCode if c.value[0] == error.error_code)
             context.abort(code, wire_text(error))
-
-
-def task_addresses(cluster: Any) -> dict[str, str]:
-    """The addresses of a ClusterDef's tasks, by their names."""
-    return {
-        f"/job:{job.name}/replica:0/task:{number}": address
-        for job in cluster.job
-        for number, address in sorted(job.tasks.items())
-    }
 
 
 def leading(tasks: Iterable[str]) -> str:

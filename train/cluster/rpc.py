@@ -250,3 +250,12 @@ def is_reachable(address: str) -> bool:
 def options() -> tuple[tuple[str, int], ...]:
     """What servers set, as channels do."""
     return _OPTIONS
+
+
+def task_addresses(cluster: Any) -> dict[str, str]:
+    """The addresses of a ClusterDef's tasks, by their names."""
+    return {
+        f"/job:{job.name}/replica:0/task:{number}": address
+        for job in cluster.job
+        for number, address in sorted(job.tasks.items())
+    }

@@ -70,7 +70,7 @@ class MasterService:
 
     def CreateSession(self, request: Any, call: Call) -> Any:
         """Begins a session."""
-        session = self._master.create_session(request.graph_def, request.config)
+        session = self._master.create_session(request.graph_def, request.config, request.target)
         return protos.CreateSessionResponse(
             session_handle=session.handle, graph_version=session.version
         )
@@ -205,9 +205,12 @@ class WorkerService:
 
     def CreateWorkerSession(self, request: Any, call: Call) -> Any:
         """Begins a client's session on this task."""
-        cluster = request.server_def.cluster
-        peers = self._peers_of(cluster) if cluster.job else None
-        self._worker.create_session(request.session_handle, request.isolate_session_state, peers)
+        given = request.server_def
+        owner = None
+        if given.cluster.job:
+            task = f"/job:{given.job_name}/replica:0/task:{given.task_index}"
+            owner = self._worker.known_as(task, self._peers_of(given.cluster))
+        self._worker.create_session(request.session_handle, request.isolate_session_state, owner)
         return protos.CreateWorkerSessionResponse()
 
     def DeleteWorkerSession(self, request: Any, call: Call) -> Any:
@@ -297,7 +300,10 @@ class WorkerService:
     def _failure(self, raised: Exception) -> tuple[int, str]:
         """The code and text of what a part failed with; masters say themselves of which task."""
         error = as_error(raised)
-        return error.error_code, wire_text(error).removeprefix(f"From {self._worker.task}:\n")
+        text = wire_text(error)
+        for name in self._worker.names:
+            text = text.removeprefix(f"From {name}:\n")
+        return error.error_code, text
 
     def CleanupGraph(self, request: Any, call: Call) -> Any:
         """Forgets a step."""
