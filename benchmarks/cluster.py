@@ -52,12 +52,17 @@ def free_addresses(count: int) -> list[str]:
 class Side:
     """The processes of one side: a parameter server and some workers."""
 
-    def __init__(self, peer: str, python: str, scratch: str, workers: int = 2) -> None:
+    def __init__(
+        self, peer: str, python: str, scratch: str, workers: int = 2, is_apart: bool = False
+    ) -> None:
+        """is_apart: whether tasks speak to each other as those of several machines do."""
         addresses = free_addresses(1 + workers)
         self.cluster = {"ps": addresses[:1], "worker": addresses[1:]}
         # Tasks share the processors: more threads than they have hold each other up.
         start = [Worker(peer, python, 1, scratch, _MODULE) for _ in addresses]
         self.ps, self.workers = start[0], start[1:]
+        for worker in start if is_apart else ():
+            answered(worker.ask("apart"))
         tasks = [("ps", 0), *(("worker", i) for i in range(workers))]
         self.targets = [
             answered(worker.ask("listen", cluster=self.cluster, job=job, task=task))["target"]

@@ -9,6 +9,7 @@ docs/cluster_costs.md tells what the model is.
 from __future__ import annotations
 
 import argparse
+import math
 import mmap
 import os
 import statistics
@@ -16,100 +17,22 @@ import sys
 import tempfile
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from . import cluster, report
+from .cluster_simulation import Rates, steps_per_second
 from .processes import say
 from .report import OURS
 
-# The bytes of the perceptron's parameters: what is read and what is applied in a step.
-PARAMETERS = 4 * (784 * 100 + 100 + 100 * 10 + 10)
 _SMALL, _MIDDLE, _LARGE = 4, 1 << 20, 100 << 20
-# A slice of the simulation's time, in seconds.
-_SLICE = 1e-5
-
-
-@dataclass(frozen=True)
-class Rates:
-    """What the model knows of a machine, in seconds."""
-
-    latency: float  # of a run through a master of another process
-    per_byte: float  # sent one way and in memory by then
-    step: float  # of the perceptron in one process
-    mapped_byte: float  # written where another process maps it
-    processors: float  # that processes find which compute at a time
-
-    def exchange(self, size: float) -> float:
-        """A call of another task that carries so many bytes."""
-        return self.latency + size * self.per_byte
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Work of a step: where it is, and how long it takes a processor."""
-
-    is_ps: bool
-    seconds: float
-
-
-def step_of(rates: Rates, is_sync: bool) -> list[Phase]:
-    """The phases of a worker's step: parameters come, gradients are made, and go.
-
-    Half of an exchange is the worker's, half the parameter server's, which does one at a time.
-    """
-    half = rates.exchange(PARAMETERS) / 2
-    found = [Phase(False, half), Phase(True, half), Phase(False, rates.step)]
-    found += [Phase(False, half), Phase(True, half)]
-    if is_sync:
-        # The update by the mean, which the chief asks for, and the token for the next step.
-        found += [Phase(True, half), Phase(False, rates.latency / 2)]
-        found += [Phase(True, rates.latency / 2)]
-    return found
-
-
-class Simulation:
-    """Workers that take steps, and share processors and a parameter server."""
-
-    def __init__(self, phases: list[Phase], workers: int, processors: float, is_sync: bool) -> None:
-        self._phases, self._processors, self._is_sync = phases, processors, is_sync
-        self._at = [0] * workers
-        self._left = [phases[0].seconds] * workers
-        self._steps = [0] * workers
-        self._queue: list[int] = []
-
-    def seconds_per_step(self, count: int = 200) -> float:
-        """Seconds of a step of all workers together, over so many steps of each."""
-        passed = 0
-        while min(self._steps) < count:
-            self._pass(_SLICE)
-            passed += 1
-        return passed * _SLICE / sum(self._steps)
-
-    def _pass(self, seconds: float) -> None:
-        active = [i for i in range(len(self._at)) if self._may_go_on(i)]
-        share = min(1.0, self._processors / len(active)) if active else 0.0
-        for i in active:
-            self._left[i] -= seconds * share
-            while self._left[i] <= 0:
-                self._advance(i)
-
-    def _may_go_on(self, i: int) -> bool:
-        if self._is_sync and self._at[i] == 0 and self._steps[i] > min(self._steps):
-            return False
-        return not self._phases[self._at[i]].is_ps or self._queue[0] == i
-
-    def _advance(self, i: int) -> None:
-        if self._phases[self._at[i]].is_ps:
-            self._queue.remove(i)
-        self._at[i] = (self._at[i] + 1) % len(self._phases)
-        self._steps[i] += self._at[i] == 0
-        self._left[i] += max(self._phases[self._at[i]].seconds, _SLICE)
-        if self._phases[self._at[i]].is_ps:
-            self._queue.append(i)
+# Workers of this machine whose steps are predicted and measured; of a cluster, predicted alone.
+_HERE, _APART = (1, 2, 4, 8), (2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+# The network of that cluster, in bytes a second, and how many parameter servers it may have.
+_NETWORK, _SERVERS = 10e9 / 8, (1, 8)
+# From the median of what is drawn like Rates.spread to the value that nine of ten are below.
+_NINE_OF_TEN = math.log(10) - math.log(2)
 
 
 def predicted(name: str, rates: Rates) -> float:
@@ -119,37 +42,49 @@ def predicted(name: str, rates: Rates) -> float:
     if name.startswith("a tensor"):
         # One call asks a task for its part, one carries the tensor's place.
         return 2 * rates.latency + _LARGE * rates.mapped_byte
-    is_sync = "SyncReplicas" in name
-    return Simulation(step_of(rates, is_sync), 2, rates.processors, is_sync).seconds_per_step()
+    return 1 / steps_per_second(rates, 2, "SyncReplicas" in name, count=200)
 
 
 ROWS = [name for name in cluster.ROWS if "start" not in name]
 
 
-def measured_rates(side: cluster.Side, seconds: float) -> Rates:
-    """The rates of this machine, by processes like those of the rows."""
-    worker, target = side.workers[0], side.targets[0]
+def measured_rates(side: cluster.Side, apart: cluster.Side, seconds: float) -> Rates:
+    """The rates of this machine, by processes like those of the rows.
 
-    def per_step(do: str, **given: Any) -> float:
-        cluster.answered(worker.ask(do, **given))
-        cluster.answered(worker.ask("steps", seconds=seconds / 4))
-        return cluster._per_step([worker.ask("steps", seconds=seconds)])
-
-    latency = per_step("echo", target=target, size=_SMALL)
-    both_ways = per_step("echo", target=target, size=_MIDDLE)
-    step = per_step("alone")
+    apart: tasks that speak to each other as those of several machines do.
+    """
+    latency, per_byte = _sending(side, seconds)
+    apart_latency, apart_byte = _sending(apart, seconds)
+    worker = side.workers[0]
+    cluster.answered(worker.ask("alone"))
+    cluster.answered(worker.ask("steps", seconds=seconds / 4))
+    steps = cluster.answered(worker.ask("steps", seconds=seconds))
     for other in side.workers[1:]:
         cluster.answered(other.ask("alone"))
     side.each("steps", seconds=seconds / 4)
     together = cluster._per_step(side.each("steps", seconds=seconds))
+    step = steps["seconds"] / steps["count"]
     return Rates(
         latency=latency,
-        per_byte=max(both_ways - latency, 0.0) / (2 * _MIDDLE),
+        per_byte=per_byte,
         step=step,
         mapped_byte=_mapped() / _LARGE,
         # (Others may be using the machine, too.)
         processors=max(min(step / together, os.cpu_count() or 1), 0.25),
+        spread=(steps["nine of ten"] - steps["median"]) / _NINE_OF_TEN,
+        apart_latency=apart_latency,
+        apart_byte=apart_byte,
     )
+
+
+def _sending(side: cluster.Side, seconds: float) -> tuple[float, float]:
+    """Seconds of a call that carries next to nothing, and of a byte on top of it."""
+    worker, found = side.workers[0], []
+    for size in (_SMALL, _MIDDLE):
+        cluster.answered(worker.ask("echo", target=side.targets[0], size=size))
+        cluster.answered(worker.ask("steps", seconds=seconds / 4))
+        found.append(cluster._per_step([worker.ask("steps", seconds=seconds)]))
+    return found[0], max(found[1] - found[0], 0.0) / (2 * _MIDDLE)
 
 
 def _mapped() -> float:
@@ -168,18 +103,21 @@ def _mapped() -> float:
     return statistics.median(found)
 
 
-def table(rates: Rates, rows: dict[str, float]) -> str:
-    """The rates, and what was predicted and measured."""
+def table(rates: Rates, rows: dict[str, float], here: dict[tuple[int, bool], float]) -> str:
+    """The rates, what was predicted and measured, and what is predicted of larger clusters.
+
+    here: measured steps a second by workers of this machine, and whether they are synchronous.
+    """
     facts = report.machine(os.cpu_count() or 1)
-    lines = [
-        f"{facts['cpu']}, {facts['threads']} processors.",
-        "",
-        "| rate | |",
-        "| --- | ---: |",
+    lines = [f"{facts['cpu']}, {facts['threads']} processors.", "", "| rate | |", "| --- | ---: |"]
+    lines += [
         f"| a run through a remote master, L | {1e3 * rates.latency:.3f} ms |",
+        f"| the same over gRPC | {1e3 * rates.apart_latency:.3f} ms |",
         f"| a byte sent, 1 / B | {1e9 * rates.per_byte:.3f} ns |",
+        f"| the same over gRPC | {1e9 * rates.apart_byte:.3f} ns |",
         f"| a byte mapped, 1 / M | {1e9 * rates.mapped_byte:.3f} ns |",
         f"| a step in one process, C | {1e3 * rates.step:.3f} ms |",
+        f"| what comes on top of a step, in the mean | {1e3 * rates.spread:.3f} ms |",
         f"| processors that two workers find, P | {rates.processors:.2f} |",
         "",
         "| row | predicted | measured | predicted / measured |",
@@ -190,7 +128,46 @@ def table(rates: Rates, rows: dict[str, float]) -> str:
         lines.append(
             f"| {name} | {1e3 * found:.2f} ms | {1e3 * seconds:.2f} ms | {found / seconds:.2f} |"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *_table_here(rates, here), "", *_table_apart(rates)])
+
+
+def _table_here(rates: Rates, here: dict[tuple[int, bool], float]) -> list[str]:
+    lines = [
+        "| workers of this machine | predicted steps/s | measured | predicted / measured |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for (workers, is_sync), measured in here.items():
+        found = steps_per_second(rates, workers, is_sync)
+        kind = "synchronous" if is_sync else "asynchronous"
+        lines.append(
+            f"| {workers}, {kind} | {found:.0f} | {measured:.0f} | {found / measured:.2f} |"
+        )
+    return lines
+
+
+def _table_apart(rates: Rates) -> list[str]:
+    """Predictions for a machine a task: steps of all workers together in a second."""
+    own = rates.apart(_NETWORK)
+    kinds = [(is_sync, servers) for is_sync in (False, True) for servers in _SERVERS]
+    names = [f"{'sync' if is_sync else 'async'}, {servers} ps" for is_sync, servers in kinds]
+    lines = [f"| machines of workers | {' | '.join(names)} |", "| ---: |" + " ---: |" * len(names)]
+    for workers in _APART:
+        found = [steps_per_second(own, workers, *kind, count=20) for kind in kinds]
+        lines.append(f"| {workers} | {' | '.join(f'{one:,.0f}' for one in found)} |")
+    return lines
+
+
+def measured_here(scratch: str, options: argparse.Namespace) -> dict[tuple[int, bool], float]:
+    """Steps a second of so many workers of this machine together."""
+    found = {}
+    for is_sync in (False, True):
+        for workers in _HERE:
+            with closing(cluster.Side(OURS, sys.executable, scratch, workers)) as side:
+                side.train(is_sync)
+                turns = [cluster._together(side, options.seconds) for _ in range(1 + options.turns)]
+            found[workers, is_sync] = 1 / statistics.median(turns[1:])
+            say(f"{workers} workers, {'' if is_sync else 'a'}synchronous: {turns}")
+    return found
 
 
 def main() -> None:
@@ -202,8 +179,11 @@ def main() -> None:
     options = parser.parse_args()
     rows = {}
     with tempfile.TemporaryDirectory() as scratch:
-        with closing(cluster.Side(OURS, sys.executable, scratch)) as side:
-            rates = measured_rates(side, options.seconds)
+        with (
+            closing(cluster.Side(OURS, sys.executable, scratch)) as side,
+            closing(cluster.Side(OURS, sys.executable, scratch, is_apart=True)) as apart,
+        ):
+            rates = measured_rates(side, apart, options.seconds)
             say(str(rates))
         for name in ROWS:
             row = cluster.measured(name, {OURS: sys.executable}, scratch, options)
@@ -211,7 +191,8 @@ def main() -> None:
                 raise RuntimeError(str(row["errors"]))
             rows[name] = statistics.median(row["seconds"][OURS])
             say(f"{name}: {rows[name]}")
-    shown = table(rates, rows)
+        here = measured_here(scratch, options)
+    shown = table(rates, rows, here)
     if options.page:
         report.put(options.page, shown, "model")
     print(shown)

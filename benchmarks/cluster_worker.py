@@ -38,6 +38,12 @@ class Worker:
         """The version of the peer."""
         return {"version": getattr(self._tf, "__numbaflow_version__", None) or self._tf.__version__}
 
+    def apart(self) -> dict[str, Any]:
+        """Has this task take all others for tasks of other machines: before it listens."""
+        link = importlib.import_module("numbaflow.train.cluster.link")
+        link.is_possible = lambda: False  # type: ignore[attr-defined]
+        return {}
+
     def listen(self, cluster: dict[str, list[str]], job: str, task: int) -> dict[str, Any]:
         """Starts the server of a task."""
         config = self._tf.ConfigProto(intra_op_parallelism_threads=self._threads)
@@ -152,15 +158,20 @@ class Worker:
         return images, labels, loss, train, hooks
 
     def steps(self, seconds: float) -> dict[str, Any]:
-        """Takes steps for so long; how many, and the seconds of the clock and of processors."""
-        clock, processor, count = time.perf_counter(), time.process_time(), 0
-        while time.perf_counter() - clock < seconds or not count:
+        """Takes steps for so long: how many, and the seconds of all and of one."""
+        clock, processor, times = time.perf_counter(), time.process_time(), []
+        before = clock
+        while before - clock < seconds or not times:
             self._step()
-            count += 1
+            now = time.perf_counter()
+            times.append(now - before)
+            before = now
         return {
-            "count": count,
-            "seconds": time.perf_counter() - clock,
+            "count": len(times),
+            "seconds": before - clock,
             "processor": time.process_time() - processor,
+            "median": float(np.median(times)),
+            "nine of ten": float(np.percentile(times, 90)),
         }
 
     def resume(self) -> dict[str, Any]:

@@ -1217,25 +1217,24 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.autograph.to_graph contrib.batching.batch_function
   contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
   contrib.cluster_resolver.SlurmClusterResolver contrib.distribute.MultiWorkerAllReduce
-  contrib.distribute.ParameterServerStrategy contrib.distribute.TPUStrategy
-  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
-  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
-  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
-  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
-  contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
-  contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
-  contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
-  contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy
-  contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy
-  contrib.eager.metrics.Mean contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
-  contrib.eager.nan_callback contrib.eager.restore_network_checkpoint
-  contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
-  contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
-  contrib.eager.value_and_gradients_function contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video
-  contrib.ffmpeg.encode_audio contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc
-  contrib.rpc.try_rpc contrib.stat_summarizer.DeleteStatSummarizer
-  contrib.stat_summarizer.NewStatSummarizer contrib.stat_summarizer.StatSummarizer
-  contrib.tensor_forest.client.eval_metrics.get_metric
+  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
+  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
+  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
+  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
+  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
+  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
+  contrib.eager.gradients_function contrib.eager.implicit_gradients
+  contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback
+  contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
+  contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
+  contrib.eager.metrics.SparseAccuracy contrib.eager.nan_callback
+  contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
+  contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
+  contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
+  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+  contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
+  contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+  contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
   contrib.tensor_forest.client.eval_metrics.get_prediction_key
   contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
   contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator
@@ -1260,8 +1259,7 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
   distribute.cluster_resolver.GCEClusterResolver
   distribute.cluster_resolver.KubernetesClusterResolver
-  distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.CentralStorageStrategy
-  distribute.experimental.ParameterServerStrategy distribute.experimental.TPUStrategy
+  distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.TPUStrategy
   tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
   tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
@@ -1279,13 +1277,15 @@ train.distributed.cross_device_ops: contrib.distribute.AllReduceCrossDeviceOps
   contrib.distribute.CrossDeviceOps distribute.CrossDeviceOps distribute.HierarchicalCopyAllReduce
   distribute.NcclAllReduce distribute.ReductionToOneDevice
   distribute.experimental.CollectiveCommunication
+train.distributed.device_strategies: contrib.distribute.MirroredStrategy
+  contrib.distribute.OneDeviceStrategy distribute.MirroredStrategy distribute.OneDeviceStrategy
+train.distributed.parameter_server_strategy: contrib.distribute.ParameterServerStrategy
+  distribute.experimental.CentralStorageStrategy distribute.experimental.ParameterServerStrategy
 train.distributed.ray: distribute.ray.Worker distribute.ray.run
 train.distributed.server: distribute.Server train.Server
 train.distributed.strategy: contrib.distribute.DistributionStrategy
-  contrib.distribute.MirroredStrategy contrib.distribute.OneDeviceStrategy
-  contrib.distribute.ReplicaContext contrib.distribute.UpdateContext distribute.MirroredStrategy
-  distribute.OneDeviceStrategy distribute.ReplicaContext distribute.Strategy
-  distribute.StrategyExtended
+  contrib.distribute.ReplicaContext contrib.distribute.UpdateContext distribute.ReplicaContext
+  distribute.Strategy distribute.StrategyExtended
 train.distributed.strategy_context: contrib.distribute.get_cross_replica_context
   contrib.distribute.get_distribution_strategy contrib.distribute.get_loss_reduction
   contrib.distribute.get_replica_context contrib.distribute.get_strategy

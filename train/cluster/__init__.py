@@ -11,6 +11,7 @@ ON_DEMAND = (
         "call_threads",
         "collectives",
         "control_loops",
+        "host",
         "launch",
         "link",
         "link_client",

@@ -28,6 +28,7 @@ from .parted_run import Feeds, PartedRun, Registered, Step
 from .partition import Partitioner
 from .placement import Placer
 from .rendezvous import task_of
+from .rpc import PREFIX, task_addresses
 from .staged_run import StagedRun
 from .stages import staged
 from .task_session import TaskSession
@@ -50,27 +51,57 @@ _numbers = itertools.count()
 class Master:
     """The sessions of one task's clients."""
 
-    def __init__(self, worker: Worker, tasks: Sequence[str], peers: Callable[[str], Any]) -> None:
-        """tasks: of the cluster; peers(task) -> the channel to another task's worker."""
+    def __init__(
+        self,
+        worker: Worker,
+        tasks: Sequence[str],
+        peers: Callable[[str], Any],
+        peers_of: Callable[[Any], Callable[[str], Any]],
+    ) -> None:
+        """tasks: of the cluster; peers(task) -> the channel to another task's worker.
+
+        peers_of(ClusterDef) -> the same of a cluster that a session brings along.
+        """
         self.worker, self._tasks, self.peers = worker, list(tasks), peers
+        self._peers_of = peers_of
         self._lock = threading.Lock()
         self._sessions: dict[str, MasterSession] = {}
 
-    def create_session(self, graph_def: Any, config: Any) -> MasterSession:
-        """A session; it begins when all tasks have answered that it may use."""
-        if config.cluster_def.job:
-            raise errors.unimplemented(
-                "ConfigProto.cluster_def is not taken here: a cluster is what its servers were "
-                "given (tf.train.Server)."
-            )
-        others = self._others(config.device_filters)
-        devices = self.worker.devices() + self._devices(others)
+    def create_session(self, graph_def: Any, config: Any, target: str) -> MasterSession:
+        """A session; it begins when all tasks have answered that it may use.
+
+        target: where the client has found this master, for a cluster that it brings along.
+        """
+        master = self._within(config.cluster_def, target) if config.cluster_def.job else self
+        others = master._others(config.device_filters)
+        devices = master.worker.devices() + master._devices(others)
         handle = secrets.token_hex(8)
-        session = MasterSession(self, handle, others, devices, config)
+        session = MasterSession(master, handle, others, devices, config)
         session.create(graph_def)
         with self._lock:
             self._sessions[handle] = session
         return session
+
+    def _within(self, cluster: Any, target: str) -> Master:
+        """This master as a task of another cluster than that of its server.
+
+        Raises:
+            InvalidArgumentError: it is none of that cluster's tasks, or several, or the same.
+        """
+        tasks = task_addresses(cluster)
+        own = [task for task, at in tasks.items() if at == target.removeprefix(PREFIX)]
+        if len(own) != 1:
+            count = "multiple matching tasks that correspond" if own else "no task that corresponds"
+            raise errors.invalid(
+                f"Found {count} to the master. Master target: '{target}'. ClusterDef: {cluster}"
+            )
+        if own[0] == self.worker.task:
+            raise errors.invalid(
+                "The ClusterSpec names the job and task index to be the same names that were "
+                f"provided when the server booted. This is currently not allowed. Task: {own[0]}"
+            )
+        peers = self._peers_of(cluster)
+        return Master(self.worker.known_as(own[0], peers), list(tasks), peers, self._peers_of)
 
     def _others(self, filters: Sequence[str]) -> list[str]:
         """The other tasks, as far as device filters let a session see them."""
@@ -97,6 +128,9 @@ class Master:
                 log.info("CreateSession still waiting for response from worker: %s", task)
             attributes = peer.outcome(call).device_attributes
             self.worker.note_kin(task, attributes)
+            for one in attributes:
+                # By the name that this cluster has for the task.
+                one.name = task + one.name[one.name.index("/device:") :]
             found += attributes
         return found
 
@@ -166,12 +200,21 @@ class MasterSession:
 
     def create(self, graph_def: Any) -> None:
         """Begins the session on all tasks."""
-        isolated = self._config.isolate_session_state
+        cluster = self._config.cluster_def
+        is_shared = self._config.experimental.share_session_state_in_clusterspec_propagation
+        isolated = self._config.isolate_session_state or bool(cluster.job and not is_shared)
         self._worker.create_session(self.handle, isolated)
-        request = protos.CreateWorkerSessionRequest(
-            session_handle=self.handle, isolate_session_state=isolated
-        )
         for task in self._others:
+            request = protos.CreateWorkerSessionRequest(
+                session_handle=self.handle, isolate_session_state=isolated
+            )
+            if cluster.job:
+                job, _, number, *_ = parse_device(task)
+                request.server_def.CopyFrom(
+                    protos.ServerDef(
+                        cluster=cluster, protocol="grpc", job_name=job, task_index=number
+                    )
+                )
             self._master.peers(task).call("CreateWorkerSession", request)
         own = self._worker.session(self.handle)
         self._engine = TaskSession(

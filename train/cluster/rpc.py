@@ -8,6 +8,7 @@ TensorFlow leaves out the package: `/tensorflow.MasterService/RunStep`.
 from __future__ import annotations
 
 import functools
+import ipaddress
 import re
 import socket
 from collections.abc import Callable
@@ -201,13 +202,13 @@ def tell_link(context: Any, name: str) -> None:
         context.set_trailing_metadata(((_LINK, name),))
 
 
-def listen(server: Any, address: str, own: Credentials) -> int:
+def listen(server: Any, address: str, own: Credentials, task: str) -> int:
     """Has a server listen at all that "host:port" stands for; the port.
 
     (gRPC by itself is content with one of a name's addresses: who is at another one would then
     answer some of the clients.)
 
-    own: what others have to show.
+    own: what others have to show; task: whose server it is.
 
     Raises:
         UnknownError: the port is taken.
@@ -220,7 +221,8 @@ def listen(server: Any, address: str, own: Credentials) -> int:
             if not port:
                 raise RuntimeError(f"no port at {one}")
     except (RuntimeError, OSError) as error:
-        raise errors.unknown(f"Could not start gRPC server: {error}") from None
+        text = f"Could not start gRPC server of {task} at {address}: {error}"
+        raise errors.unknown(text) from None
     return port
 
 
@@ -238,6 +240,22 @@ def _addresses_of(host: str) -> list[str]:
     return list(dict.fromkeys(found)) or [host]
 
 
+def is_reachable(address: str) -> bool:
+    """Whether who listens at "host:port" may be reached from other machines."""
+    host = address.rpartition(":")[0].strip("[]")
+    places = [one.strip("[]").partition("%")[0] for one in _addresses_of(host)]
+    return not all(ipaddress.ip_address(place).is_loopback for place in places)
+
+
 def options() -> tuple[tuple[str, int], ...]:
     """What servers set, as channels do."""
     return _OPTIONS
+
+
+def task_addresses(cluster: Any) -> dict[str, str]:
+    """The addresses of a ClusterDef's tasks, by their names."""
+    return {
+        f"/job:{job.name}/replica:0/task:{number}": address
+        for job in cluster.job
+        for number, address in sorted(job.tasks.items())
+    }

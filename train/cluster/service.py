@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The services of a task: what each call does, and the gRPC server that listens for them."""
+"""The services of a task: what each call does."""
 
 from __future__ import annotations
 
-import functools
 import re
-import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine import errors
-from ...engine.session.state import Resources
 from ...io import protos
-from . import link, rpc
-from .call_threads import CallThreads
-from .credentials import credentials
-from .link_client import PART, STEP, Told
-from .link_server import Answer, LinkCall, LinkServer
+from .link_client import Told
+from .link_server import Answer, LinkCall
 from .master import Master
 from .parted_run import Step
 from .rendezvous import of_task
@@ -26,8 +20,6 @@ from .tensor_messages import decoded, encoded
 from .trace import Trace, wanted_of
 from .worker import Worker
 
-# Seconds in which the last tensors of collectives reach the other members.
-_GRACE = 0.5
 # gRPC has a number for waiting without end.
 _ENDLESS = 1e8
 # As our errors name a node, and as TensorFlow's clients look for it.
@@ -78,7 +70,7 @@ class MasterService:
 
     def CreateSession(self, request: Any, call: Call) -> Any:
         """Begins a session."""
-        session = self._master.create_session(request.graph_def, request.config)
+        session = self._master.create_session(request.graph_def, request.config, request.target)
         return protos.CreateSessionResponse(
             session_handle=session.handle, graph_version=session.version
         )
@@ -213,9 +205,12 @@ class WorkerService:
 
     def CreateWorkerSession(self, request: Any, call: Call) -> Any:
         """Begins a client's session on this task."""
-        cluster = request.server_def.cluster
-        peers = self._peers_of(cluster) if cluster.job else None
-        self._worker.create_session(request.session_handle, request.isolate_session_state, peers)
+        given = request.server_def
+        owner = None
+        if given.cluster.job:
+            task = f"/job:{given.job_name}/replica:0/task:{given.task_index}"
+            owner = self._worker.known_as(task, self._peers_of(given.cluster))
+        self._worker.create_session(request.session_handle, request.isolate_session_state, owner)
         return protos.CreateWorkerSessionResponse()
 
     def DeleteWorkerSession(self, request: Any, call: Call) -> Any:
@@ -305,7 +300,10 @@ class WorkerService:
     def _failure(self, raised: Exception) -> tuple[int, str]:
         """The code and text of what a part failed with; masters say themselves of which task."""
         error = as_error(raised)
-        return error.error_code, wire_text(error).removeprefix(f"From {self._worker.task}:\n")
+        text = wire_text(error)
+        for name in self._worker.names:
+            text = text.removeprefix(f"From {name}:\n")
+        return error.error_code, text
 
     def CleanupGraph(self, request: Any, call: Call) -> Any:
         """Forgets a step."""
@@ -380,117 +378,3 @@ class InProcess:
             return getattr(self._service, name)(request, Call())
         except errors.OpError as error:
             raise errors.make_error(None, None, wire_text(error), error.error_code) from error
-
-
-class Host:
-    """A task that listens: its worker, its master, and the channels to others."""
-
-    def __init__(self, task: str, tasks: Mapping[str, str], address: str) -> None:
-        """tasks: addresses by task; address: where to listen, the port 0 for any that is free."""
-        self._grpc = rpc.grpc()
-        self._channels: dict[str, rpc.Channel] = {}
-        self._lock = threading.Lock()
-        self._threads = CallThreads("numbaflow-task")
-        self._server = self._grpc.server(self._threads, options=rpc.options())
-        self._own = credentials()
-        self.port = rpc.listen(self._server, address, self._own)
-        self.resources = Resources(task)
-        peers = self._peers(tasks)
-        self.worker = Worker(task, secrets.randbits(63) | 1, self.resources, peers)
-        self.worker.leads = leading(tasks)
-        self.master = Master(self.worker, list(tasks), peers)
-        self.master_service = MasterService(self.master)
-        worker_service = WorkerService(self.worker, self._peers_of)
-        makers = {STEP: self.master_service.told_step, PART: worker_service.told_part}
-        self._link = LinkServer(makers, _failure) if link.is_possible() else None
-        self._server.add_generic_rpc_handlers(
-            (
-                self._handler(rpc.MASTER, self.master_service),
-                self._handler(rpc.WORKER, worker_service),
-            )
-        )
-
-    def start(self) -> None:
-        """Begins to listen."""
-        if self._link is not None:
-            self._link.start()
-        self._server.start()
-
-    def stop(self) -> None:
-        """Ends listening, and what is under way."""
-        # (What others have asked for may still be on its way to them.)
-        self._server.stop(_GRACE).wait() if self.worker.linger() else self._server.stop(None)
-        if self._link is not None:
-            self._link.stop()
-        for channel in self._channels.values():
-            channel.close()
-        self._threads.shutdown()
-
-    def _peers(self, tasks: Mapping[str, str]) -> Callable[[str], rpc.Channel]:
-        return lambda task: self._channel(tasks[task])
-
-    def _peers_of(self, cluster: Any) -> Callable[[str], rpc.Channel]:
-        return self._peers(task_addresses(cluster))
-
-    def _channel(self, address: str) -> rpc.Channel:
-        found = self._channels.get(address)
-        if found is None:
-            with self._lock:
-                found = self._channels.get(address) or rpc.Channel(address, rpc.WORKER, self._own)
-                self._channels[address] = found
-        return found
-
-    def _handler(self, service: str, implementation: Any) -> Any:
-        """The calls of a service, for the server."""
-        handlers = {}
-        for name, method in rpc.methods(service).items():
-            function = getattr(implementation, name, None) or functools.partial(_refused, name)
-            handlers[name] = self._grpc.unary_unary_rpc_method_handler(
-                functools.partial(self._serve, function),
-                request_deserializer=method.request.FromString,
-                response_serializer=_serialized,
-            )
-        return self._grpc.method_handlers_generic_handler(f"tensorflow.{service}", handlers)
-
-    def _serve(self, function: Callable[[Any, Call], Any], request: Any, context: Any) -> Any:
-        try:
-            self._own.require(context.invocation_metadata())
-            if self._link is not None:
-                rpc.tell_link(context, self._link.name)
-            return function(request, Call(context))
-        except Exception as raised:
-            error = as_error(raised)
-            code = next(c for c in self._grpc.StatusCode if c.value[0] == error.error_code)
-            context.abort(code, wire_text(error))
-
-
-def task_addresses(cluster: Any) -> dict[str, str]:
-    """The addresses of a ClusterDef's tasks, by their names."""
-    return {
-        f"/job:{job.name}/replica:0/task:{number}": address
-        for job in cluster.job
-        for number, address in sorted(job.tasks.items())
-    }
-
-
-def leading(tasks: Iterable[str]) -> str:
-    """The task that leads groups of collectives: the chief, or else the first worker."""
-    known = sorted(tasks)
-    for job in ("chief", "worker"):
-        found = [task for task in known if task.startswith(f"/job:{job}/")]
-        if found:
-            return found[0]
-    return known[0]
-
-
-def _refused(name: str, request: Any, call: Call) -> Any:
-    raise errors.unimplemented(f"{name} is not answered here.")
-
-
-def _failure(raised: Exception) -> tuple[int, str]:
-    error = as_error(raised)
-    return error.error_code, wire_text(error)
-
-
-def _serialized(response: Any) -> bytes:
-    return response if type(response) is bytes else response.SerializeToString()

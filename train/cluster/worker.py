@@ -45,6 +45,8 @@ _KIN = "numbaflow"
 class WorkerSession:
     """What a client's session has on a worker: state, perhaps its own, and the other tasks."""
 
+    # The worker by the name that the session's cluster has for it.
+    owner: Worker
     resources: Resources
     peers: Callable[[str], rpc.Channel]
     states: dict[Any, Any] = field(default_factory=dict)
@@ -146,7 +148,7 @@ class RegisteredGraph:
     """A part of a graph: what runs it, its feeds and fetches by their keys."""
 
     def __init__(self, worker: Worker, session: WorkerSession, graph_def: Any, config: Any) -> None:
-        self._task, self.graph = worker.task, RuntimeGraph()
+        self.task, self.graph = worker.task, RuntimeGraph()
         extend_graph(self.graph, graph_def)
         self.session = TaskSession(
             self.graph, worker.task, session.resources, session.states, config
@@ -193,7 +195,7 @@ class RegisteredGraph:
                 results = self.run([given[key] for key in self.feeds])
             else:
                 fed = {tensor: given[key] for key, tensor in self.feeds.items()}
-                results = trace.of_run(self.session, self._task, self._tensors, self._sinks, fed)
+                results = trace.of_run(self.session, self.task, self._tensors, self._sinks, fed)
         found = dict(zip(self._tensors, results))
         return {key: found[self.fetches[key]] for key in wanted}
 
@@ -206,20 +208,40 @@ class Worker:
     """One task: its devices, state, sessions and steps."""
 
     def __init__(
-        self, task: str, incarnation: int, resources: Resources, peers: Callable[[str], Any]
+        self,
+        task: str,
+        incarnation: int,
+        resources: Resources,
+        peers: Callable[[str], Any],
+        processors: int = 1,
     ) -> None:
-        """peers(task) -> the channel to another task's worker."""
+        """peers(task) -> the channel to another task's worker.
+
+        processors: how many devices it says that it has, which are all this process.
+        """
         self.task, self.incarnation, self.resources = task, incarnation, resources
-        self.device = f"{task}/device:CPU:0"
+        self.device, self.processors = f"{task}/device:CPU:0", processors
         self.steps = Steps()
         self._lock = threading.Lock()
-        self._shared = WorkerSession(resources, peers)
+        self._shared = WorkerSession(self, resources, peers)
+        # All names that clusters have for it.
+        self.names = {task}
         self._sessions: dict[str, WorkerSession] = {}
         self._numbers = itertools.count(1)
         self._kin: set[str] = set()
         # Groups of collectives: who leads them, and what it needs to.
         self.leader, self.leads = Leader(), task
         self._exchanges: set[int] = set()
+
+    def known_as(self, task: str, peers: Callable[[str], Any]) -> Worker:
+        """The same worker by another name, of a cluster that a session has brought along.
+
+        It has the same state, and the steps that other tasks ask this one for.
+        """
+        other = Worker(task, self.incarnation, self.resources, peers, self.processors)
+        other.steps, other.names = self.steps, self.names
+        self.names.add(task)
+        return other
 
     def member(self, device: str) -> Member:
         """A device of any task as a member of a group."""
@@ -236,12 +258,13 @@ class Worker:
         """DeviceAttributes of this task's devices."""
         return [
             protos.DeviceAttributes(
-                name=self.device,
+                name=f"{self.task}/device:CPU:{number}",
                 device_type="CPU",
                 memory_limit=256 << 20,
                 incarnation=self.incarnation,
                 physical_device_desc=_KIN,
             )
+            for number in range(self.processors)
         ]
 
     def note_kin(self, task: str, devices: Sequence[Any]) -> None:
@@ -253,10 +276,14 @@ class Worker:
         """Whether another task is of this package."""
         return task in self._kin
 
-    def create_session(self, handle: str, isolated: bool, peers: Any = None) -> None:
-        """A client's session, with state of its own or that of the task."""
-        resources = Resources(self.task) if isolated else self.resources
-        session = WorkerSession(resources, peers or self._shared.peers)
+    def create_session(self, handle: str, isolated: bool, owner: Worker | None = None) -> None:
+        """A client's session, with state of its own or that of the task.
+
+        owner: this worker as the session knows it, if by another name.
+        """
+        owner = owner or self
+        resources = Resources(owner.task) if isolated else owner.resources
+        session = WorkerSession(owner, resources, owner._shared.peers)
         with self._lock:
             if handle in self._sessions:
                 raise errors.already_exists(f"Session {handle} exists already.")
@@ -283,7 +310,7 @@ class Worker:
 
     def register(self, session: WorkerSession, graph_def: Any, config: Any = None) -> str:
         """Takes a part of a graph; the handle by which it is run."""
-        graph = RegisteredGraph(self, session, graph_def, config)
+        graph = RegisteredGraph(session.owner, session, graph_def, config)
         handle = f"{next(self._numbers):016x}"
         session.graphs[handle] = graph
         return handle
@@ -311,7 +338,7 @@ class Worker:
         try:
             return graph(step, rendezvous, given, wanted, seconds, trace)
         except errors.OpError as raised:
-            error = of_task(raised, self.task)
+            error = of_task(raised, graph.task)
             rendezvous.abort(error)
             raise rendezvous.error or error from raised
 
@@ -347,7 +374,7 @@ class Worker:
     def receive(self, step: int, key: str) -> Future:
         """A tensor of this task for another one: its future, of the bytes of a response."""
         source, incarnation, *_ = key.split(";")
-        if task_of(source) != self.task:
+        if task_of(source) not in self.names:
             raise errors.internal(f"{key} is not a tensor of {self.task}")
         if int(incarnation, 16) != self.incarnation:
             raise errors.aborted(

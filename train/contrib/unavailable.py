@@ -101,9 +101,7 @@ TABLE = {
         contrib.tensor_forest.tensor_forest.RandomForestGraphs
     """,
     _SEVERAL: """
-        contrib.distribute.ParameterServerStrategy contrib.distribute.MultiWorkerAllReduce
-        distribute.experimental.CentralStorageStrategy
-        distribute.experimental.ParameterServerStrategy
+        contrib.distribute.MultiWorkerAllReduce
     """,
 }
 

@@ -111,7 +111,8 @@ class Server:
             raise errors.not_found(
                 f"No server factory registered for the given ServerDef: {self._server_def}"
             )
-        from ..cluster.service import Host, task_addresses
+        from ..cluster.host import Host
+        from ..cluster.rpc import task_addresses
 
         task = f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
         tasks = task_addresses(self._server_def.cluster)
@@ -120,7 +121,8 @@ class Server:
                 f"Task {self._server_def.task_index} is not defined in job "
                 f'"{self._server_def.job_name}"'
             )
-        self._host = Host(task, tasks, _listening(tasks[task]))
+        processors = self._server_def.default_session_config.device_count.get("CPU", 1)
+        self._host = Host(task, tasks, _listening(tasks[task]), max(processors, 1))
         # Before the interpreter is taken apart, where this lives until then.
         weakref.finalize(self, self._host.stop)
         self._is_alone = len(tasks) == 1
@@ -152,7 +154,7 @@ class Server:
 
     def runtime(self, graph: Graph, config: Any) -> Any:
         """What a session of this process runs on: the server's state, or its master."""
-        # (Of a cluster that a session brings along the master says that it does not run here.)
+        # (A cluster that a session brings along is the master's business.)
         if self._is_alone and not (config is not None and config.cluster_def.job):
             return self._host.resources
         from ..cluster.remote_session import RemoteSession

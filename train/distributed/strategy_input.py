@@ -49,9 +49,9 @@ class InputContext:
         return global_batch_size // self.num_replicas_in_sync
 
 
-def input_of(input_fn: Callable[[InputContext], Any]) -> Any:
+def input_of(input_fn: Callable[[InputContext], Any], context: InputContext | None = None) -> Any:
     """What an input function gives."""
-    found = input_fn(InputContext())
+    found = input_fn(InputContext() if context is None else context)
     if not isinstance(found, DatasetV2) and not callable(found):
         raise ValueError("input_fn must return a tf.data.Dataset or a callable.")
     return found

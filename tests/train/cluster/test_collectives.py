@@ -11,7 +11,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops import collective
 from numbaflow.train.cluster import collectives
-from numbaflow.train.cluster.service import leading
+from numbaflow.train.cluster.host import leading
 
 pytestmark = pytest.mark.cpu
 TASKS = ("/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1")

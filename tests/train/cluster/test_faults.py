@@ -1,20 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of training when processes are killed, stopped or cut off: real ones, real signals.
-
-Each worker counts in a variable of its own on the parameter server what it has added, and tells
-every addition that was acknowledged; so an update that is lost or applied twice shows.
-"""
+"""What becomes of training when real processes are killed, stopped or cut off by real signals."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import socket
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +18,8 @@ import pytest
 import numbaflow as tf
 from numbaflow.train.cluster import launch, link
 
+from .fault_tasks import JOIN, Cluster, Process, Squatter, until
+
 pytestmark = [
     pytest.mark.process,
     pytest.mark.cpu,
@@ -35,140 +29,30 @@ pytestmark = [
 ROUNDS = pytest.mark.parametrize(
     "rounds", [pytest.param(1, id="once"), pytest.param(50, id="often", marks=pytest.mark.deep)]
 )
-# Longer than anything may take, on a machine that does much else.
-DEADLINE = 60.0
-
-SERVE = """
-import json, sys
-import numbaflow as tf
-cluster, job, task = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-server = tf.train.Server(cluster, job_name=job, task_index=task)
-print("ready", flush=True)
-"""
-JOIN = SERVE + "server.join()\n"
-# Adds one, again and again, and says how often it began and how often it was told that it is done.
-ADD = (
-    SERVE
-    + """
-with tf.device("/job:ps/task:0"):
-    count = tf.get_variable("count%d" % task, [], tf.int64, tf.zeros_initializer())
-with tf.device("/job:worker/task:%d" % task):
-    one = tf.identity(tf.placeholder_with_default(tf.constant(1, tf.int64), []))
-add = count.assign_add(one)
-filters = ["/job:ps", "/job:worker/task:%d" % task]
-config = tf.ConfigProto(device_filters=filters, operation_timeout_in_ms=int(sys.argv[4]))
-with tf.Session(server.target, config=config) as sess:
-    if not sess.run(tf.is_variable_initialized(count)):
-        sess.run(count.initializer)
-    while True:
-        print("began", flush=True)
-        try:
-            sess.run(add)
-            print("done", flush=True)
-        except tf.errors.OpError as error:
-            print("failed", type(error).__name__, str(error).replace("\\n", " "), flush=True)
-"""
-)
+# Seconds that a process stands still: a few in every test run, as many as hurt when there is time.
+_STOPPED = {1: 0.5, 50: 20.0}
 
 
-class Process:
-    """A task, with the lines that it has printed."""
-
-    def __init__(self, program: str, cluster: Any, job: str, task: int, *more: str) -> None:
-        arguments = [json.dumps(cluster), job, str(task), *more]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.lines: list[str] = []
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-        until(lambda: "ready" in self.lines or self.process.poll() is not None)
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout as lines:
-            self.lines.extend(line.rstrip("\n") for line in iter(lines.readline, ""))
-
-    def count(self, word: str) -> int:
-        """How many lines begin with a word."""
-        return sum(line.startswith(word) for line in list(self.lines))
-
-    def goes_on(self, word: str = "done", much: int = 5) -> None:
-        """Waits for so many lines more."""
-        before = self.count(word)
-        until(lambda: self.count(word) >= before + much)
-
-    def send(self, number: int) -> None:
-        """Sends a signal."""
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        """Ends it at once; all that it has printed is known then."""
-        self.process.kill()
-        self.process.wait()
-        self._thread.join()
-
-
-def until(condition: Any) -> None:
-    """Waits for a condition."""
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "it hangs"
-        time.sleep(0.005)
-
-
-class Cluster:
-    """A parameter server and two workers."""
-
-    def __init__(self, milliseconds: int = 0) -> None:
-        hosts = [f"localhost:{port}" for port in launch.free_ports(3)]
-        self.spec, self._more = {"ps": hosts[:1], "worker": hosts[1:]}, str(milliseconds)
-        self.ps = Process(JOIN, self.spec, "ps", 0)
-        self.workers = [self.worker(task) for task in range(2)]
-        # What was acknowledged, and what may have been done, by workers that are gone.
-        self._done, self._maybe = [0, 0], [0, 0]
-
-    def worker(self, task: int) -> Process:
-        """Starts a worker."""
-        return Process(ADD, self.spec, "worker", task, self._more)
-
-    def forget(self, task: int) -> None:
-        """Kills a worker, and keeps what it has done."""
-        worker = self.workers[task]
-        worker.kill()
-        self._done[task] += worker.count("done")
-        self._maybe[task] += worker.count("began") - worker.count("done")
-
-    def check(self) -> None:
-        """Every addition that was acknowledged is there, and none is there twice."""
-        for task in range(2):
-            self.forget(task)
-        with tf.Graph().as_default(), tf.device("/job:ps/task:0"):
-            counts = [tf.get_variable(f"count{i}", [], tf.int64) for i in range(2)]
-            config = tf.ConfigProto(device_filters=["/job:ps"])
-            with tf.Session(f"grpc://{self.spec['ps'][0]}", config=config) as sess:
-                # What a worker began that was killed may be under way still.
-                found: list[int] = sess.run(counts)
-        for count, done, maybe in zip(found, self._done, self._maybe, strict=True):
-            assert done <= count <= done + maybe
-
-    def close(self) -> None:
-        """Ends all."""
-        for one in (*self.workers, self.ps):
-            one.kill()
+def _running(**given: Any) -> Iterator[Cluster]:
+    made = Cluster(**given)
+    try:
+        for worker in made.workers:
+            worker.goes_on()
+        yield made
+    finally:
+        made.close()
 
 
 @pytest.fixture
 def running() -> Iterator[Cluster]:
     """A cluster whose workers add."""
-    made = Cluster()
-    for worker in made.workers:
-        worker.goes_on()
-    yield made
-    made.close()
+    yield from _running()
+
+
+@pytest.fixture
+def cut_off() -> Iterator[Cluster]:
+    """One whose workers reach the parameter server over gRPC, by what may cut connections."""
+    yield from _running(is_cut=True)
 
 
 @ROUNDS
@@ -192,12 +76,11 @@ def test_a_parameter_server_that_is_killed_is_named(running: Cluster, rounds: in
             kinds = {line.split()[1] for line in worker.lines if line.startswith("failed")}
             assert kinds <= {"UnavailableError", "AbortedError"}
             assert any("/job:ps/replica:0/task:0" in line for line in worker.lines)
-        running.ps = Process(JOIN, running.spec, "ps", 0)
-        for task in range(2):
-            # It has lost the variables: sessions that know of them begin anew.
-            running.workers[task].kill()
-            running.workers[task] = running.worker(task)
-            running.workers[task].goes_on()
+        running.ps = running.server()
+        # It has lost the variables: sessions that know of them begin anew.
+        running.begin_anew()
+        for worker in running.workers:
+            worker.goes_on()
     running.check()
 
 
@@ -207,11 +90,27 @@ def test_a_parameter_server_that_stands_still_goes_on(running: Cluster, rounds: 
         running.ps.send(signal.SIGSTOP)
         time.sleep(0.3)
         counts = [worker.count("done") for worker in running.workers]
-        time.sleep(0.3 if rounds == 1 else 20)
+        time.sleep(_STOPPED[rounds] / 2)
         assert counts == [worker.count("done") for worker in running.workers]
         running.ps.send(signal.SIGCONT)
         for worker in running.workers:
             worker.goes_on()
+    assert not any(worker.count("failed") for worker in running.workers)
+    running.check()
+
+
+@ROUNDS
+def test_a_worker_that_stands_still_holds_up_nobody(running: Cluster, rounds: int) -> None:
+    for number in range(rounds):
+        stopped, other = running.workers[number % 2], running.workers[1 - number % 2]
+        time.sleep(random.random() / 20)
+        stopped.send(signal.SIGSTOP)
+        end = time.monotonic() + _STOPPED[rounds]
+        while time.monotonic() < end:
+            other.goes_on()
+        stopped.send(signal.SIGCONT)
+        stopped.goes_on()
+    assert not any(worker.count("failed") for worker in running.workers)
     running.check()
 
 
@@ -235,8 +134,67 @@ def test_a_port_that_is_taken_is_an_error() -> None:
         taken.bind(("localhost", 0))
         taken.listen()
         address = f"localhost:{taken.getsockname()[1]}"
-        with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
+        with pytest.raises(
+            tf.errors.UnknownError,
+            match=f"Could not start gRPC server.*/job:local/replica:0/task:0.*{address}",
+        ):
             tf.train.Server({"local": [address]})
+
+
+@ROUNDS
+def test_a_task_whose_port_is_taken_ends(running: Cluster, rounds: int) -> None:
+    draws = random.Random(rounds)
+    port = int(running.spec["ps"][0].rpartition(":")[2])
+    for _ in range(rounds):
+        running.ps.kill()
+        squatter = Squatter(port, draws)
+        try:
+            refused = Process(JOIN, running.spec, "ps", 0)
+            assert refused.ended() == 1
+            assert "Could not start gRPC server" in refused.complaints[-1]
+            assert "/job:ps/replica:0/task:0" in refused.complaints[-1]
+            for worker in running.workers:
+                worker.goes_on("failed", 1)
+        finally:
+            squatter.close()
+        running.ps = running.server()
+        running.begin_anew()
+        for worker in running.workers:
+            worker.goes_on()
+    running.check()
+
+
+@ROUNDS
+def test_a_message_that_is_cut_is_a_failure_of_one_run(cut_off: Cluster, rounds: int) -> None:
+    cutter, draws = cut_off.cutter, random.Random(rounds)
+    assert cutter is not None
+    for _ in range(rounds):
+        cutter.cut_after(draws.randrange(3000))
+        until(lambda: not cutter.is_due)
+        for worker in cut_off.workers:
+            worker.goes_on()
+    for worker in cut_off.workers:
+        failed = [line for line in worker.lines if line.startswith("failed")]
+        assert all("UnavailableError" in line for line in failed), failed[:3]
+        assert all("/job:ps/replica:0/task:0" in line for line in failed), failed[:3]
+    assert any(worker.count("failed") for worker in cut_off.workers)
+    cut_off.check()
+
+
+@pytest.mark.skipif(not link.is_possible(), reason="processes of a machine are not linked here")
+@ROUNDS
+def test_a_link_that_is_cut_is_a_failure_of_one_run(running: Cluster, rounds: int) -> None:
+    for _ in range(rounds):
+        for _ in range(10):
+            time.sleep(random.random() / 50)
+            running.ps.send(signal.SIGUSR1)
+        for worker in running.workers:
+            worker.goes_on()
+    for worker in running.workers:
+        failed = [line for line in worker.lines if line.startswith("failed")]
+        assert all("UnavailableError" in line for line in failed), failed[:3]
+        assert all("/job:ps/replica:0/task:0" in line for line in failed), failed[:3]
+    running.check()
 
 
 def test_messages_that_are_cut_harm_nobody_else(running: Cluster) -> None:
@@ -269,6 +227,7 @@ import tensorflow as tf
 tf.flags.DEFINE_string("job_name", "", "")
 tf.flags.DEFINE_string("folder", "", "")
 tf.flags.DEFINE_integer("task_index", 0, "")
+tf.flags.DEFINE_integer("steps", 0, "")
 tf.flags.DEFINE_list("ps_hosts", [], "")
 tf.flags.DEFINE_list("worker_hosts", [], "")
 FLAGS = tf.flags.FLAGS
@@ -292,7 +251,7 @@ def main(_):
             master=server.target, is_chief=FLAGS.task_index == 0,
             checkpoint_dir=FLAGS.folder, save_checkpoint_steps=20, save_summaries_steps=None,
             config=tf.ConfigProto(device_filters=filters),
-            hooks=[tf.train.StopAtStepHook(last_step=160)]) as sess:
+            hooks=[tf.train.StopAtStepHook(last_step=FLAGS.steps)]) as sess:
         while not sess.should_stop():
             now, value = sess.run([step, x, train])[:2]
             if now % 20 == 0:
@@ -306,10 +265,11 @@ tf.app.run(main)
 
 
 class _Killing(launch.LocalEngine):
-    """Kills tasks of a job, once each, when the training has gone on for a while."""
+    """Kills a task, again and again, whenever the training has gone on for a while."""
 
-    def __init__(self, job: str, index: int) -> None:
-        self._victim, self._is_done = launch.Task(job, index), False
+    def __init__(self, job: str, index: int, at: Sequence[int]) -> None:
+        """at: the steps at which it does."""
+        self._victim, self._at = launch.Task(job, index), list(at)
         self.started: dict[launch.Task, Any] = {}
 
     def start(
@@ -317,29 +277,42 @@ class _Killing(launch.LocalEngine):
     ) -> launch.Running:
         def told(line: str) -> None:
             say(line)
-            if line == "step 60" and not self._is_done:
-                self._is_done = True
-                self.started[self._victim]._signal(signal.SIGKILL)
+            word, _, step = line.partition(" ")
+            # Of a worker its own lines say that it is there again.
+            tells = word == "step" and (task == self._victim or self._victim.job == "ps")
+            victim = self.started[self._victim]
+            if tells and self._at and int(step) >= self._at[0] and victim.poll() is None:
+                del self._at[0]
+                victim._signal(signal.SIGKILL)
 
         self.started[task] = super().start(task, arguments, variables, told)
         return self.started[task]
 
 
+@pytest.mark.parametrize("rounds", [1, pytest.param(50, marks=pytest.mark.deep)])
 @pytest.mark.parametrize(
     ("job", "index"),
-    [
-        ("ps", 0),
-        pytest.param("worker", 0, marks=pytest.mark.deep),
-        pytest.param("worker", 1, marks=pytest.mark.deep),
-    ],
+    [("ps", 0), ("worker", 0), pytest.param("worker", 1, marks=pytest.mark.deep)],
+    ids=["ps", "chief", "worker"],
 )
-def test_training_goes_on_from_the_checkpoint(job: str, index: int, tmp_path: Path) -> None:
+def test_training_goes_on_from_the_checkpoint(
+    job: str, index: int, rounds: int, tmp_path: Path
+) -> None:
     (tmp_path / "program.py").write_text(TRAIN)
     lines: list[str] = []
-    arguments = [str(tmp_path / "program.py"), f"--folder={tmp_path / 'model'}"]
+    # Some way apart, as a chief that comes back restores the last checkpoint.
+    at = [60 + 60 * i for i in range(rounds)]
+    arguments = [f"--folder={tmp_path / 'model'}", f"--steps={at[-1] + 100}"]
+    engine = _Killing(job, index, at)
     code = launch.launch(
-        _Killing(job, index), launch.tasks_of(1, 2), arguments, grace=2.0, say=lines.append
+        engine,
+        launch.tasks_of(1, 2),
+        [str(tmp_path / "program.py"), *arguments],
+        restarts=rounds,
+        grace=2.0,
+        say=lines.append,
     )
     assert code == 0, lines
-    assert f"[{job} {index}] ended with signal SIGKILL; it is started again (1 of 3)" in lines
+    killed = f"[{job} {index}] ended with signal SIGKILL; it is started again"
+    assert sum(line.startswith(killed) for line in lines) == rounds, lines
     assert "[worker 0] trained to 3.00" in lines

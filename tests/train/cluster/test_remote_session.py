@@ -157,14 +157,3 @@ def test_graphs_of_clients_can_be_refused_files(target, tmp_path, monkeypatch):
             pytest.raises(tf.errors.PermissionDeniedError, match="read files"),
         ):
             session.run(content)
-
-
-def test_clusters_that_sessions_bring_along_are_refused(target):
-    config = tf.ConfigProto()
-    config.cluster_def.job.add(name="worker").tasks[0] = "localhost:1"
-    one = tf.constant(1)
-    with (
-        tf.Session(target, config=config) as session,
-        pytest.raises(tf.errors.UnimplementedError, match="cluster_def"),
-    ):
-        session.run(one)

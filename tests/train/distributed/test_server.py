@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import numbaflow as tf
+from numbaflow.train.cluster import host as hosts
 
 pytestmark = pytest.mark.pure
 
@@ -114,3 +115,19 @@ def test_cluster_specifications():
         spec.task_address("ps", 3)
     with pytest.raises(TypeError, match="must be a dictionary"):
         tf.train.ClusterSpec("ps")
+
+
+@pytest.mark.parametrize(
+    ("host", "is_open"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)]
+)
+def test_a_server_that_other_machines_reach_says_so(host, is_open, monkeypatch):
+    said = []
+    monkeypatch.setattr(hosts.log, "warning", lambda text, *given: said.append(text % given))
+    server = tf.train.Server({"local": [f"{host}:0"]}, start=False)
+    assert not said
+    server.start()
+    server._stop()
+    assert len(said) == is_open
+    if is_open:
+        assert "/job:local/replica:0/task:0 listens at 0.0.0.0:0" in said[0]
+        assert "can run any graph" in said[0] and "NUMBAFLOW_CLUSTER" in said[0]

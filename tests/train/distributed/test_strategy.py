@@ -92,7 +92,7 @@ def test_several_devices_are_refused_by_name() -> None:
     with pytest.raises(NotImplementedError, match="4 devices"):
         tf.contrib.distribute.MirroredStrategy(num_gpus=4)
     with pytest.raises(NotImplementedError, match="several machines"):
-        tf.distribute.experimental.ParameterServerStrategy()
+        tf.contrib.distribute.MultiWorkerAllReduce()
 
 
 def test_strategies_can_be_set_for_good() -> None:
