@@ -102,4 +102,4 @@ def substr_v2(
     name: str | None = None,
 ) -> Any:
     """`tf.strings.substr`."""
-    return tf.strings.substr(input, pos, len, name=name, unit=unit)
+    return tf.substr(input, pos, len, name=name, unit=unit)

@@ -417,7 +417,8 @@ class SlidingWindowDataset(WindowDataset):
 class _Windows(Stream):
     def __init__(self, dataset: WindowDataset, source: Stream) -> None:
         self._dataset, self._source = dataset, source
-        self._held: list[Element] = []
+        # Elements, or in their place what was raised when they were asked for.
+        self._held: list[Element | errors.OpError] = []
         # Elements to pass over before the next window, where windows lie far apart.
         self._ahead = 0
         self._is_over = False
@@ -430,7 +431,7 @@ class _Windows(Stream):
                 self._is_over = self._source.skip(self._ahead) < self._ahead
                 self._ahead = 0
             while not self._is_over and len(self._held) < whole:
-                element = self._source.next()
+                element = self._read()
                 if element is None:
                     self._is_over = True
                 else:
@@ -440,9 +441,24 @@ class _Windows(Stream):
         window = self._held[: whole : d.stride]
         self._ahead = max(0, d.shift - len(self._held))
         self._held = self._held[d.shift :]
-        return d.combined(window)
+        failed = [each for each in window if isinstance(each, errors.OpError)]
+        if failed:
+            raise failed[0]
+        return d.combined([each for each in window if not isinstance(each, errors.OpError)])
+
+    def _read(self) -> Element | errors.OpError | None:
+        """The next element, or what is wrong with it: no window may come to want it."""
+        try:
+            return self._source.next()
+        except (errors.CancelledError, errors.DeadlineExceededError):
+            raise
+        except errors.OpError as error:
+            return error
 
     def save(self) -> State:
+        failed = [each for each in self._held if isinstance(each, errors.OpError)]
+        if failed:
+            raise failed[0]
         return {
             "held": [list(element) for element in self._held],
             "ahead": self._ahead,
