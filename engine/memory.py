@@ -8,8 +8,7 @@ systems take their time to give fresh memory to a process.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,36 @@ _BLOCK = 1 << 23
 
 # Smaller pieces the C library keeps itself.
 _LEAST_KEPT = 1 << 17
-# So many bytes, in so many pieces, are kept at most.
-_MOST_KEPT, _MOST_PIECES = 1 << 26, 64
-_KEPT: deque[np.ndarray] = deque(maxlen=_MOST_PIECES)
+# So many bytes, of so many sizes, are kept at most.
+_MOST_KEPT, _MOST_SIZES = 1 << 26, 16
+# Sizes of pieces have so many leading bits, so that arrays of nearly one size share them.
+_LEADING = 4
+# By size the pieces that were given back, the last one last; sizes in the order they came up.
+_KEPT: dict[int, list[np.ndarray]] = {}
+
+
+def _keep(
+    piece: np.ndarray,
+    kept: dict[int, list[np.ndarray]] = _KEPT,
+    most: int = _MOST_KEPT,
+    sizes: int = _MOST_SIZES,
+) -> None:
+    """Keeps a piece; others go for it where there are too many, those of other sizes first.
+
+    No lock: this may run in the middle of anything.  What is kept may be a piece too much for a
+    moment, where threads do this at once.
+    """
+    size = piece.nbytes
+    if size not in kept and len(kept) >= sizes:
+        kept.clear()
+    pieces = kept.setdefault(size, [])
+    held = [(each, others) for each, others in list(kept.items()) if others is not pieces]
+    total = size + sum(each * len(others) for each, others in held) + size * len(pieces)
+    for each, others in [*held, (size, pieces)]:
+        while total > most and others:
+            total -= each
+            del others[:1]
+    pieces.append(piece)
 
 
 class _Lease:
@@ -39,25 +65,18 @@ class _Lease:
     def __array_interface__(self) -> dict[str, Any]:
         return {**self._piece.__array_interface__, "shape": (self._count,)}
 
-    def __del__(self, kept: deque[np.ndarray] = _KEPT, most: int = _MOST_KEPT) -> None:
-        # (No lock: this may run in the middle of anything.  What is kept may be a piece too much
-        # for a moment, where threads do this at once.)
-        if sum(piece.nbytes for piece in list(kept)) + self._piece.nbytes > most:
-            kept.clear()
-        kept.append(self._piece)
+    def __del__(self, keep: Callable[[np.ndarray], None] = _keep) -> None:
+        keep(self._piece)
 
 
-def _kept(count: int) -> np.ndarray | None:
-    """A piece of at least so many bytes, and not many more, that was kept."""
-    for _ in range(len(_KEPT)):
-        try:
-            piece = _KEPT.pop()
-        except IndexError:  # another thread took it
-            return None
-        if count <= piece.nbytes <= count + count // 4:
-            return piece
-        _KEPT.appendleft(piece)
-    return None
+def _piece_of(count: int) -> np.ndarray:
+    """A piece of at least so many bytes, and not many more: one that was kept, or a new one."""
+    shift = max(count.bit_length() - _LEADING, 0)
+    size = -(-count >> shift) << shift
+    try:
+        return _KEPT[size].pop()
+    except (KeyError, IndexError):
+        return np.empty(size, np.uint8)
 
 
 def recycled_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
@@ -66,8 +85,7 @@ def recycled_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     if dtype.hasobject or not _LEAST_KEPT <= size <= _MOST_KEPT // 2:
         return aligned_empty(tuple(shape), dtype)
     count = size + ALIGNMENT
-    piece = _kept(count)
-    block = np.asarray(_Lease(np.empty(count, np.uint8) if piece is None else piece, count))
+    block = np.asarray(_Lease(_piece_of(count), count))
     start = -block.ctypes.data % ALIGNMENT
     return block[start : start + size].view(dtype).reshape(shape)
 

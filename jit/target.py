@@ -48,6 +48,11 @@ class Target:
         """Whether instructions convert 16-bit floats; elsewhere LLVM would call a library."""
         return "+f16c" in self.enabled or self.machine == "aarch64"
 
+    @property
+    def has_checksums(self) -> bool:
+        """Whether an instruction computes CRC-32C (the word crc_of_word)."""
+        return self.machine == "x86_64" and "+sse4.2" in self.enabled
+
     def lanes(self, itemsize: int) -> int:
         """How many elements of `itemsize` bytes one vector holds."""
         return self.vector_bits // (8 * itemsize)

@@ -92,3 +92,14 @@ def serialize_many_sparse_v2(
 ) -> Any:
     """`tf.io.serialize_many_sparse`."""
     return tf.serialize_many_sparse(sp_input, name=name, out_type=out_type)
+
+
+def substr_v2(
+    input: TensorLike,
+    pos: TensorLike,
+    len: TensorLike,
+    unit: str = "BYTE",
+    name: str | None = None,
+) -> Any:
+    """`tf.strings.substr`."""
+    return tf.substr(input, pos, len, name=name, unit=unit)

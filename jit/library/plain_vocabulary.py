@@ -170,6 +170,17 @@ def futex(number: int, address: int, operation: int, value: int) -> int:
     return int(ctypes.CDLL(None).syscall(*call, last, last, last))
 
 
+def crc_of_word(crc: int, word: int) -> int:
+    """The CRC-32C (without its inversions) of what `crc` is that of and the eight bytes of a word.
+
+    The lowest byte comes first.  Only for processors that have an instruction for it.
+    """
+    crc = (int(crc) ^ int(word)) & (1 << 64) - 1
+    for _ in range(64):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
 def as_bytes(address: Address) -> Address:
     """The address of elements of any dtype as that of their bytes, to be copied."""
     return Address(address.place, "uint8")

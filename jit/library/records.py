@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from .. import target
 from . import records_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
 
 
 @cache
+def _kernel(aim: target.Target) -> LibraryKernel:
+    kernel = specialise("records", records_kernels.records, HARDWARE=aim.has_checksums)
+    return kernel.over(["uint8", "int64", "int64", "int64"])
+
+
 def records() -> LibraryKernel:
     """Finds records and holds them against their checksums."""
-    kernel = specialise("records", records_kernels.records)
-    return kernel.over(["uint8", "int64", "int64", "int64"])
+    return _kernel(target.current())
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .. import target
 from ..codegen.compile import compile_kernel
 from ..library.library_kernel import LibraryKernel
 
 _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
+
+# What was called before: by the kernel's identity it, its target, its code and how that is called.
+_CALLED: dict[int, tuple[LibraryKernel, target.Target, object, Callable[..., None]]] = {}
 
 
 def call(
@@ -25,5 +29,16 @@ def call(
         numbers: its parameters.
         rows: how many rows it goes over.
     """
-    block = np.array([*(array.ctypes.data for array in arrays), *numbers], np.int64)
-    _SIGNATURE(compile_kernel(kernel).address)(block.ctypes.data, 0, rows, 0, 1, 0)
+    places = [array.__array_interface__["data"][0] for array in arrays]
+    block = np.array([*places, *numbers], np.int64)
+    _function(kernel)(block.__array_interface__["data"][0], 0, rows, 0, 1, 0)
+
+
+def _function(kernel: LibraryKernel) -> Callable[..., None]:
+    """The kernel's code.  Finding it among all that was compiled takes longer than it may run."""
+    aim, known = target.current(), _CALLED.get(id(kernel))
+    if known is None or known[0] is not kernel or known[1] is not aim:
+        compiled = compile_kernel(kernel)
+        known = kernel, aim, compiled, _SIGNATURE(compiled.address)
+        _CALLED[id(kernel)] = known
+    return known[3]

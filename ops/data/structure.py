@@ -58,9 +58,27 @@ def spec_of(value: Any) -> TypeSpec | None:
         return TensorSpec(value.shape, value.dtype.base_dtype)
     if isinstance(value, IndexedSlices):
         return specs.type_spec_from_value(value)
+    if isinstance(value, list) and value:
+        return _spec_of_datasets(value)
     # (The ragged values that programs give are no tensors, and have theirs too.)
     found = getattr(value, "_type_spec", None)
     return found if isinstance(found, TypeSpec) else None
+
+
+def _spec_of_datasets(values: list[Any]) -> TypeSpec | None:
+    """The type of a list of datasets (or of such lists) as one tensor; None for other lists."""
+    from .dataset_spec import DatasetSpec
+
+    parts = [spec_of(value) for value in values]
+    merged = parts[0]
+    if not isinstance(merged, DatasetSpec) or None in parts:
+        return None
+    try:
+        for part in parts[1:]:
+            merged = merged.most_specific_compatible_type(part)
+    except ValueError:  # of elements of different types
+        return None
+    return merged._batch(len(values))
 
 
 def type_spec_from_value(element: Any, use_fallback: bool = True) -> Any:

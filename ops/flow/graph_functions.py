@@ -223,8 +223,8 @@ def _is_array(value: Any) -> bool:
 
 
 def _identity(value: Any) -> Any:
-    """The same value, behind the effects; operations and Python's values are handed on."""
-    if value is None or isinstance(value, (Operation, str, bytes)):
+    """The same value as a tensor, behind the effects; operations are handed on."""
+    if value is None or isinstance(value, Operation):
         return value
     return tf.identity(convert_to_tensor(value))
 

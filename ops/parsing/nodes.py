@@ -103,10 +103,8 @@ def _parse_example(
             f"Expected len(names) == len(serialized), but got: {len(named)} vs. {serialized.size}"
         )
     texts = _texts(serialized, "serialized")
-    attrs = c.op._attrs
-    dense = dense_features(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
-    check_defaults(dense)
-    return parse_batch(texts, named, sparse_features(sparse_keys, attrs["sparse_types"]), dense)
+    memory: _Wanted = c.kernel_state(_Wanted)
+    return parse_batch(texts, named, *memory.features(c, sparse_keys, dense_keys, defaults))
 
 
 def _parse_single_example(
@@ -115,6 +113,33 @@ def _parse_single_example(
     text = _text(serialized, "serialized")
     memory: _Single = c.kernel_state(_Single)
     return memory.parser(c, defaults)(text)
+
+
+class _Wanted:
+    """What a node looks for in batches; put together again when it is given other arrays."""
+
+    def __init__(self) -> None:
+        # Keys and defaults that were given last, and what was put together then.
+        self._last: tuple[list[Any], list[Any], tuple[list[Sparse], list[Dense]]] | None = None
+
+    def features(
+        self,
+        c: KernelContext,
+        sparse_keys: Sequence[np.ndarray],
+        dense_keys: Sequence[np.ndarray],
+        defaults: Sequence[np.ndarray],
+    ) -> tuple[list[Sparse], list[Dense]]:
+        """The sparse and the dense features."""
+        keys, last = [key.tolist() for key in (*sparse_keys, *dense_keys)], self._last
+        # (The same array may have other contents by now, which are read where they are needed.)
+        if last is not None and last[0] == keys and all(map(operator.is_, last[1], defaults)):
+            return last[2]
+        attrs = c.op._attrs
+        dense = dense_features(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
+        check_defaults(dense)
+        found = sparse_features(sparse_keys, attrs["sparse_types"]), dense
+        self._last = keys, list(defaults), found
+        return found
 
 
 class _Single:

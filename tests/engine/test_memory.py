@@ -30,6 +30,14 @@ def test_no_more_memory_is_kept_than_is_said() -> None:
     large = [memory.recycled_empty((memory._MOST_KEPT // 3,), kind) for _ in range(5)]
     small = [memory.recycled_empty((memory._LEAST_KEPT,), kind) for _ in range(80)]
     del large, small
-    assert sum(piece.nbytes for piece in memory._KEPT) <= memory._MOST_KEPT
-    assert len(memory._KEPT) <= memory._MOST_PIECES
+    kept = [piece for pieces in memory._KEPT.values() for piece in pieces]
+    assert sum(piece.nbytes for piece in kept) <= memory._MOST_KEPT
     assert memory.recycled_empty((memory._MOST_KEPT,), kind).nbytes == memory._MOST_KEPT
+
+
+def test_pieces_of_few_sizes_are_kept() -> None:
+    kind = np.dtype(np.uint8)
+    for i in range(4 * memory._MOST_SIZES):
+        memory.recycled_empty((memory._LEAST_KEPT + i * memory._LEAST_KEPT // 2,), kind)
+        assert len(memory._KEPT) <= memory._MOST_SIZES
+        assert sum(map(len, memory._KEPT.values())) > 0

@@ -12,6 +12,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.io import crc
 from numbaflow.io.record import RecordReader
+from numbaflow.jit import target
 
 pytestmark = pytest.mark.cpu
 COUNT = 300
@@ -73,3 +74,11 @@ def test_tables_are_those_of_the_checksum() -> None:
             # Checksums are of more than the tables alone: what they begin and end with goes out.
             both = [crc.value(bytes([b]) + bytes(zeros)) for b in (byte, 0)]
             assert tables[zeros, byte] ^ tables[zeros, 0] == both[0] ^ both[1]
+
+
+@pytest.mark.skipif(not target.native().has_checksums, reason="no instruction for checksums")
+def test_records_are_found_without_an_instruction_for_checksums(tmp_path: Path) -> None:
+    records = written(tmp_path / "records", [*range(40), *([70] * COUNT)])
+    with settings.override(target="x86-64:"):
+        assert not target.current().has_checksums
+        assert read(tmp_path / "records") == (records, "")

@@ -153,14 +153,20 @@ def _write_records(
         stream.close()
 
 
+_NO_MATCH = "Don't find any matched files"
+
+
 def _matching_files(c: KernelContext, patterns: np.ndarray) -> Dataset:
     from ....engine.types import dtypes
     from ....io.files import get_matching_files
-    from ..runtime.sources import FixedDataset
+    from ..runtime.sources import FailingDataset, FixedDataset
 
+    kinds, shapes = [dtypes.string], [TensorShape([])]
     found = sorted({n for p in patterns.reshape(-1).tolist() for n in get_matching_files(p)})
+    if not found:
+        return FailingDataset(kinds, shapes, lambda: errors.not_found(_NO_MATCH))
     elements = [(boxed(name.encode(errors="surrogateescape")),) for name in found]
-    return FixedDataset([dtypes.string], [TensorShape([])], elements)
+    return FixedDataset(kinds, shapes, elements)
 
 
 define_both(

@@ -74,10 +74,7 @@ class _Batched(Stream):
         if source.has_blocks:
             found, count = self._of_blocks(source)
         else:
-            elements = gathered(source, size)
-            count = len(elements)
-            if elements and not (count < size and self._dataset.drops):
-                found = stacked(elements)
+            found, count = gathered_rows(source, size)
         if count < size:
             source.close()
             self._source = None
@@ -142,18 +139,46 @@ def _different(
     )
 
 
+def gathered_rows(stream: Stream, size: int) -> tuple[Element | None, int]:
+    """The next elements as rows, at most so many, and how many there are.
+
+    Each becomes a row at once, while it lies in caches and before the next one takes its memory.
+    InvalidArgumentError where shapes differ; the elements are read all the same.
+    """
+    first = stream.next()
+    if first is None:
+        return None, 0
+    columns = [recycled_empty((size, *like.shape), like.dtype) for like in first]
+    element: Element | None = first
+    failure, count = None, 0
+    while element is not None:
+        failure = failure or _put(columns, element, count)
+        count += 1
+        element = stream.next() if count < size else None
+    if failure is not None:
+        raise failure
+    return tuple(columns if count == size else [column[:count] for column in columns]), count
+
+
+def _put(
+    columns: Sequence[np.ndarray], element: Element, number: int
+) -> errors.InvalidArgumentError | None:
+    """Makes an element one of the rows; what is wrong where it is of another shape."""
+    for i, (column, item) in enumerate(zip(columns, element)):
+        if item.shape != column.shape[1:]:
+            return _different(i, column.shape[1:], number, item.shape)
+        column[number] = item if item.ndim else item[()]
+    return None
+
+
 def stacked(elements: Sequence[Element]) -> Element:
     """Elements as rows; InvalidArgumentError where their shapes differ."""
-    found = []
-    for i, like in enumerate(elements[0]):
-        column = recycled_empty((len(elements), *like.shape), like.dtype)
-        for number, element in enumerate(elements):
-            item = element[i]
-            if item.shape != like.shape:
-                raise _different(i, like.shape, number, item.shape)
-            column[number] = item if item.ndim else item[()]
-        found.append(column)
-    return tuple(found)
+    columns = [recycled_empty((len(elements), *like.shape), like.dtype) for like in elements[0]]
+    for number, element in enumerate(elements):
+        failure = _put(columns, element, number)
+        if failure is not None:
+            raise failure
+    return tuple(columns)
 
 
 class PaddedBatchDataset(UnaryDataset):
@@ -392,7 +417,8 @@ class SlidingWindowDataset(WindowDataset):
 class _Windows(Stream):
     def __init__(self, dataset: WindowDataset, source: Stream) -> None:
         self._dataset, self._source = dataset, source
-        self._held: list[Element] = []
+        # Elements, or in their place what was raised when they were asked for.
+        self._held: list[Element | errors.OpError] = []
         # Elements to pass over before the next window, where windows lie far apart.
         self._ahead = 0
         self._is_over = False
@@ -405,7 +431,7 @@ class _Windows(Stream):
                 self._is_over = self._source.skip(self._ahead) < self._ahead
                 self._ahead = 0
             while not self._is_over and len(self._held) < whole:
-                element = self._source.next()
+                element = self._read()
                 if element is None:
                     self._is_over = True
                 else:
@@ -415,9 +441,24 @@ class _Windows(Stream):
         window = self._held[: whole : d.stride]
         self._ahead = max(0, d.shift - len(self._held))
         self._held = self._held[d.shift :]
-        return d.combined(window)
+        failed = [each for each in window if isinstance(each, errors.OpError)]
+        if failed:
+            raise failed[0]
+        return d.combined([each for each in window if not isinstance(each, errors.OpError)])
+
+    def _read(self) -> Element | errors.OpError | None:
+        """The next element, or what is wrong with it: no window may come to want it."""
+        try:
+            return self._source.next()
+        except (errors.CancelledError, errors.DeadlineExceededError):
+            raise
+        except errors.OpError as error:
+            return error
 
     def save(self) -> State:
+        failed = [each for each in self._held if isinstance(each, errors.OpError)]
+        if failed:
+            raise failed[0]
         return {
             "held": [list(element) for element in self._held],
             "ahead": self._ahead,

@@ -43,13 +43,17 @@ class _ToMemory(Stream):
 
     def next(self) -> Element | None:
         element = self._source.next()
-        if element is not None:
-            self._elements.append(element)
-        elif not self._kept.is_complete:
-            self._kept.elements, self._kept.is_complete = self._elements, True
+        # (Of a restored epoch that came after the first, all elements are kept before it begins.)
+        if not self._kept.is_complete:
+            if element is not None:
+                self._elements.append(element)
+            else:
+                self._kept.elements, self._kept.is_complete = self._elements, True
         return element
 
     def save(self) -> State:
+        if isinstance(self._source, _FromMemory):
+            return self._source.save()
         elements = [list(element) for element in self._elements]
         return {"elements": elements, "complete": 0, "source": self._source.save()}
 

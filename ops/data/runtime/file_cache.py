@@ -44,31 +44,50 @@ class FileCacheDataset(UnaryDataset):
 
 
 class _ToFiles(Stream):
-    """Reads the elements and writes them; the files are there when all were read."""
+    """Reads the elements and writes them; the files are there when all were read.
+
+    What is written between two times at which the iterator is saved is a bundle, a *shard*; in the
+    end all are made one.  A lock file stands beside each until then.
+    """
 
     def __init__(self, dataset: FileCacheDataset, source: Stream) -> None:
         self._dataset, self._source = dataset, source
         self._writer: Any = None
-        self._count = 0
-        self._lock = f"{dataset.prefix}_0.lockfile"
-        self._is_over = self._is_locked = False
+        # How many elements were read, and the number of the shard that the next one is written to.
+        self._count = self._shard = 0
+        self._is_over = False
+        # What is read in place of the source, where the files were written after a state was kept.
+        self._reader: _FromFiles | None = None
+
+    def _prefix(self, shard: int) -> str:
+        return f"{self._dataset.prefix}_{shard}"
+
+    def _lock(self, shard: int) -> str:
+        return f"{self._prefix(shard)}.lockfile"
 
     def _begin(self) -> None:
         from ....io import files
-        from ....io.tensor_bundle import BundleWriter
+        from ....io.tensor_bundle import BundleWriter, index_path
 
-        if files.file_exists(self._lock):
+        prefix, lock = self._prefix(self._shard), self._lock(self._shard)
+        if files.file_exists(index_path(prefix)):
+            raise errors.already_exists(
+                f"Existing cache files found: '{index_path(prefix)}'. An iterator wrote them that "
+                "was saved before all elements were read. Restore it, or delete the files."
+            )
+        if files.file_exists(lock):
             raise errors.already_exists(
                 "There appears to be a concurrent caching iterator running - cache lockfile "
-                f"already exists ('{self._lock}'). If you are sure no other running TF "
+                f"already exists ('{lock}'). If you are sure no other running TF "
                 "computations are using this cache prefix, delete the lockfile and re-initialize "
                 "the iterator."
             )
-        self._writer = BundleWriter(self._dataset.prefix)
-        files.write_string_to_file(self._lock, "")
-        self._is_locked = True
+        self._writer = BundleWriter(prefix)
+        files.write_string_to_file(lock, "")
 
     def next(self) -> Element | None:
+        if self._reader is not None:
+            return self._reader.next()
         if self._is_over:
             return None
         if self._writer is None:
@@ -83,28 +102,89 @@ class _ToFiles(Stream):
         return element
 
     def _finish(self) -> None:
+        """Makes one bundle of all shards."""
+        from ....io.tensor_bundle import BundleWriter, merge_bundles
+
         self._is_over = True
-        self._writer.finish()
-        self._unlock()
+        shards = list(range(self._shard + 1))
+        if self._writer.entries:
+            self._writer.finish()
+        else:  # (A bundle without entries cannot be one of several.)
+            self._writer.data.discard()
+            shards.pop()
+        if shards:
+            merge_bundles(map(self._prefix, shards), self._dataset.prefix)
+        else:
+            BundleWriter(self._dataset.prefix).finish()
+        for shard in range(self._shard + 1):
+            _delete(self._lock(shard))
 
-    def _unlock(self) -> None:
-        from ....io.files import delete_file
-
-        if self._is_locked:
-            self._is_locked = False
-            delete_file(self._lock)
-
-    def close(self) -> None:
+    def _discard(self) -> None:
+        """Gives up the shard that is being written."""
         if self._writer is not None and not self._is_over:
             self._is_over = True
             self._writer.data.discard()
-            self._unlock()
+            _delete(self._lock(self._shard))
+
+    def __del__(self) -> None:
+        self._discard()  # (The session went, and nobody closed what it had.)
+
+    def close(self) -> None:
+        self._discard()
+        if self._reader is not None:
+            self._reader.close()
         self._source.close()
 
     def save(self) -> State:
-        raise errors.unimplemented(
-            "An iterator that writes a cache file cannot be saved before all elements were read"
-        )
+        if self._reader is not None:
+            return self._reader.save()
+        if self._writer is not None and not self._is_over and self._writer.entries:
+            self._writer.finish()
+            self._writer, self._shard = None, self._shard + 1
+        state = {"shard": self._shard, "next": self._count, "over": int(self._is_over)}
+        return state if self._is_over else {**state, "source": self._source.save()}
+
+    def restore(self, state: State) -> None:
+        from ....io.files import file_exists
+        from ....io.tensor_bundle import index_path
+
+        if file_exists(index_path(self._dataset.prefix)):
+            self._reader = _FromFiles(self._dataset)
+            self._reader.restore(state)
+        elif "source" not in state:
+            raise errors.not_found(
+                f"The cache files {self._dataset.prefix!r}, which a saved iterator was reading, "
+                "are gone."
+            )
+        else:
+            self._count, self._shard = state["next"], state["shard"]
+            self._source.restore(state["source"])
+            self._forget()
+
+    def _forget(self) -> None:
+        """Deletes what was written after a state was kept, by a run that ended since."""
+        from ....io.tensor_bundle import data_path, index_path
+
+        shard = self._shard
+        while any(
+            # (A list: all are deleted, whichever are there.)
+            [
+                _delete(index_path(self._prefix(shard))),
+                _delete(data_path(self._prefix(shard), 0, 1)),
+                _delete(self._lock(shard)),
+            ]
+        ):
+            shard += 1
+
+
+def _delete(path: str) -> bool:
+    """Deletes a file; whether it was there."""
+    from ....io import files
+
+    if not files.file_exists(path):
+        return False
+    files.delete_file(path)
+    return True
 
 
 class _FromFiles(Stream):

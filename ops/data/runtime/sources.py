@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -313,6 +313,38 @@ class FixedDataset(Dataset):
 
     def cardinality(self) -> int:
         return len(self.elements)
+
+
+class FailingDataset(Dataset):
+    """No elements: who asks for one is told why."""
+
+    kind = "Failing"
+
+    def __init__(
+        self,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        error: Callable[[], Exception],
+    ) -> None:
+        super().__init__(types, shapes)
+        self.error = error
+
+    def stream(self, context: Context, path: str) -> Stream:
+        return _Failing(self.error)
+
+
+class _Failing(Stream):
+    def __init__(self, error: Callable[[], Exception]) -> None:
+        self._error = error
+
+    def next(self) -> Element | None:
+        raise self._error()
+
+    def save(self) -> State:
+        return {}
+
+    def restore(self, state: State) -> None:
+        pass
 
 
 class _Fixed(Stream):

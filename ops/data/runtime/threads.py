@@ -284,7 +284,10 @@ class _Crew:
         self._function = context.function(dataset.function, count >= (os.cpu_count() or 1))
         self._keeps_count, self._is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
-        self.changed = threading.Condition()
+        # One lock; who waits for a result, or for a pause, and threads that wait for room for one.
+        # (One that its holder may take again: streams are closed in the middle of anything.)
+        lock = threading.RLock()
+        self.changed, self._room = threading.Condition(lock), threading.Condition(lock)
         self._reading = threading.Lock()
         self.is_closed = self.is_over = self.is_paused = False
         self.working = 0
@@ -303,7 +306,7 @@ class _Crew:
                 while self.is_paused or len(self.calls) >= self.count:
                     if self._is_to_end():
                         return
-                    self.changed.wait(_POLL)
+                    self._room.wait(_POLL)
                 if self._is_to_end():
                     return
                 self.working += 1
@@ -314,7 +317,8 @@ class _Crew:
             finally:
                 with self.changed:
                     self.working -= 1
-                    self.changed.notify_all()
+                    if self.is_paused:
+                        self.changed.notify_all()
 
     def _is_to_end(self) -> bool:
         return self.is_closed or self.is_over or self.context.view.is_ending
@@ -332,13 +336,12 @@ class _Crew:
             with self.changed:
                 if element is None:
                     self.is_over = True
-                    self.changed.notify_all()
+                    self._tell_all()
                     return None
                 call = _Call(element)
-                if result is not None:
-                    call.result, call.is_done = result, True
                 self.calls.append(call)
-                self.changed.notify_all()
+                if result is not None:
+                    self._settle(call, result)
                 return call
 
     def _do(self, call: _Call) -> None:
@@ -349,8 +352,17 @@ class _Crew:
         except Exception as error:  # (for who takes the result)
             result = error
         with self.changed:
-            call.result, call.is_done = result, True
+            self._settle(call, result)
+
+    def _settle(self, call: _Call, result: Any) -> None:
+        """Notes what came of a call; who takes results is told if it is the next one."""
+        call.result, call.is_done = result, True
+        if self._is_sloppy or (self.calls and self.calls[0] is call):
             self.changed.notify_all()
+
+    def _tell_all(self) -> None:
+        self.changed.notify_all()
+        self._room.notify_all()
 
     def _done(self) -> _Call | None:
         """The call whose result comes next, if it is there."""
@@ -366,7 +378,7 @@ class _Crew:
                 self.context.check()
                 self.changed.wait(_POLL)
             self.calls.remove(call)
-            self.changed.notify_all()
+            self._room.notify()
         result: Any = call.result
         if isinstance(result, Exception):
             raise result
@@ -388,13 +400,13 @@ class _Crew:
         """Ends a pause."""
         with self.changed:
             self.is_paused = False
-            self.changed.notify_all()
+            self._tell_all()
 
     def close(self) -> None:
         """Has the threads end."""
         with self.changed:
             self.is_closed = True
-            self.changed.notify_all()
+            self._tell_all()
 
 
 class _ParallelMapped(Stream):

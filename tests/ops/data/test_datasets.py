@@ -104,6 +104,25 @@ def test_cached_elements_are_computed_once(tmp_path):
         assert calls == [0, 1, 2]
 
 
+def test_datasets_are_slices_of_lists_of_them():
+    D = tf.data.Dataset
+    parts = [D.range(3), D.range(5, 7)]
+    assert all_of(D.from_tensor_slices(parts).flat_map(lambda x: x)) == [0, 1, 2, 5, 6]
+    slices = D.from_tensors(parts).flat_map(D.from_tensor_slices)
+    assert all_of(slices.flat_map(lambda x: x)) == [0, 1, 2, 5, 6]
+    with pytest.raises(TypeError, match="Failed to convert object of type <class 'list'>"):
+        D.from_tensor_slices([D.range(3), D.from_tensors("a")])
+
+
+def test_windows_pass_over_errors_that_nobody_asks_for():
+    numbers = np.float32([1, np.nan, 2, np.nan, 3])
+    checked = tf.data.Dataset.from_tensor_slices(numbers).map(lambda x: tf.check_numerics(x, "!"))
+    apart = checked.window(2, 2, 2, drop_remainder=True).flat_map(lambda x: x.batch(2))
+    assert np.array(all_of(apart)).tolist() == [[1, 2], [2, 3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="NaN"):
+        all_of(checked.window(2).flat_map(lambda x: x.batch(2)))
+
+
 def test_a_cache_file_is_read_by_who_comes_later(tmp_path):
     name = str(tmp_path / "cache")
     pairs = tf.data.Dataset.range(3).map(lambda x: (x, tf.as_string(x)))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.ops.data.experimental.reading import MatchingFilesDataset
 
 pytestmark = pytest.mark.cpu
 
@@ -379,6 +380,14 @@ def test_a_damaged_file_is_left_for_the_next_one(tmp_path: Path) -> None:
                 sess.run(element)
         with pytest.raises(tf.errors.OutOfRangeError):
             sess.run(element)
+
+
+def test_patterns_that_match_no_file_are_an_error(tmp_path: Path) -> None:
+    dataset = MatchingFilesDataset([str(tmp_path / "*")])
+    with pytest.raises(tf.errors.NotFoundError, match="Don't find any matched files"):
+        elements(dataset)
+    (tmp_path / "one").touch()
+    assert elements(MatchingFilesDataset([str(tmp_path / "*")])) == [bytes(tmp_path / "one")]
 
 
 @pytest.mark.parametrize("way", [X.prefetch_to_device, X.copy_to_device])

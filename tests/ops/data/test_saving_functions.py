@@ -26,6 +26,13 @@ def drawn() -> Any:
     )
 
 
+def drawn_inside() -> Any:
+    def inner(x: Any) -> Any:
+        return tf.cast(x, tf.float32) * tf.random_uniform([])
+
+    return tf.data.Dataset.range(4).flat_map(lambda _: tf.data.Dataset.range(3).map(inner))
+
+
 def looked_up() -> Any:
     table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["0", "2"], [7, 8]), -1)
     return tf.data.Dataset.range(4).map(lambda x: table.lookup(tf.as_string(x)))
@@ -42,7 +49,10 @@ def save(build: Callable[[], Any], path: Path) -> None:
         tf.train.Saver().save(session, str(path / "saved"))
 
 
-@pytest.mark.parametrize("build, op", [(counted, "AssignAdd"), (drawn, "RandomUniform")])
+@pytest.mark.parametrize(
+    "build, op",
+    [(counted, "AssignAdd"), (drawn, "RandomUniform"), (drawn_inside, "RandomUniform")],
+)
 def test_functions_with_state_are_named(build: Callable[[], Any], op: str, tmp_path: Path) -> None:
     with pytest.raises(tf.errors.FailedPreconditionError, match=f"{op}.* is stateful"):
         save(build, tmp_path)

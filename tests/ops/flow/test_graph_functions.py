@@ -62,6 +62,10 @@ class _Layer:
         return tf.matmul(x, self.w)
 
 
+def test_numbers_and_texts_that_are_returned_are_tensors():
+    assert _run(tf.function(lambda: {"text": "a", "number": 2})()) == {"text": b"a", "number": 2}
+
+
 def test_methods_are_functions_of_each_object():
     one, two = _Layer(1.0), _Layer(2.0)
     results = [one.apply([[1.0, 0.0]]), two.apply(np.ones([1, 2], np.float32))]
