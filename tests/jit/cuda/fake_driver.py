@@ -26,7 +26,6 @@ import numpy as np
 
 from numbaflow.jit.cuda import device_code
 from numbaflow.jit.cuda.cuda_kernel import LIBRARY, KernelText
-from numbaflow.jit.schedule.aligned import aligned_empty
 
 
 class Misuse(AssertionError):
@@ -71,6 +70,7 @@ class CUstreamCaptureMode(enum.IntEnum):
 
 
 OK = CUresult.CUDA_SUCCESS
+_ALIGNMENT = 256  # of what a card allocates
 Work = Callable[[], None]
 
 
@@ -142,11 +142,11 @@ class _Memory:
         return sum(self.sizes.values())
 
     def take(self, count: int) -> int:
-        block = aligned_empty((count,), np.uint8)
-        block[:] = 0xA5
+        block = np.full(count + _ALIGNMENT, 0xA5, np.uint8)
         self.blocks.append(block)
-        self.sizes[block.ctypes.data] = count
-        return int(block.ctypes.data)
+        address = -(-block.ctypes.data // _ALIGNMENT) * _ALIGNMENT
+        self.sizes[address] = count
+        return int(address)
 
     def free(self, address: int) -> None:
         ctypes.memset(address, 0xA5, self.sizes.pop(address))
