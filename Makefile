@@ -100,6 +100,7 @@ bench-gpu: $(VENV)/.stamp-examples
 	$(VENV)/bin/pip install $(PIP_FLAGS) -e ".[$(CUDA)]"
 	$(PY) -m benchmarks.gpu
 	$(PY) -m benchmarks.gpu_products
+	$(PY) -m benchmarks.gpu_latency
 
 install: $(VENV)/.stamp-test
 

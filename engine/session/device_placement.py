@@ -15,7 +15,6 @@ from .. import errors, settings
 from ..errors import InvalidArgumentError
 from ..graph.devices import parse_device
 from ..graph.graph import Graph
-from . import placement_log
 
 if TYPE_CHECKING:
     from ...jit.cuda.device import Device
@@ -117,6 +116,8 @@ class Placement:
         self._last = 0
         self._is_told = config is not None and config.log_device_placement
         if self._is_told:
+            from . import placement_log
+
             placement_log.tell_devices(task, [gpus()[number] for number in self.gpus])
         self._mutation = graph.mutation
 
@@ -140,6 +141,8 @@ class Placement:
             # TensorFlow places what only begins a chain after all others.
             raise self._refusal(next((op for op in refused if not _begins(op)), refused[0]))
         if self._is_told and self._last != end:
+            from . import placement_log
+
             every = (op for i in range(1, end + 1) if (op := nodes.get(i)) is not None)
             placement_log.tell_operations(self._name, every, self._counts, _begins)
         self._last = end

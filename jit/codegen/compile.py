@@ -87,6 +87,8 @@ def compile_kernel(kernel: Kernel | LibraryKernel, origin: Origin | None = None)
 
 def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
     """The machine code of several kernels; many new ones are compiled by several processes."""
+    if not wanted:
+        return []
     aim = repr(target.current())
     # The target belongs to the key, as settings may name another one in the middle of a process.
     keys = [(_digest(kernel), aim) for kernel, _ in wanted]
@@ -366,15 +368,22 @@ def labels_of(content: str) -> store.Labels:
     """The key of a kernel, label by label, given the hash of its content."""
     aim = target.current()
     return (
+        *common_labels(content),
+        ("triple", aim.triple),
+        ("cpu", aim.cpu),
+        ("features", aim.features),
+    )
+
+
+def common_labels(content: str) -> store.Labels:
+    """Those labels that do not tell what the kernel is compiled for."""
+    return (
         # Labels rather than one hash: they are stored beside the kernel, so that a miss can be
         # explained by the labels that differ (`numbaflow cache explain`).
         ("format", store.FORMAT),
         ("kernel", content),
         ("emitter", _emitter_version()),
         *_versions(),
-        ("triple", aim.triple),
-        ("cpu", aim.cpu),
-        ("features", aim.features),
     )
 
 

@@ -42,9 +42,14 @@ class Code(NamedTuple):
 def labels_of(kernel: KernelText, capability: Capability) -> store.Labels:
     """The key of a kernel for a card, label by label."""
     content = hashlib.blake2b(f"{kernel.symbol}\0{kernel.source}".encode(), digest_size=16)
-    labels = dict(compiler.labels_of(content.hexdigest()))
-    own = {"triple": device_file.TRIPLE, "cpu": capability.name, "features": "", "cuda": version()}
-    return tuple((labels | own | {"form": kernel.form}).items())
+    return (
+        *compiler.common_labels(content.hexdigest()),
+        ("triple", device_file.TRIPLE),
+        ("cpu", capability.name),
+        ("features", ""),
+        ("cuda", version()),
+        ("form", kernel.form),
+    )
 
 
 @cache

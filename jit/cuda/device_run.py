@@ -199,6 +199,11 @@ class DeviceRun(Run):
 
     # What the base class prepares for processors.
 
+    def _require_native(self) -> None:
+        # (To look at the processor takes LLVM, which nothing else here needs.)
+        if any(isinstance(row, ProcessorCall) for row in self.plan.rows):
+            super()._require_native()
+
     def _walked(self, steps: tuple[int, int], arena: Arena) -> Flow:
         return DeviceFlow(self, *steps)
 

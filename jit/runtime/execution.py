@@ -81,9 +81,8 @@ class Run:
         like: Run | None = None,
     ) -> None:
         """like: a run of the same plan, whose views serve where the memory is the same."""
-        # Code for another processor is made ahead of time, and must not be run here.
-        target.require_native()
         self.plan, self.binding = plan, binding
+        self._require_native()
         # They give a binding for sizes that were learnt, and a run of it in the same arena.
         self.learn, self.other = learn, other
         self.arena = arena
@@ -135,6 +134,10 @@ class Run:
         self._changes: dict[tuple[int, int], Change] = {}
         self._room_for_changes = relayout.MOST_BYTES
         self._owners: dict[int, Flow | Program] = {}
+
+    def _require_native(self) -> None:
+        """Refuses code for another processor, which is made ahead of time, not to be run here."""
+        target.require_native()
 
     def _place_feeds(self, feed_types: Sequence[np.ndarray]) -> None:
         """Small feeds are copied to memory of the run's own; of large ones the address is set."""

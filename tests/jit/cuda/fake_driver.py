@@ -19,13 +19,13 @@ import threading
 import types
 from collections import deque
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from numbaflow.jit.cuda import device_code
-from numbaflow.jit.cuda.cuda_kernel import KernelText
-from numbaflow.jit.cuda.emulated import EmulatedDevice
+from numbaflow.jit.cuda.cuda_kernel import LIBRARY, KernelText
 
 
 class Misuse(AssertionError):
@@ -70,6 +70,7 @@ class CUstreamCaptureMode(enum.IntEnum):
 
 
 OK = CUresult.CUDA_SUCCESS
+_ALIGNMENT = 256  # of what a card allocates
 Work = Callable[[], None]
 
 
@@ -122,24 +123,30 @@ class _Graph:
 
 
 class _Memory:
-    """A device's: what is freed is filled with rubbish and kept out of the way."""
+    """A card's: what is freed is filled with rubbish, and given to nobody again."""
 
     def __init__(self, total_bytes: int) -> None:
         self.total_bytes = total_bytes
-        self.device = EmulatedDevice(0, 1 << 40)
+        self.blocks: list[np.ndarray] = []
         self.sizes: dict[int, int] = {}
+
+    @cached_property
+    def device(self) -> Any:
+        """What runs kernels."""
+        from numbaflow.jit.cuda.emulated import EmulatedDevice
+
+        return EmulatedDevice()
 
     @property
     def used(self) -> int:
         return sum(self.sizes.values())
 
     def take(self, count: int) -> int:
-        # As the driver does it, at multiples of 256.
-        raw = self.device.take(count + 256)
-        address = raw + -raw % 256
+        block = np.full(count + _ALIGNMENT, 0xA5, np.uint8)
+        self.blocks.append(block)
+        address = -(-block.ctypes.data // _ALIGNMENT) * _ALIGNMENT
         self.sizes[address] = count
-        ctypes.memset(address, 0xA5, count)
-        return address
+        return int(address)
 
     def free(self, address: int) -> None:
         ctypes.memset(address, 0xA5, self.sizes.pop(address))
@@ -411,27 +418,31 @@ class FakeDriver(types.ModuleType):
 
     def cuModuleGetFunction(self, module: str, name: bytes) -> tuple[CUresult, Any]:
         assert module == name.decode()
-        context = self._context()
-        memory = self.memories[context.number]
-        return OK, (memory.device.function(self.texts[module]), context)
+        text, context = self.texts[module], self._context()
+        # A driver knows from the kernel how many arguments there are.
+        return OK, (self._runner(text, context), 5 if text.form == LIBRARY else 3, context)
+
+    def _runner(self, text: KernelText, context: _Context) -> Callable[[list[int]], None]:
+        """What runs a kernel, given its words."""
+        device = self.memories[context.number].device
+        code = device.function(text)
+        return lambda words: device.launcher(code, None, words)()  # type: ignore[no-any-return]
 
     def cuLaunchKernel(self, function: Any, *numbers: Any) -> tuple[CUresult]:
         *shape, shared, stream, places, extra = numbers
-        code, context = function
+        run, count, context = function
         assert len(shape) == 6 and all(n >= 1 for n in shape) and shape[3] * shape[4] <= 1024
         assert (shared, extra) == (0, 0)
         if self._of_thread(stream).context is not context:
             raise Misuse("a kernel is launched in the stream of another card")
-        # A driver knows from the kernel how many arguments there are, and copies them.
-        count = 5 if code.is_library else 3
+        # The arguments are copied.
         pointers = (ctypes.c_void_p * count).from_address(places)
         words = [ctypes.c_int64.from_address(p).value for p in pointers]
-        device = self.memories[context.number].device
 
         def work() -> None:
             if not self._within(context, words[0], 1):
                 raise Misuse("a kernel's argument block is no memory of its card")
-            device.launcher(code, None, words)()  # type: ignore[arg-type]
+            run(words)
 
         stream.begin(work)
         return (OK,)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -132,3 +133,58 @@ def test_cards_need_no_compiler_before_something_is_compiled() -> None:
     code = "import numbaflow.jit.cuda.gpu, numbaflow.jit.cuda.card, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"llvmlite", "numba"} & set(done.stdout.split())
+
+
+# A process that trains on a card whose kernels do nothing; says what it compiled and imported.
+WARM = """
+import sys
+import numpy as np
+import numbaflow as tf
+from numbaflow.engine.session import device_placement
+from numbaflow.jit.cuda import card
+from numbaflow.jit.codegen import compile as compiler
+from tests.jit.cuda import fake_driver
+
+class Idle(fake_driver.FakeDriver):
+    def _runner(self, text, context):
+        return lambda words: None
+
+class Patch:
+    def setattr(self, of, name, value):
+        setattr(of, name, value)
+
+    def setitem(self, of, name, value):
+        of[name] = value
+
+fake_driver.install(Patch(), Idle())
+found = tuple(card.found())
+device_placement.gpus = lambda: found
+x = tf.placeholder(tf.float32, [None, 3])
+loss = tf.reduce_mean(tf.square(tf.nn.softmax(tf.layers.dense(x, 4)) + tf.random_normal([4])))
+step = tf.train.AdamOptimizer().minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run([loss, step], {x: np.ones((2, 3))})
+print(compiler.STATS.compiles, *sorted({"llvmlite", "numba"} & set(sys.modules)))
+"""
+
+
+def test_a_second_process_needs_no_compiler(tmp_path: Path) -> None:
+    settings_of = {
+        "NUMBAFLOW_CACHE": str(tmp_path),
+        "NUMBAFLOW_JIT": "always",
+        "NUMBAFLOW_WARM": "0",
+    }
+    root = Path(__file__).parents[3]
+    environment = {**os.environ, **settings_of, "PYTHONPATH": str(root)}
+    said = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", WARM],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.append(done.stdout.split())
+    assert int(said[0][0]) > 0 and said[1] == ["0"]
