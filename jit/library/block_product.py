@@ -25,11 +25,13 @@ def block_product(
     relu: bool = False,
     x_by_row: bool = False,
     y_by_row: bool = True,
+    across: int = 16,
 ) -> LibraryKernel:
     """z[lead, m, n] = x @ y for a dtype; its arguments are those of MatrixProduct (computed.py).
 
     x_by_row, y_by_row: of the two, whether neighbours in memory are neighbouring rows of x, or
     columns of y, rather than neighbours along the inner axis.  Either way is right for all.
+    across: threads side by side.
     """
     computes = MatrixProduct(dtype, bias, relu)
     x = "number * x_next + (top + OUTER) * x_row + (INNER) * x_column"
@@ -45,5 +47,6 @@ def block_product(
         "k",
         bias=bias,
         relu=relu,
+        across=across,
     )
     return LibraryKernel("block_product", tiling.text(), block=tiling.block, computes=computes)
