@@ -388,7 +388,10 @@ def main() -> None:
     rows = timed(cases, device, began + options.seconds)
     now = datetime.now(UTC)
     found = {"date": now.isoformat(), "machine": machine(threads.count()), "gpu": device.name}
+    declined = [str(what) for library in device.libraries.values() for what in library.declined]
+    print(*(f"by a kernel, for want of a library's: {what}" for what in declined), sep="\n")
     found |= {"libraries": libraries, "nan_passes": is_nan, "checks": right, "rows": rows}
+    found |= {"declined": declined}
     options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / f"products-{now:%Y-%m-%d-%H%M%S}.json"
     file.write_text(json.dumps(found, indent=1) + "\n")

@@ -149,15 +149,19 @@ class Tiling:
     def _inner(self) -> Iterator[str]:
         yield f"for start in range(0, {self.extent}, {self.depth}):"
         yield "    barrier()"
-        yield f"    for e in range(lane(), {self.tile * self.depth}, lanes()):"
-        for side, factor in (("left", self.left), ("right", self.right)):
-            yield from _indented(self._loaded(side, factor), 8)
+        yield f"    for e in range(lane(), {self.threads}, lanes()):"
+        sides = ("left", self.left), ("right", self.right)
+        # All of a thread's elements are under way before the first is waited for.
+        for side, factor in sides:
+            yield from _indented(self._read(side, factor), 8)
+        for side, factor in sides:
+            yield from _indented(self._kept(side, factor), 8)
         yield "    barrier()"
         yield f"    for s in range({self.depth}):"
         yield from _indented(self._added(), 8)
 
-    def _loaded(self, side: str, factor: Factor) -> Iterator[str]:
-        """An element of a factor, into shared memory."""
+    def _read(self, side: str, factor: Factor) -> Iterator[str]:
+        """A thread's elements of a factor."""
         outer, inner = f"{side}_outer", f"{side}_inner"
         if factor.by_inner:
             yield f"{outer} = truncatediv(e, DEPTH)"
@@ -165,13 +169,34 @@ class Tiling:
         else:
             yield f"{inner} = truncatediv(e, TILE)"
             yield f"{outer} = truncatemod(e, TILE)"
-        named = {"OUTER": outer, "INNER": f"start + {inner}", "SIDE": side}
-        yield from (_filled(line, named) for line in factor.lines)
-        yield f"{side}_fits = {_filled(factor.fits, named)}"
-        place = f"select({side}_fits, {_filled(factor.place, named)}, NONE)"
-        yield f"{side}_found = load({factor.name}, {place})"
-        value = f"select({side}_fits, {side}_found, ZERO)"
-        yield f"store({side}, {inner} * {self._pitch} + {outer}, {value})"
+        for t in range(self._elements):
+            one = f"{side}{t}"
+            at_outer, at_inner = self._places(side, factor, t)
+            named = {"OUTER": f"({at_outer})", "INNER": f"start + {at_inner}", "SIDE": one}
+            yield from (_filled(line, named) for line in factor.lines)
+            yield f"{one}_fits = {_filled(factor.fits, named)}"
+            place = f"select({one}_fits, {_filled(factor.place, named)}, NONE)"
+            yield f"{one}_found = load({factor.name}, {place})"
+
+    def _kept(self, side: str, factor: Factor) -> Iterator[str]:
+        """They go into shared memory, zeros where there are none."""
+        for t in range(self._elements):
+            at_outer, at_inner = self._places(side, factor, t)
+            value = f"select({side}{t}_fits, {side}{t}_found, ZERO)"
+            yield f"store({side}, ({at_inner}) * {self._pitch} + {at_outer}, {value})"
+
+    @property
+    def _elements(self) -> int:
+        """How many of a factor's elements a thread reads."""
+        return self.tile * self.depth // self.threads
+
+    def _places(self, side: str, factor: Factor, number: int) -> tuple[str, str]:
+        """Where in the tile one of a thread's elements is: outer and inner."""
+        outer, inner = f"{side}_outer", f"{side}_inner"
+        behind = number * self.threads
+        if factor.by_inner:
+            return f"{outer} + {behind // self.depth}", f"{inner} + {behind % self.depth}"
+        return f"{outer} + {behind % self.tile}", f"{inner} + {behind // self.tile}"
 
     def _added(self) -> Iterator[str]:
         """Products of a step of the inner axis.  A thread's rows lie four by four, far apart, so

@@ -82,7 +82,7 @@ def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> 
     numbers = (m, n, k, lead, m * k, *left, k * n, *right)
 
     def launch(bias: bool = False, relu: bool = False) -> Launch:
-        kernel = block_product(x.dtype, bias, relu, transpose_x, not transpose_y)
+        kernel = block_product(x.dtype, bias, relu, transpose_x, transpose_y)
         assert kernel.block is not None
         down, across, _ = kernel.block
         return Launch(
