@@ -96,6 +96,7 @@ class Math(Library):
     kind, name = MatrixProduct.kind, NAME
 
     def __init__(self, card: Card, names: Any) -> None:
+        super().__init__()
         self._card, self._names = card, names
         self._handle: c_void_p | None = None
         self._workspace: Memory | None = None
@@ -130,7 +131,10 @@ class Math(Library):
 
         # (Addresses that are not known yet are 0.)
         first = call_at(words[0], words[1], words[2 + bias], words[2] if bias else 0)
-        return None if first is None else launch
+        if first is None:
+            self.declined.add((computes, sizes))
+            return None
+        return launch
 
     def _open(self) -> None:
         if self._handle is None:

@@ -82,6 +82,7 @@ class Math(Library):
     kind, name = Convolution.kind, NAME
 
     def __init__(self, card: Card, names: Any) -> None:
+        super().__init__()
         self._card, self._names = card, names
         self._handle: c_void_p | None = None
         # A handle is for one thread at a time.
@@ -106,6 +107,7 @@ class Math(Library):
                 self._plans[key] = self._plan(computes, sizes, is_fast)
             plan = self._plans[key]
             if plan is None:
+                self.declined.add((computes, sizes))
                 return None
             if self._workspace is None or self._workspace.count < plan.workspace:
                 # (What was prepared before keeps the one that it has.)

@@ -44,11 +44,15 @@ class Holder(Protocol):
 class Library(ABC):
     """A library of a device that computes what kernels would (jit/library/computed.py).
 
-    kind: that of what it computes; name: what its maker calls it.
+    kind: that of what it computes; name: what its maker calls it; declined: what it had nothing
+    for, with its sizes.
     """
 
     kind: ClassVar[str]
     name: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.declined: set[tuple[object, ...]] = set()
 
     @abstractmethod
     def takes(self, computes: Any) -> bool:

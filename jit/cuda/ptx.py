@@ -22,6 +22,8 @@ from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
 from .own_functions import own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
+# Threads that a multiprocessor is to have room for, where all blocks of a kernel are alike.
+_RESIDENT = 256
 # How many texts stay: those of some plans.
 _KEPT = 256
 # Capabilities that LLVM is told of, and the version of PTX that each needs, which asks for a driver
@@ -97,7 +99,8 @@ def written(kernel: KernelText) -> str:
     """The LLVM text of a kernel for a GPU; Unfit if it needs what a GPU has not."""
     if kernel.form == LIBRARY:
         return _of_library(kernel.source, kernel.symbol)
-    return finished_loops(own_functions(module(kernel.source, kernel.symbol)))
+    threads = kernel.block[2] if kernel.block else 0
+    return finished_loops(own_functions(module(kernel.source, kernel.symbol, threads)))
 
 
 def _of_library(source: str, symbol: str) -> str:
@@ -126,18 +129,29 @@ def assembled(text: str, capability: Capability = OLDEST) -> str:
     return str(machine.emit_assembly(parsed))
 
 
-def module(source: str, symbol: str) -> ir.Module:
-    """The LLVM module of a text for a GPU."""
+def module(source: str, symbol: str, threads: int = 0) -> ir.Module:
+    """The LLVM module of a text for a GPU; threads: of each of its blocks, where all are alike."""
     found = ir.Module(symbol)
     # At once, as alignments follow from it when the text is read.
     found.triple, found.data_layout = _TRIPLE, _layout()
     block = WORD.as_pointer(device_words.GLOBAL)
     function = ir.Function(found, ir.FunctionType(ir.VoidType(), [block, WORD, WORD]), symbol)
     function.calling_convention = "ptx_kernel"
+    if threads:
+        # So many registers as leave room for several blocks at a time.
+        _note(found, function, "maxntidx", threads)
+        _note(found, function, "minctasm", max(_RESIDENT // threads, 1))
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     _write(builder, source, symbol, function.args, device_words.on_gpu(), device_words.GLOBAL)
     builder.ret_void()
     return found
+
+
+def _note(module: ir.Module, function: ir.Function, name: str, value: int) -> None:
+    """Tells LLVM something of a kernel."""
+    text, number = ir.MetaDataString(module, name), ir.Constant(ir.IntType(32), value)
+    note = module.add_metadata([function, text, number])
+    module.add_named_metadata("nvvm.annotations", note)
 
 
 def module_alone(source: str, symbol: str) -> ir.Module:

@@ -11,6 +11,7 @@ has a library for convolutions, that computes them in its place.  Imports nothin
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from .block_tiles import Factor, Tiling
@@ -23,9 +24,13 @@ _MOST_PARTS = 64
 
 
 @cache
-def block_convolution(computes: Convolution) -> LibraryKernel:
-    """The kernel that computes a convolution; its arguments are those of it (computed.py)."""
+def block_convolution(computes: Convolution, across: int = 16) -> LibraryKernel:
+    """The kernel that computes a convolution; its arguments are those of it (computed.py).
+
+    across: threads of a block side by side.
+    """
     tiling = {"forward": _forward, "images": _images, "filters": _filters}[computes.way](computes)
+    tiling = replace(tiling, across=across)
     name = f"block_convolution_{computes.way}"
     return LibraryKernel(name, tiling.text(), block=tiling.block, computes=computes)
 

@@ -23,27 +23,31 @@ def block_product(
     dtype: str,
     bias: bool = False,
     relu: bool = False,
-    x_by_row: bool = False,
-    y_by_row: bool = True,
+    turn_x: bool = False,
+    turn_y: bool = False,
+    across: int = 16,
 ) -> LibraryKernel:
     """z[lead, m, n] = x @ y for a dtype; its arguments are those of MatrixProduct (computed.py).
 
-    x_by_row, y_by_row: of the two, whether neighbours in memory are neighbouring rows of x, or
-    columns of y, rather than neighbours along the inner axis.  Either way is right for all.
+    turn_x, turn_y: of the two, whether columns lie side by side in memory rather than rows.
+    across: threads side by side.
     """
     computes = MatrixProduct(dtype, bias, relu)
-    x = "number * x_next + (top + OUTER) * x_row + (INNER) * x_column"
-    y = "number * y_next + (INNER) * y_row + (first + OUTER) * y_column"
+    x = "x_first + OUTER + (INNER) * x_column" if turn_x else "x_first + OUTER * x_row + INNER"
+    y = "y_first + INNER + (first + OUTER) * y_column"
+    y = y if turn_y else "y_first + (INNER) * y_row + first + OUTER"
     within = "logical_and(lt({0}, {1}), lt(INNER, k))"
     tiling = Tiling(
         dtype,
         ("x", "y", *["added"] * bias, "z"),
         _NUMBERS,
         (),
-        Factor("x", (), x, within.format("top + OUTER", "m"), not x_by_row),
-        Factor("y", (), y, within.format("first + OUTER", "n"), not y_by_row),
+        Factor("x", (), x, within.format("top + OUTER", "m"), not turn_x),
+        Factor("y", (), y, within.format("first + OUTER", "n"), turn_y),
         "k",
         bias=bias,
         relu=relu,
+        across=across,
+        tile_lines=["x_first = number * x_next + top * x_row", "y_first = number * y_next"],
     )
     return LibraryKernel("block_product", tiling.text(), block=tiling.block, computes=computes)

@@ -14,10 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-THREADS = 256
 DTYPES = ("float32", "float64", "float16", "bfloat16")
-_DEPTH = 16  # how much of the inner axis is in shared memory at a time
-_ACROSS = 16  # threads side by side
 
 Lines = Sequence[str]
 
@@ -47,7 +44,8 @@ class Tiling:
     needs.  table: lines for every row `e` of a tile, once per tile, with the names of the tables
     that they store to.  loops: headers around the innermost loop, and their lines.  extent: how
     long that is.  bias, relu: what is done to the sums.  place: where the result has row `ROW`.
-    constants: further numbers that are part of the text.
+    constants: further numbers that are part of the text.  across: threads side by side, of a
+    square of them.  depth: how much of the inner axis is in shared memory at a time.
     """
 
     dtype: str
@@ -65,6 +63,8 @@ class Tiling:
     relu: bool = False
     place: str = "(number * m + ROW) * n"
     constants: Sequence[tuple[str, int]] = ()
+    across: int = 16
+    depth: int = 16
 
     @property
     def each(self) -> int:
@@ -74,12 +74,17 @@ class Tiling:
     @property
     def tile(self) -> int:
         """Rows and columns of a tile."""
-        return self.each * _ACROSS
+        return self.each * self.across
 
     @property
     def block(self) -> tuple[int, int, int]:
         """Rows and columns of a tile, and threads."""
-        return self.tile, self.tile, THREADS
+        return self.tile, self.tile, self.threads
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.across**2
 
     @property
     def held(self) -> str:
@@ -94,7 +99,11 @@ class Tiling:
     def text(self) -> str:
         """The kernel's text."""
         numbers = {"ZERO": f"{self.held}(0.0)", "TILE": f"int64({self.tile})"}
-        numbers |= {"DEPTH": f"int64({_DEPTH})", "ACROSS": f"int64({_ACROSS})", "NONE": "int64(0)"}
+        numbers |= {
+            "DEPTH": f"int64({self.depth})",
+            "ACROSS": f"int64({self.across})",
+            "NONE": "int64(0)",
+        }
         numbers |= {name: f"int64({value})" for name, value in self.constants}
         read = tuple(range(len(self.buffers) - 1))
         head = [f"CONSTANT = {read}", *(f"{name} = {value}" for name, value in numbers.items())]
@@ -105,8 +114,8 @@ class Tiling:
         for i, name in enumerate((*self.buffers, *self.numbers)):
             yield f"{name} = args[{i}]"
         yield from self.sizes
-        yield f"left = shared_{self.held}({self._pitch * _DEPTH})"
-        yield f"right = shared_{self.held}({self._pitch * _DEPTH})"
+        yield f"left = shared_{self.held}({self._pitch * self.depth})"
+        yield f"right = shared_{self.held}({self._pitch * self.depth})"
         yield from (f"{name} = shared_int64({self.tile})" for name in self.tables)
         yield f"down = truncatediv(m + {self.tile - 1}, TILE)"
         yield f"across = truncatediv(n + {self.tile - 1}, TILE)"
@@ -122,7 +131,7 @@ class Tiling:
             yield from _indented(self.table)
         yield "for part in range(block_x(), across, blocks_x()):"
         yield "    first = part * TILE"
-        yield f"    for thread in range(lane(), {THREADS}, lanes()):"
+        yield f"    for thread in range(lane(), {self.threads}, lanes()):"
         yield from _indented(self._of_a_thread(), 8)
 
     def _of_a_thread(self) -> Iterator[str]:
@@ -138,17 +147,21 @@ class Tiling:
         yield from self._stores()
 
     def _inner(self) -> Iterator[str]:
-        yield f"for start in range(0, {self.extent}, {_DEPTH}):"
+        yield f"for start in range(0, {self.extent}, {self.depth}):"
         yield "    barrier()"
-        yield f"    for e in range(lane(), {self.tile * _DEPTH}, lanes()):"
-        for side, factor in (("left", self.left), ("right", self.right)):
-            yield from _indented(self._loaded(side, factor), 8)
+        yield f"    for e in range(lane(), {self.threads}, lanes()):"
+        sides = ("left", self.left), ("right", self.right)
+        # All of a thread's elements are under way before the first is waited for.
+        for side, factor in sides:
+            yield from _indented(self._read(side, factor), 8)
+        for side, factor in sides:
+            yield from _indented(self._kept(side, factor), 8)
         yield "    barrier()"
-        yield f"    for s in range({_DEPTH}):"
+        yield f"    for s in range({self.depth}):"
         yield from _indented(self._added(), 8)
 
-    def _loaded(self, side: str, factor: Factor) -> Iterator[str]:
-        """An element of a factor, into shared memory."""
+    def _read(self, side: str, factor: Factor) -> Iterator[str]:
+        """A thread's elements of a factor."""
         outer, inner = f"{side}_outer", f"{side}_inner"
         if factor.by_inner:
             yield f"{outer} = truncatediv(e, DEPTH)"
@@ -156,13 +169,34 @@ class Tiling:
         else:
             yield f"{inner} = truncatediv(e, TILE)"
             yield f"{outer} = truncatemod(e, TILE)"
-        named = {"OUTER": outer, "INNER": f"start + {inner}", "SIDE": side}
-        yield from (_filled(line, named) for line in factor.lines)
-        yield f"{side}_fits = {_filled(factor.fits, named)}"
-        place = f"select({side}_fits, {_filled(factor.place, named)}, NONE)"
-        yield f"{side}_found = load({factor.name}, {place})"
-        value = f"select({side}_fits, {side}_found, ZERO)"
-        yield f"store({side}, {inner} * {self._pitch} + {outer}, {value})"
+        for t in range(self._elements):
+            one = f"{side}{t}"
+            at_outer, at_inner = self._places(side, factor, t)
+            named = {"OUTER": f"({at_outer})", "INNER": f"start + {at_inner}", "SIDE": one}
+            yield from (_filled(line, named) for line in factor.lines)
+            yield f"{one}_fits = {_filled(factor.fits, named)}"
+            place = f"select({one}_fits, {_filled(factor.place, named)}, NONE)"
+            yield f"{one}_found = load({factor.name}, {place})"
+
+    def _kept(self, side: str, factor: Factor) -> Iterator[str]:
+        """They go into shared memory, zeros where there are none."""
+        for t in range(self._elements):
+            at_outer, at_inner = self._places(side, factor, t)
+            value = f"select({side}{t}_fits, {side}{t}_found, ZERO)"
+            yield f"store({side}, ({at_inner}) * {self._pitch} + {at_outer}, {value})"
+
+    @property
+    def _elements(self) -> int:
+        """How many of a factor's elements a thread reads."""
+        return self.tile * self.depth // self.threads
+
+    def _places(self, side: str, factor: Factor, number: int) -> tuple[str, str]:
+        """Where in the tile one of a thread's elements is: outer and inner."""
+        outer, inner = f"{side}_outer", f"{side}_inner"
+        behind = number * self.threads
+        if factor.by_inner:
+            return f"{outer} + {behind // self.depth}", f"{inner} + {behind % self.depth}"
+        return f"{outer} + {behind % self.tile}", f"{inner} + {behind // self.tile}"
 
     def _added(self) -> Iterator[str]:
         """Products of a step of the inner axis.  A thread's rows lie four by four, far apart, so
@@ -174,10 +208,9 @@ class Tiling:
         )
         yield from (f"a{i}_{j} = fused(x{i}, y{j}, a{i}_{j})" for i, j in product(each, repeat=2))
 
-    @staticmethod
-    def _at(number: int) -> int:
+    def _at(self, number: int) -> int:
         """Of a thread's rows, or columns, where one lies behind the first."""
-        return number // 4 * 4 * _ACROSS + number % 4
+        return number // 4 * 4 * self.across + number % 4
 
     def _stores(self) -> Iterator[str]:
         if self.bias:

@@ -82,7 +82,7 @@ def _in_blocks(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> 
     numbers = (m, n, k, lead, m * k, *left, k * n, *right)
 
     def launch(bias: bool = False, relu: bool = False) -> Launch:
-        kernel = block_product(x.dtype, bias, relu, transpose_x, not transpose_y)
+        kernel = block_product(x.dtype, bias, relu, transpose_x, transpose_y)
         assert kernel.block is not None
         down, across, _ = kernel.block
         return Launch(
@@ -109,7 +109,8 @@ def convolve(b: Any, x: Any, w: Any, both: Both, bias: Any = None, relu: bool = 
 
 def _sums(b: Any, x: Any, w: Any, both: Both) -> Any:
     if _is_product(both):
-        return _of_pixels(b, x, w)
+        flat = matrix_product(b, _seen(b, x, both), b.reshape(w, w.shape[2:]), False, False)
+        return b.reshape(flat, (x.shape[0], both[0].out, both[1].out, w.shape[3]))
     if block_forms.is_worthwhile(b, x.dtype, w.shape, _pixels(x, both)):
         return b.cast(block_forms.convolve(b, *_halved(b, x, w), both), x.dtype)
     if x.dtype in HALVES:
@@ -121,17 +122,16 @@ def _sums(b: Any, x: Any, w: Any, both: Both) -> Any:
 
 
 def _is_product(both: Both) -> bool:
-    """Is every window one pixel, and has every pixel a window?"""
-    return all(
-        a.window == a.stride == 1 and same(a.before, 0) and same(a.out, a.size) for a in both
-    )
+    """Is every window one pixel of the images?"""
+    return all(a.window == 1 and same(a.before, 0) for a in both)
 
 
-def _of_pixels(b: Any, x: Any, w: Any) -> Any:
-    """The product of all pixels with the filters of windows that are one pixel."""
-    *shape, channels = x.shape
-    pixels, filters = b.reshape(x, (product(shape), channels)), b.reshape(w, w.shape[2:])
-    return b.reshape(matrix_product(b, pixels, filters, False, False), (*shape, w.shape[3]))
+def _seen(b: Any, x: Any, both: Both) -> Any:
+    """The pixels that windows of one pixel each fall on, as a matrix."""
+    (n, _, _, c), (high, wide) = x.shape, both
+    steps = [1, high.stride, wide.stride, 1]
+    x = x if steps == [1] * 4 else b.slice(x, [0] * 4, (n, high.out, wide.out, c), steps)
+    return b.reshape(x, (product(x.shape[:3]), c))
 
 
 def _pixels(x: Any, both: Both) -> AnySize:
@@ -141,6 +141,13 @@ def _pixels(x: Any, both: Both) -> AnySize:
 
 def convolve_back(b: Any, shape: Sequence[AnySize], w: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to images of a shape."""
+    if _is_product(both):
+        scores, filters = b.reshape(dy, (product(dy.shape[:3]), w.shape[3])), w.shape[2:]
+        flat = matrix_product(b, scores, b.reshape(w, filters), False, True)
+        found = b.reshape(flat, (*dy.shape[:3], w.shape[2]))
+        steps = [1, both[0].stride, both[1].stride, 1]
+        # Pixels between the windows have no part in what came of them.
+        return b.assemble(tuple(shape), dy.dtype, [(found, [0] * 4, steps)], 0)
     if block_forms.is_worthwhile(b, dy.dtype, w.shape, product(dy.shape[:3])):
         return b.cast(block_forms.convolve_back(b, shape, *_halved(b, w, dy), both), dy.dtype)
     if dy.dtype in HALVES:
@@ -157,8 +164,8 @@ def filter_gradient(b: Any, x: Any, dy: Any, both: Both) -> Any:
     """The gradient of a convolution with respect to the filters."""
     sizes = (both[0].window, both[1].window, x.shape[3], dy.shape[3])
     if _is_product(both):
-        pixels, scores = (b.reshape(v, (product(v.shape[:3]), v.shape[3])) for v in (x, dy))
-        return b.reshape(matrix_product(b, pixels, scores, True, False), sizes)
+        scores = b.reshape(dy, (product(dy.shape[:3]), dy.shape[3]))
+        return b.reshape(matrix_product(b, _seen(b, x, both), scores, True, False), sizes)
     if block_forms.is_worthwhile(b, x.dtype, sizes, product(dy.shape[:3])):
         return b.cast(block_forms.filter_gradient(b, *_halved(b, x, dy), both), x.dtype)
     if x.dtype in HALVES:

@@ -215,6 +215,13 @@ def _batch_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     if not b.equal(inner_x, inner_y):
         _inner_error(op, _example(x), _example(y), sizes.hint(inner_x), sizes.hint(inner_y))
     lead = b.broadcast_shape(x.shape[:-2], y.shape[:-2])
+    if lead and not y.shape[:-2] and not adj_x:
+        # One matrix for all: the rows of a whole stack are those of one product.
+        rows = b.reshape(x, (sizes.product(x.shape[:-1]), x.shape[-1]))
+        found = library.matmul(b, rows, y, False, adj_y)
+        if found is NotImplemented:
+            return found
+        return b.reshape(found, (*x.shape[:-1], found.shape[-1]))
     x, y = (b.broadcast(v, (*lead, *v.shape[-2:])) for v in (x, y))
     return (library.batch_matmul if lead else library.matmul)(b, x, y, adj_x, adj_y)
 

@@ -69,9 +69,9 @@ def tiles_of_products() -> None:
     x, y = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
     z = np.zeros((m, n), np.float32)
     sizes = [m, n, k, 1, m * k, k, 1, k * n, n, 1]
-    text = kernel_text(block_product("float32").over(["float32"] * 3))
+    text = kernel_text(block_product("float32", across=4).over(["float32"] * 3))
     flat = [x.ravel(), y.ravel(), z.ravel()]
-    simulator.launch(text, Extents(1, 1, 32, 1), [*flat, *sizes], m, n)
+    simulator.launch(text, Extents(1, 1, 8, 1), [*flat, *sizes], m, n)
     np.testing.assert_allclose(z, x @ y, rtol=1e-4, atol=1e-4)
 
 
@@ -84,7 +84,7 @@ def tiles_of_convolutions() -> None:
     for way, names in convolutions.ORDERS.items():
         parts = 2 if way == "filters" else 1
         computes = Convolution("float64", way, shape.steps, shape.dilations, parts=parts)
-        text = kernel_text(block_convolution(computes).over(["float64"] * 3))
+        text = kernel_text(block_convolution(computes, across=4).over(["float64"] * 3))
         one, other = convolutions.given(shape, "float64", way)
         places = [
             np.moveaxis(a, 3, 0) if n == "filters" else a for n, a in zip(names, (one, other))
@@ -93,7 +93,7 @@ def tiles_of_convolutions() -> None:
         flat = [np.ravel(a) for a in places]
         result = found.reshape(-1)
         rows, columns = found.size // found.shape[-1], found.shape[-1]
-        simulator.launch(text, Extents(1, 2, 32, 1), [*flat, result, *ends], rows, columns)
+        simulator.launch(text, Extents(1, 2, 16, 1), [*flat, result, *ends], rows, columns)
         total = found.sum(0)
         total = np.moveaxis(total, 0, 3) if way == "filters" else total
         np.testing.assert_array_equal(total, shape.wanted(way, one, other))

@@ -52,3 +52,18 @@ def test_sizes_that_are_not_known(way: str) -> None:
     for shape in SHAPES:
         found, _ = computed(shape, "float32", way, is_known=False)
         np.testing.assert_array_equal(found, shape.wanted(way, *given(shape, "float32", way)))
+
+
+@pytest.mark.parametrize("way", ["forward", "images", "filters"])
+@pytest.mark.parametrize("steps", [(1, 1), (2, 3)])
+def test_windows_of_one_pixel_are_products(steps: tuple[int, int], way: str) -> None:
+    shape = Shape((2, 9, 10, 16), (1, 1, 16, 20), steps, "VALID")
+    with tf.Graph().as_default(), settings.override(gpu="emulated", jit="always"):
+        operation, feeds = session_inputs(shape, "float32", way)
+        with tf.Session() as session:
+            found = session.run(operation, feeds)
+            (arena,) = session.gpu.arenas(session)
+            rows = [row for run in arena.runs.values() for row in run.plan.rows]
+    np.testing.assert_array_equal(found, shape.wanted(way, *given(shape, "float32", way)))
+    stated = [row.text.source for row in rows if isinstance(row, Launch)]
+    assert sum("x_column" in text for text in stated) == 1

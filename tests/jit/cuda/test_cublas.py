@@ -205,3 +205,12 @@ def test_mixed_precision_multiplies_halves(library: FakeCublasLt) -> None:
     # Two layers, and three gradients of theirs, in each of three steps.
     assert [product["dtype"] for product in library.products] == ["float16"] * 15
     assert {product["compute"] for product in library.products} == {68}
+
+
+def test_one_matrix_for_a_whole_stack_is_one_product(library: FakeCublasLt) -> None:
+    x, y = numbers((3, 4, 20, 9), "float32"), numbers((9, 30), "float32")
+    left, right = tf.placeholder(tf.float32, [None, 4, None, 9]), tf.constant(y)
+    with tf.Session() as session:
+        found = session.run(tf.matmul(left, right), {left: x})
+    np.testing.assert_array_equal(found, x @ y)
+    assert [product["sizes"] for product in library.products] == [(30, 240, 9)]

@@ -93,6 +93,10 @@ def test_where_no_engine_will_do_the_kernel_runs(way: str, library: FakeCudnn) -
     found = computed(shape, "float32", way)
     np.testing.assert_array_equal(found, shape.wanted(way, *given(shape, "float32", way)))
     assert not library.convolutions and "cuLaunchKernel" in library.driver.calls
+    from numbaflow.engine.session.device_placement import gpus
+
+    (card,) = gpus()
+    assert [what.way for what, _ in card.libraries["convolution"].declined] == [way]
 
 
 def test_plans_are_made_once(library: FakeCudnn) -> None:

@@ -22,6 +22,9 @@ from numbaflow.jit.cuda.device_plan import Launch
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
 from numbaflow.jit.library import closed_set
+from numbaflow.jit.library.block_convolution import block_convolution
+from numbaflow.jit.library.block_product import block_product
+from numbaflow.jit.library.computed import Convolution
 
 from ...drawing import examples
 from ..codegen.test_emit import problems
@@ -138,3 +141,17 @@ def test_training_steps_assemble_without_spilling(capability: Capability, tmp_pa
         told = assembled(ptx.ptx(text, capability), capability, tmp_path)
         assert told["registers"] <= 255
         assert text.form == "library" or told["spilled"] == 0, text.source
+
+
+@pytest.mark.parametrize("capability", CARDS, ids=lambda c: c.name)
+def test_tiles_assemble_without_spilling(capability: Capability, tmp_path: Path) -> None:
+    kernels = [block_product(dtype).over([dtype] * 3) for dtype in ("float32", "float64")]
+    for way in ("forward", "images", "filters"):
+        computes = Convolution("float32", way, (2, 2), (1, 1))
+        kernels.append(block_convolution(computes).over(["float32"] * 3))
+    for kernel in kernels:
+        code = ptx.ptx(kernel_text(kernel), capability)
+        assert ".maxntid 256" in code
+        told = assembled(code, capability, tmp_path)
+        # All threads of a block have room in a multiprocessor's registers.
+        assert told["spilled"] == 0 and told["registers"] <= 255
