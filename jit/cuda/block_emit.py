@@ -32,6 +32,7 @@ from ..codegen.reductions import (
 )
 from ..codegen.writer import ROW, Writer, accumulator_dtype, finished
 from ..kernel.ir import Const, Kernel, Reduced, Reduction, Store, declaration
+from . import turned_emit
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
@@ -44,16 +45,22 @@ _FIRST_COLUMNS = "range(block_x() * lanes(), columns, blocks_x() * lanes())"
 
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
-    e = Writer(kernel)
+    turned = turned_emit.turned_axis(kernel)
+    e = Writer(kernel) if turned is None else turned_emit.TurnedWriter(kernel, *turned)
     body = {"map": _map_row, "row": _write_row, "column": _write_columns}[kernel.form]
-    _over_rows(e, partial(body, e))
+    plain = partial(_over_rows, e, partial(body, e))
+    if isinstance(e, turned_emit.TurnedWriter):
+        turned_emit.write(e, plain)
+    else:
+        plain()
     head = [f"# {text}" for text in title.splitlines()]
     head.append(declaration(buffer.dtype for buffer in kernel.buffers))
     # What no thread writes may be read ahead of stores, and through the cache for constants.
     only_read = tuple(n for n, buffer in enumerate(kernel.buffers) if buffer.access == "r")
     head.append(f"CONSTANT = {only_read!r}")
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
-    lines = [*_shared(e), *e.scopes[0].lines]
+    shared = turned_emit.shared if isinstance(e, turned_emit.TurnedWriter) else _shared
+    lines = [*shared(e), *e.scopes[0].lines]
     signature = "def kernel(args, rows, columns):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in lines), ""])
 

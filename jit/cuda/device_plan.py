@@ -39,7 +39,8 @@ class Launch:
     """A row of the table that the device runs: its kernel, and the variables that it changes.
 
     positions: the number, among those of the template, of how many positions the nest has.
-    cuts: of a library kernel, whether every row may be a thread's, and every column.  library: what
+    cuts: of a library kernel, whether every row may be a thread's, and every column; has_scratch:
+    whether every thread needs memory of its own.  library: what
     computes in its place what it `computes`, if the device has that, from as many words of
     arguments.  stack: the one on the device that it uses; change: what it does to its counts.
     """
@@ -48,6 +49,7 @@ class Launch:
     positions: int
     writes: tuple[VariableStorage, ...]
     cuts: tuple[bool, bool] = (False, False)
+    has_scratch: bool = False
     library: Library | None = None
     computes: Computed | None = None
     words: int = 0
@@ -196,7 +198,9 @@ def _launch(
         cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
         library, stack = _library(device, step), stack_of(step)
         change = None if stack is None else CONTROLS[step.kernel.name]
-        return Launch(text, positions, _cells(values), cuts, *library, words, stack, change)
+        has_scratch = not same(launch.scratch, 0)
+        cells = _cells(values)
+        return Launch(text, positions, cells, cuts, has_scratch, *library, words, stack, change)
     assert isinstance(step.kernel, ir.Kernel)
     pairs = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))

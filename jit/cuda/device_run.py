@@ -261,7 +261,7 @@ class DeviceRun(Run):
         column_tile = 1 if by_column and self.device.is_parallel else column_tile
         tiles = -(-rows // row_tile) * -(-columns // column_tile)
         # Only so many workers have scratch memory.
-        most = self.arena.workers if self.binding.scratch_bytes else tiles
+        most = self.arena.workers if launch.has_scratch else tiles
         return extents_of_tiles(tiles, most), (rows, row_tile, columns, column_tile)
 
     def _start(self, row: int) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,26 +40,32 @@ _ADDED = ("float32", "float64", "int32", "int64")
 Problem = Callable[..., BaseException]
 
 
-_READ = partial(specialise, "array_read", arrays_kernels.read)
-_PUT_WHOLE = partial(specialise, "put_whole", arrays_kernels.put_whole)
+def _read_kernel(is_plain: bool = False) -> LibraryKernel:
+    return specialise("array_read", arrays_kernels.read, NUMBERS=is_plain)
+
+
+def _whole_kernel(is_plain: bool = False) -> LibraryKernel:
+    return specialise("put_whole", arrays_kernels.put_whole, NUMBERS=is_plain)
+
+
 _PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
 
 
-def _put_kernel(how: str, adds: bool) -> LibraryKernel:
-    return specialise(f"array_{how}", _PUT[how], ADDS=adds)
+def _put_kernel(how: str, adds: bool, is_plain: bool = False) -> LibraryKernel:
+    return specialise(f"array_{how}", _PUT[how], ADDS=adds, NUMBERS=is_plain)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
     """Every kernel of this module: of these dtypes, and of counters and conditions."""
     for dtype in (*dtypes, "int32", "bool"):
-        yield _READ().over(["int32", dtype, "uint8", dtype, "bool"])
-        yield _PUT_WHOLE().over([dtype, dtype])
+        yield _read_kernel().over(["int32", dtype, "uint8", dtype, "bool"])
+        yield _whole_kernel().over([dtype, dtype])
         for how in _PUT:
             for adds in (False, True) if dtype in _ADDED else (False,):
                 yield _put_kernel(how, adds).over(["int32", dtype, dtype, "uint8", "bool"])
     # Of entries (jit/library/ragged_arrays.py).
     if "int64" not in dtypes:
-        yield _READ().over(["int32", "int64", "uint8", "int64", "bool"])
+        yield _read_kernel().over(["int32", "int64", "uint8", "int64", "bool"])
         for how in _PUT:
             yield _put_kernel(how, False).over(["int32", "int64", "int64", "uint8", "bool"])
 
@@ -290,10 +295,16 @@ def size(b: Any, handle: Value) -> Value:
     return b.known_as(np.array(array.size, object), "int32")  # type: ignore[no-any-return]
 
 
-def _tiles(array: Array) -> dict[str, Any]:
-    if array.adds:
+def _in_numbers(b: Any, array: Array) -> bool:
+    """Whether elements are copied number by number: on GPUs, where threads take one each."""
+    return b.is_plain and "float16" not in array.dtype
+
+
+def _tiles(array: Array, in_numbers: bool) -> dict[str, Any]:
+    if in_numbers:
         count = sizes.product(array.shape or ())
-        return {"columns": sizes.maximum(count, 1), "col_tile": _TILE // 4}
+        # (One less: a tile that is a number of the kernel's own is not cut into threads.)
+        return {"columns": sizes.maximum(count, 1), "col_tile": _TILE // 4 - 1}
     return {"columns": sizes.maximum(array.bytes, 1), "col_tile": _TILE}
 
 
@@ -315,14 +326,15 @@ def _read(b: Any, array: Array, index: Value, problem: Problem) -> Value:
         about = array.bytes, array.clears, array.is_alike
         value, bad = array.growing.look(b, index, like, *about)
     else:
+        in_numbers = _in_numbers(b, array)
+        size = sizes.product(array.shape or ()) if in_numbers else array.bytes
         value, bad = b.call(
-            _READ(),
+            _read_kernel(in_numbers),
             [index, _now(b, array.memory), _now(b, array.marks)],
             [like, ((), "bool")],
-            [array.bytes, array.size, int(array.clears)],
-            columns=sizes.maximum(array.bytes, 1),
-            col_tile=_TILE,
+            [size, array.size, int(array.clears)],
             writes=(array.marks,),
+            **_tiles(array, in_numbers),
         )
     b.require_not(bad, problem, index)
     return value  # type: ignore[no-any-return]
@@ -367,24 +379,29 @@ def _put(
 ) -> None:
     if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
         raise b.host(f"an array of {array.dtype} is given {value.dtype}")
-    kernel = _put_kernel(how, array.adds)
-    size = sizes.product(array.shape or ()) if array.adds else array.bytes
+    in_numbers = _in_numbers(b, array)
+    kernel = _put_kernel(how, array.adds, in_numbers)
+    in_numbers = in_numbers or array.adds
+    size = sizes.product(array.shape or ()) if in_numbers else array.bytes
     (bad,) = b.call(
         kernel,
         [index, value, _now(b, array.memory), _now(b, array.marks)],
         [((), "bool")],
         [size, array.size, *params],
         writes=(array.memory, array.marks),
-        **_tiles(array),
+        **_tiles(array, in_numbers),
     )
     b.require_not(bad, problem, index)
 
 
 def put_whole(b: Any, register: Register, value: Value) -> None:
     """Writes a value to memory of another symbolic shape, which is as large where this runs."""
-    count = sizes.product(value.shape) * numpy_dtype(value.dtype).itemsize
+    count = sizes.product(value.shape)
+    in_numbers = b.is_plain and "float16" not in value.dtype
+    if not in_numbers:
+        count *= numpy_dtype(value.dtype).itemsize
     b.call(
-        _PUT_WHOLE(),
+        _whole_kernel(in_numbers),
         [value, _now(b, register)],
         [],
         [count],

@@ -15,11 +15,17 @@ from typing import Any
 import numpy as np
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, product
+from ..kernel.scalar import kind_of
+from ..kernel.sizes import AnySize, hint, product
 from .block_order import bits_below, is_countable, stable_order
 from .block_scan import THREADS, block_kernel, indented, typed
 from .library_kernel import LibraryKernel
 
+# Entries of a stretch, and how many there are of where stretches are combined first: so a row that
+# has very many is not one thread's work.
+_BITS = 7
+_PART = 1 << _BITS
+_LONG = 16 * _PART
 # By the names of rows.py: the function of what was there and what comes, and its words.
 _COMBINE = {name: (name, f"{name}(total, new)") for name in ("add", "sub", "mul", "div")}
 _COMBINE |= {
@@ -43,9 +49,10 @@ def combined_rows(
     starts = starts_of_rows(b, keys, rows)
     tail = tuple(updates.shape[indices.ndim :])
     inputs = [updates, order, starts]
+    parts = _parts(b, fn, updates, (keys, order), product(tail))
     (out,) = b.call(
-        _combine_kernel(fn, updates.dtype, base is not None, start),
-        inputs if base is None else [*inputs, base],
+        _combine_kernel(fn, updates.dtype, base is not None, start, bool(parts)),
+        [*inputs, *parts] if base is None else [*inputs, *parts, base],
         [((rows, *tail), updates.dtype)],
         [product(tail)],
         columns=rows * product(tail),
@@ -53,6 +60,28 @@ def combined_rows(
         operations=product(updates.shape),
     )
     return out
+
+
+def _parts(b: Any, fn: str, updates: Any, lists: tuple[Any, Any], width: AnySize) -> list[Any]:
+    """What stretches of the lists come to, if there may be long lists, and their parts add up."""
+    keys, order = lists
+    is_exact = kind_of(updates.dtype) != "f"
+    within = {"add": "add", "sub": "add", "mul": "mul"}
+    # (Of floats the greatest depends on where a NaN is.)
+    within |= {"max": "max", "min": "min"} if is_exact else {}
+    if fn not in within or hint(keys.shape[0]) < _LONG:
+        return []
+    count = keys.shape[0] // _PART
+    (parts,) = b.call(
+        _parts_kernel(within[fn], updates.dtype),
+        [updates, order, keys],
+        [((count, width), updates.dtype)],
+        [width],
+        columns=count * width,
+        col_tile=THREADS,
+        operations=product(updates.shape),
+    )
+    return [parts]
 
 
 def lists_of_rows(b: Any, indices: Any, rows: AnySize) -> tuple[Any, Any] | None:
@@ -149,23 +178,65 @@ def bisected(is_before: str) -> Iterator[str]:
 
 
 @cache
-def _combine_kernel(fn: str, dtype: str, is_based: bool, start: Any) -> LibraryKernel:
-    """Arguments: updates, order, starts, base (if there is one), result; width of a row.  Columns
-    are elements of the result."""
-    head = [f"CONSTANT = {tuple(range(3 + is_based))}", f"START = {typed(start, dtype)}"]
-    body = _combined(fn, is_based)
+def _parts_kernel(fn: str, dtype: str) -> LibraryKernel:
+    """Arguments: updates, order, sorted keys, what stretches of the order come to, of which all
+    keys are the same; width of a row.  Columns are elements of stretches."""
+    head = ["CONSTANT = (0, 1, 2)"]
+    return block_kernel(f"block_parts_{fn}", head, _of_parts(fn), (1, THREADS, THREADS))
+
+
+def _of_parts(fn: str) -> Iterator[str]:
+    names = "updates order keys out width".split()
+    yield from (f"{name} = args[{i}]" for i, name in enumerate(names))
+    yield elements()
+    yield "    part = truncatediv(e, width)"
+    yield "    column = e - part * width"
+    yield f"    first = part * {_PART}"
+    yield f"    is_one = eq(load(keys, first), load(keys, first + {_PART - 1}))"
+    yield f"    last = first + select(is_one, {_PART}, 0)"
+    yield "    total = load(updates, cast_int64(load(order, first)) * width + column)"
+    yield from indented(_over(fn, "first + 1", "last"))
+    yield "    store(out, e, total)"
+
+
+def _over(fn: str, first: str, last: str) -> list[str]:
+    """The lines that combine what a stretch of the order has with `total`."""
+    found = "load(updates, cast_int64(load(order, k)) * width + column)"
+    lines = [f"for k in range({first}, {last}):", f"    new = {found}"]
+    return [*lines, f"    total = {_COMBINE[fn][1]}"]
+
+
+@cache
+def _combine_kernel(
+    fn: str, dtype: str, is_based: bool, start: Any, is_parted: bool = False
+) -> LibraryKernel:
+    """Arguments: updates, order, starts, what stretches come to (if lists are long), base (if there
+    is one), result; width of a row.  Columns are elements of the result."""
+    given = tuple(range(3 + is_parted + is_based))
+    head = [f"CONSTANT = {given}", f"START = {typed(start, dtype)}"]
+    body = _combined(fn, is_based, is_parted)
     return block_kernel(f"block_rows_{fn}", head, body, (1, THREADS, THREADS))
 
 
-def _combined(fn: str, is_based: bool) -> Iterator[str]:
-    names = "updates order starts base".split()[: 3 + is_based] + ["out", "width"]
-    yield from (f"{name} = args[{i}]" for i, name in enumerate(names))
+def _combined(fn: str, is_based: bool, is_parted: bool) -> Iterator[str]:
+    names = ["updates", "order", "starts", *["parts"] * is_parted, *["base"] * is_based]
+    yield from (f"{name} = args[{i}]" for i, name in enumerate([*names, "out", "width"]))
     yield elements()
     yield "    row = truncatediv(e, width)"
     yield "    column = e - row * width"
     yield f"    total = {'load(base, e)' if is_based else 'START'}"
+    yield "    first = cast_int64(load(starts, row))"
     yield "    last = cast_int64(load(starts, row + 1))"
-    yield "    for k in range(cast_int64(load(starts, row)), last):"
-    yield "        new = load(updates, cast_int64(load(order, k)) * width + column)"
-    yield f"        total = {_COMBINE[fn][1]}"
+    if fn == "update":
+        yield "    first = maximum(first, last - 1)"
+    if is_parted:
+        yield f"    low = left_shift(right_shift(first + {_PART - 1}, {_BITS}), {_BITS})"
+        yield "    low = minimum(low, last)"
+        yield f"    top = maximum(left_shift(right_shift(last, {_BITS}), {_BITS}), low)"
+        yield from indented(_over(fn, "first", "low"))
+        yield f"    for c in range(right_shift(low, {_BITS}), right_shift(top, {_BITS})):"
+        yield "        new = load(parts, c * width + column)"
+        yield f"        total = {_COMBINE[fn][1]}"
+        yield "    first = top"
+    yield from indented(_over(fn, "first", "last"))
     yield "    store(out, e, total)"

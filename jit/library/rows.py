@@ -15,6 +15,7 @@ import numpy as np
 
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
 from . import rows_kernels
+from .block_places import distinct_numbers, inverted_numbers, nonzero_places
 from .block_rows import combined_rows
 from .block_scan import running_sums
 from .library_kernel import LibraryKernel
@@ -126,6 +127,8 @@ def _running_kernel(fn: str, dtype: str) -> LibraryKernel:
 
 def inverted(b: Any, numbers: Any) -> Any:
     """(the permutation that undoes a vector of integers, whether it is one)."""
+    if b.is_plain:
+        return inverted_numbers(b, numbers)
     count = numbers.shape[0]
     return b.call(
         specialise("inverted", rows_kernels.inverted),
@@ -144,6 +147,10 @@ def distinct(b: Any, x: Any, dtype: str) -> Any:
     """
     if x.dtype not in ("int32", "int64"):
         return NotImplemented
+    if b.is_plain:
+        found = distinct_numbers(b, x, dtype)
+        if found is not None:
+            return found
     (count,) = x.shape
     vectors = [((count,), x.dtype), ((count,), dtype), ((count,), dtype), ((), "int64")]
     # (A table has up to four times as many places.)
@@ -161,6 +168,10 @@ def coordinates(b: Any, x: Any, count: AnySize) -> Any:
     """The places of the `count` elements that are not zero, int64, or NotImplemented."""
     if x.dtype not in WIDTHS or not x.ndim:
         return NotImplemented
+    if b.is_plain:
+        found = nonzero_places(b, x, count)
+        if found is not None:
+            return found
     (out,) = b.call(
         specialise("coordinates", rows_kernels.coordinates),
         [x],

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps that read something across its grain, as transposes do, by way of shared memory.
+
+Neighbouring threads take neighbouring columns, which of what is turned lie far apart.  So a block
+reads a square of it along its own neighbours first, and then goes over the square's columns, where
+everything else of the map is computed as in any other.  Where a side is short (known when the
+kernel runs) the map stays what it is.  Imports no Numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..codegen.writer import ROW, Scope, Writer
+from ..kernel.ir import Expr, Kernel, Load, postorder
+
+SIDE = 32  # of a square
+_BITS = 5
+_PITCH = SIDE + 1  # so that a column of a square is in different banks of memory
+_SHORT = 16
+_MOST = 4  # squares in shared memory
+_THREAD = "line() * lanes() + lane()"
+_THREADS = "lanes() * lines()"
+
+
+def turned_axis(kernel: Kernel) -> tuple[int, tuple[Load, ...]] | None:
+    """The axis along which neighbours of some loads of a map lie, and these loads; None if all lie
+    along the innermost one, as the stores do."""
+    inner = len(kernel.axes) - 1
+    if kernel.form != "map" or any(s.index.strides[inner] != 1 for s in kernel.stores):
+        return None
+    if any(store.index.offset is not None for store in kernel.stores):
+        return None
+    found: dict[Load, int] = {}
+    for store in kernel.stores:
+        for node in postorder(store.value):
+            axis = _along(kernel, node, inner)
+            if axis is not None:
+                found[node] = axis
+    if not found:
+        return None
+    axis = next(iter(found.values()))
+    loads = tuple(load for load, along in found.items() if along == axis)
+    return (axis, loads) if len(loads) <= _MOST else None
+
+
+def _along(kernel: Kernel, node: Expr, inner: int) -> int | None:
+    """The axis, other than the inner one, along which neighbours of a load lie."""
+    if not isinstance(node, Load) or node.index.offset is not None:
+        return None
+    strides: Any = node.index.strides
+    # (A stride of one by form; others are arguments or larger.)
+    if strides[inner] in (0, 1) or kernel.buffers[node.buffer].access != "r":
+        return None
+    axes = [axis for axis in range(inner) if strides[axis] == 1]
+    return axes[0] if len(axes) == 1 else None
+
+
+class TurnedWriter(Writer):
+    """A writer that finds loads in squares once these are there."""
+
+    def __init__(self, kernel: Kernel, axis: int, loads: tuple[Load, ...]) -> None:
+        super().__init__(kernel)
+        self.along, self.loads = axis, loads
+        self.are_there = False
+
+    def text(self, node: Expr, scope: Scope) -> str:
+        if self.are_there and isinstance(node, Load) and node in self.loads:
+            at = f"v * {_PITCH} + u"
+            return f"load_ordered(square{self.loads.index(node)}, {at})"
+        return super().text(node, scope)
+
+    def dependence(self, node: Any) -> frozenset[int]:
+        found = super().dependence(node)
+        if isinstance(node, Load) and node in self.loads:
+            found |= {self.along, self.inner}
+            self.axes_of[node] = found
+        return found
+
+
+def write(e: TurnedWriter, plain: Callable[[], None]) -> None:
+    """The map by squares; as `plain` writes it where a side is short."""
+    high, wide = e.size(e.along), e.size(e.inner)
+    e.open(())
+    plain()
+    e.line("return")
+    e.close(f"if minimum({high} + 0, {wide} + 0) < {_SHORT}:")
+    e.line(f"across = right_shift({wide} + {SIDE - 1}, {_BITS})")
+    e.line(f"down = right_shift({high} + {SIDE - 1}, {_BITS})")
+    e.line(f"squares = across * down * truncatediv(rows, {high})")
+    others = [axis for axis in e.outer if axis != e.along]
+    e.open((*others, ROW))
+    e.line("top = truncatemod(tile, across)")
+    e.line(f"left = top * {SIDE}")
+    e.line("above = truncatediv(tile, across)")
+    e.line(f"top = truncatemod(above, down) * {SIDE}")
+    rest = "rest"
+    e.line("rest = truncatediv(above, down)")
+    for axis in reversed(others):
+        e.line(f"i{axis} = truncatemod({rest}, {e.size(axis)})")
+        e.line(f"rest{axis} = truncatediv({rest}, {e.size(axis)})")
+        rest = f"rest{axis}"
+    e.line("barrier()")
+    _square(e, ("u", "v"), _read)
+    e.line("barrier()")
+    e.are_there = True
+    _square(e, ("v", "u"), _compute)
+    e.are_there = False
+    first, step = "block_y() * blocks_x() + block_x()", "blocks_x() * blocks_y()"
+    e.close(f"for tile in range({first}, squares, {step}):")
+
+
+def _square(e: TurnedWriter, names: tuple[str, str], body: Callable[[TurnedWriter], None]) -> None:
+    """All of a square: of `u`, along the axis, and `v`, along columns, neighbours take the first of
+    the names."""
+    e.open(())
+    e.line(f"{names[0]} = bitwise_and(e, {SIDE - 1})")
+    e.line(f"{names[1]} = right_shift(e, {_BITS})")
+    e.line(f"i{e.along} = top + u")
+    e.line(f"i{e.inner} = left + v")
+    e.open(())
+    e.open((e.along, e.inner))
+    body(e)
+    e.close(f"if i{e.inner} < {e.size(e.inner)}:")
+    e.close(f"if i{e.along} < {e.size(e.along)}:")
+    e.close(f"for e in range({_THREAD}, {SIDE * SIDE}, {_THREADS}):")
+
+
+def _read(e: TurnedWriter) -> None:
+    for number, load in enumerate(e.loads):
+        name = e.value(load)
+        e.line(f"store_ordered(square{number}, v * {_PITCH} + u, {name})")
+
+
+def _compute(e: TurnedWriter) -> None:
+    for store in e.kernel.stores:
+        e.store(store)
+
+
+def shared(e: TurnedWriter) -> list[str]:
+    """The lines that reserve the squares."""
+    dtypes = [e.kernel.buffers[load.buffer].dtype for load in e.loads]
+    return [f"square{n} = shared_{dtype}({SIDE * _PITCH})" for n, dtype in enumerate(dtypes)]
