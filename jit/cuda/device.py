@@ -144,8 +144,9 @@ class Device(ABC):
             gc.collect()  # (runs and what begins their rows refer to each other)
             self._trim()
             address = self._take(count)
-        self.used_bytes += count
-        self.peak_bytes = max(self.peak_bytes, self.used_bytes)
+        with self.issuing:
+            self.used_bytes += count
+            self.peak_bytes = max(self.peak_bytes, self.used_bytes)
         return address
 
     def _take(self, count: int) -> int:
@@ -159,7 +160,8 @@ class Device(ABC):
 
     def give_back(self, address: int, count: int) -> None:
         """Frees what `take` gave."""
-        self.used_bytes -= count
+        with self.issuing:
+            self.used_bytes -= count
         self._free(address)
 
     @abstractmethod
