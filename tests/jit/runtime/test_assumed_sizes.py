@@ -160,3 +160,37 @@ def test_a_place_below_zero_is_refused_by_its_number() -> None:
     with settings.override(jit="always"), tf.Session() as session:
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[-2\] is out of range"):
             session.run(made, {at: [1, -2, 4]})
+
+
+def test_classes_that_are_drawn_by_accident_are_found_in_one_plan() -> None:
+    """As many as there are, which may be none; of a class that is drawn twice the last place."""
+    true, drawn = tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.int64, [5])
+    rows, places, weights = tf.nn.compute_accidental_hits(true, drawn, 2)
+    logits = tf.sparse_to_dense(
+        tf.stack([tf.cast(rows, tf.int64), places], 1), [4, 5], weights, validate_indices=False
+    )
+    feeds = [
+        {true: some, drawn: [3, 1, 4, 1, 5]}
+        for some in (
+            [[1, 2], [3, 9], [5, 1], [0, 0]],
+            [[0, 0]] * 4,
+            [[1, 1], [9, 9], [9, 5], [7, 8]],
+            [[8, 4], [9, 9], [9, 9], [7, 8]],
+        )
+    ]
+    assert runs([rows, places, logits], feeds) == 1
+
+
+def test_only_what_a_run_finds_to_be_otherwise_is_doubted() -> None:
+    """What was taken for granted before, and is so, is no reason for another plan."""
+    steps, fed = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [None])
+    other = tf.placeholder(tf.float32, [None])
+    chosen, roots = (tf.boolean_mask(x, other > 0) for x in (other, tf.sqrt(tf.abs(other))))
+    first = chosen * roots
+    made = turns(steps + tf.cast(tf.reduce_sum(first) * 0, tf.int32)) + fed
+    sizes = [(4, 4), (1, 5), (4, 4), (5, 5)]
+    feeds = [
+        {steps: n, fed: RNG.standard_normal(size), other: RNG.uniform(-1, 1, 9)}
+        for n, size in sizes
+    ]
+    assert runs([first, tf.tanh(made)], feeds) == 2
