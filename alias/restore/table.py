@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .old_six_moves import MODULES
+
 
 class Row(NamedTuple):
     """Names of one module that are gone."""
@@ -93,17 +95,12 @@ NAMES = (
     *(
         Row(f"six.moves.{old}", "*", "a dependency of TensorFlow's", new)
         for old, new in (
-            ("cPickle", "pickle"),
-            ("configparser", "configparser"),
-            ("queue", "queue"),
+            *MODULES.items(),
+            ("urllib", "urllib"),
             *(
-                (f"urllib_{part}", f"urllib.{part}")
+                (f"urllib.{part}", f"urllib.{part}")
                 for part in "error parse request response robotparser".split()
             ),
-            ("urllib", "urllib"),
-            ("urllib.request", "urllib.request"),
-            ("urllib.parse", "urllib.parse"),
-            ("urllib.error", "urllib.error"),
         )
     ),
     Row("asyncio", "coroutine", "Python 3.11", "types"),
