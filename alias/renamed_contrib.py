@@ -43,7 +43,7 @@ HOMES = {
     "contrib.learn.python.learn.basic_session_run_hooks": "tf.train",
     "contrib.learn.python.learn.estimator": f"{_LEARN}.estimators.estimator",
     "contrib.learn.python.learn.estimators.head": f"{_LEARN}.estimators.head",
-    "contrib.learn.python.learn.learn_io": "tf.contrib.learn.io",
+    "contrib.learn.python.learn.learn_io": f"tf.contrib.learn.io {_LEARN}.learn_io.frames",
     "contrib.learn.python.learn.learn_runner": f"{_LEARN}.learn_runner",
     "contrib.learn.python.learn.monitored_session": "tf.train",
     "contrib.learn.python.learn.monitors": f"{_LEARN}.monitors",

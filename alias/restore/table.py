@@ -90,6 +90,7 @@ NAMES = (
     Row("distutils.dir_util", "mkpath copy_tree remove_tree", "Python 3.12", ".old_distutils"),
     Row("distutils.file_util", "copy_file move_file", "Python 3.12", ".old_distutils"),
     Row("pkg_resources", "*", "setuptools 82", ".old_pkg_resources"),
+    Row("termcolor", "*", "a dependency of TensorFlow's", ".old_termcolor"),
     Row("six", "*", "a dependency of TensorFlow's", ".old_six"),
     Row("six.moves", "*", "a dependency of TensorFlow's", ".old_six_moves"),
     *(
