@@ -70,6 +70,7 @@ factorization.python.ops: clustering_ops factorization_ops factorization_ops_tes
 gen_factorization_ops gmm gmm_ops kmeans wals
 feature_column.python:
 feature_column.python.feature_column: sequence_feature_column
+ffmpeg: ffmpeg_ops
 framework.python:
 framework.python.framework: checkpoint_utils experimental graph_util tensor_util
 framework.python.ops: arg_scope audio_ops checkpoint_ops gen_variable_ops ops prettyprint_ops \
@@ -151,8 +152,12 @@ elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_opt
 lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer \
 multitask_optimizer_wrapper nadam_optimizer powersign reg_adagrad_optimizer shampoo sign_decay \
 variable_clipping_optimizer weight_decay_optimizers
+optimizer_v2: adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols \
+rmsprop
 periodic_resample.python:
 periodic_resample.python.ops: gen_periodic_resample_op periodic_resample_op
+predictor: contrib_estimator_predictor core_estimator_predictor predictor predictor_factories \
+saved_model_predictor
 proto.python:
 proto.python.ops: decode_proto_op encode_proto_op
 quantization.python: array_ops math_ops nn_ops

@@ -45,6 +45,7 @@ def install() -> None:
         raise RuntimeError(
             f"another tensorflow was imported before, from {getattr(present, '__file__', '?')}"
         )
+    importlib.import_module(".internals.shown_modules", __package__).publish()
     sys.meta_path[:0] = [_Finder(), SharedClasses()]
     sys.meta_path.append(_Absent())
 
@@ -186,7 +187,9 @@ class _View(ModuleType):
         if (value is _MISSING or is_namespace) and name.isidentifier() and name[:2] != "__":
             below = self.__below(name)
             value = value if below is _MISSING else below
-            if value is _MISSING and self.__name__.startswith(f"{ROOT}.python."):
+            if value is _MISSING and self.__name__.startswith(
+                (f"{ROOT}.python.", f"{ROOT}.contrib.")
+            ):
                 value = _neighbour(name, self.__name__)
             if value is _MISSING:
                 value = stand_in(self.__name__.removeprefix(f"{ROOT}."), name, _MISSING)

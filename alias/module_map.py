@@ -7,6 +7,8 @@ module of the standard library ("inspect") or "raw" (the functions that make one
 
 from __future__ import annotations
 
+from . import renamed_contrib
+
 _COLUMNS = " ".join(
     f".train.feature_column.{room}"
     for room in (
@@ -544,6 +546,7 @@ _STRATEGIES = ".train.distributed.strategy .train.distributed.strategy_context t
 _STRATEGIES += " .train.distributed.collective_strategy"
 OTHERS.update(
     {
+        **renamed_contrib.HOMES,
         "python.tpu.tpu_function": ".train.contrib.tpu.tpu_function",
         "python.distribute": "tf.distribute",
         "python.distribute.reduce_util": ".train.distributed.strategy_context",
@@ -552,12 +555,6 @@ OTHERS.update(
         "python.ops.nccl_ops": ".train.distributed.nccl_ops",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
         "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
-        "contrib.learn.python.learn.learn_io": "tf.contrib.learn.io",
-        "contrib.learn.python.learn.estimator": ".train.contrib.learn.estimators.estimator",
-        "contrib.learn.python.learn.run_config": ".train.contrib.learn.estimators.run_config",
-        "contrib.learn.python.learn.estimators.head": ".train.contrib.learn.estimators.head",
-        "contrib.learn.python.learn.monitors": ".train.contrib.learn.monitors",
-        "contrib.learn.python.learn.learn_runner": ".train.contrib.learn.learn_runner",
         "python.training.distribute": _STRATEGIES,
         "python.training.distribution_strategy_context": _STRATEGIES,
     }

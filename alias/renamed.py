@@ -7,6 +7,8 @@ module of this package and a name in it, or such a module alone.
 
 from __future__ import annotations
 
+from . import renamed_contrib
+
 # Room of columns -> names that 1.x has below an underscore, and that mean the same here.
 _COLUMN_NAMES = {
     "numeric": "BucketizedColumn NumericColumn bucketized_column numeric_column",
@@ -26,6 +28,7 @@ _COLUMN_NAMES = {
 _MODES = ".train.estimator.mode_keys:ModeKeys"
 _SIGNATURE_KEYS = ".train.estimator.export_utils:_SIGNATURE_KEYS"
 RENAMED = {
+    **renamed_contrib.RENAMED,
     "saved_model.model_utils": {"EstimatorModeKeys": _MODES, "SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
     "saved_model.model_utils.export_utils": {"SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
     "saved_model.model_utils.mode_keys": {"EstimatorModeKeys": _MODES},

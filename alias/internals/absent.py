@@ -32,6 +32,11 @@ def absent(name: str, instead: str = "") -> Any:
     return _Kind(last, (), {"__new__": fail, "__doc__": "Not here.", "_absent": (name, instead)})
 
 
+def is_absent(thing: object) -> bool:
+    """Whether something is such a class."""
+    return isinstance(thing, _Kind)
+
+
 class _Kind(abc.ABCMeta):
     """What classes that are not here are; abstract classes may inherit them, too."""
 

@@ -36,6 +36,7 @@ get_method_self = operator.attrgetter("__self__")
 get_function_code = operator.attrgetter("__code__")
 get_function_defaults = operator.attrgetter("__defaults__")
 get_function_globals = operator.attrgetter("__globals__")
+get_function_closure = operator.attrgetter("__closure__")
 
 
 def b(s: str) -> bytes:
@@ -76,6 +77,37 @@ def viewkeys(d: Any) -> Any:
 def viewvalues(d: Any) -> Any:
     """A dictionary's values."""
     return d.values()
+
+
+def iterlists(d: Any, **kw: Any) -> Iterator[Any]:
+    """Iterates over the lists of a dictionary that has several values for a key."""
+    return iter(d.lists(**kw))
+
+
+def create_unbound_method(func: Any, cls: type) -> Any:
+    """A method that belongs to no object: the function."""
+    del cls
+    return func
+
+
+def assertCountEqual(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The test case's own."""
+    return self.assertCountEqual(*args, **kwargs)
+
+
+def assertRaisesRegex(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The test case's own."""
+    return self.assertRaisesRegex(*args, **kwargs)
+
+
+def assertRegex(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The test case's own."""
+    return self.assertRegex(*args, **kwargs)
+
+
+def assertNotRegex(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The test case's own."""
+    return self.assertNotRegex(*args, **kwargs)
 
 
 def get_unbound_function(unbound: Any) -> Any:

@@ -9,27 +9,46 @@ import importlib
 import itertools
 from typing import Any
 
-_MODULES = {
+# Name below `six.moves` -> module of Python 3's library.
+MODULES = {
+    "BaseHTTPServer": "http.server",
+    "CGIHTTPServer": "http.server",
+    "SimpleHTTPServer": "http.server",
+    "_thread": "_thread",
     "builtins": "builtins",
     "cPickle": "pickle",
+    "collections_abc": "collections.abc",
     "configparser": "configparser",
     "copyreg": "copyreg",
+    "dbm_gnu": "dbm.gnu",
+    "dbm_ndbm": "dbm.ndbm",
+    **{
+        f"email_mime_{kind}": f"email.mime.{kind}"
+        for kind in ("base", "image", "multipart", "nonmultipart", "text")
+    },
     "html_entities": "html.entities",
     "html_parser": "html.parser",
     "http_client": "http.client",
+    "http_cookiejar": "http.cookiejar",
     "http_cookies": "http.cookies",
     "queue": "queue",
     "reprlib": "reprlib",
     "socketserver": "socketserver",
     "tkinter": "tkinter",
-    "urllib": "urllib",
+    **{
+        f"tkinter_{part}": f"tkinter.{part}"
+        for part in "colorchooser commondialog constants dialog dnd filedialog font messagebox "
+        "scrolledtext simpledialog ttk".split()
+    },
+    "tkinter_tkfiledialog": "tkinter.filedialog",
+    "tkinter_tksimpledialog": "tkinter.simpledialog",
     "urllib_error": "urllib.error",
     "urllib_parse": "urllib.parse",
     "urllib_request": "urllib.request",
     "urllib_response": "urllib.response",
     "urllib_robotparser": "urllib.robotparser",
-    "_thread": "_thread",
     "xmlrpc_client": "xmlrpc.client",
+    "xmlrpc_server": "xmlrpc.server",
 }
 _NAMES = {
     "StringIO": "io:StringIO",
@@ -37,8 +56,9 @@ _NAMES = {
     "UserDict": "collections:UserDict",
     "UserList": "collections:UserList",
     "UserString": "collections:UserString",
-    "getcwd": "os:getcwdb",
-    "getcwdu": "os:getcwd",
+    "getcwd": "os:getcwd",
+    "getcwdb": "os:getcwdb",
+    "getoutput": "subprocess:getoutput",
     "reload_module": "importlib:reload",
     "shlex_quote": "shlex:quote",
 }
@@ -59,10 +79,11 @@ filterfalse = itertools.filterfalse
 
 def __getattr__(name: str) -> Any:
     if name == "urllib":
-        for part in ("request", "parse", "error"):
+        for part in ("request", "parse", "error", "response", "robotparser"):
             importlib.import_module(f"urllib.{part}")
-    if name in _MODULES:
-        return importlib.import_module(_MODULES[name])
+        return importlib.import_module("urllib")
+    if name in MODULES:
+        return importlib.import_module(MODULES[name])
     if name in _NAMES:
         module, _, attribute = _NAMES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)

@@ -119,6 +119,7 @@ def missing_because(path: str) -> str:
     """Why a name of TensorFlow is not here; nothing if it is."""
     from ...engine.interface import missing
     from .. import finder
+    from ..internals.absent import is_absent
     from . import before_1
 
     thing: object = finder.resolve(_ROOT)
@@ -140,7 +141,7 @@ def missing_because(path: str) -> str:
                     return "an internal module or name that numbaflow has not"
                 return _old_or_unknown(public)
         thing = following
-    return ""
+    return "can be imported, and fails when it is used" if is_absent(thing) else ""
 
 
 def _old_or_unknown(public: str) -> str:

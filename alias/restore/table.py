@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .old_six_moves import MODULES
+
 
 class Row(NamedTuple):
     """Names of one module that are gone."""
@@ -88,22 +90,18 @@ NAMES = (
     Row("distutils.dir_util", "mkpath copy_tree remove_tree", "Python 3.12", ".old_distutils"),
     Row("distutils.file_util", "copy_file move_file", "Python 3.12", ".old_distutils"),
     Row("pkg_resources", "*", "setuptools 82", ".old_pkg_resources"),
+    Row("termcolor", "*", "a dependency of TensorFlow's", ".old_termcolor"),
     Row("six", "*", "a dependency of TensorFlow's", ".old_six"),
     Row("six.moves", "*", "a dependency of TensorFlow's", ".old_six_moves"),
     *(
         Row(f"six.moves.{old}", "*", "a dependency of TensorFlow's", new)
         for old, new in (
-            ("cPickle", "pickle"),
-            ("configparser", "configparser"),
-            ("queue", "queue"),
+            *MODULES.items(),
+            ("urllib", "urllib"),
             *(
-                (f"urllib_{part}", f"urllib.{part}")
+                (f"urllib.{part}", f"urllib.{part}")
                 for part in "error parse request response robotparser".split()
             ),
-            ("urllib", "urllib"),
-            ("urllib.request", "urllib.request"),
-            ("urllib.parse", "urllib.parse"),
-            ("urllib.error", "urllib.error"),
         )
     ),
     Row("asyncio", "coroutine", "Python 3.11", "types"),

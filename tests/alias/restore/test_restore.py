@@ -34,10 +34,16 @@ import six
 from collections import Mapping
 from distutils.version import LooseVersion
 from scipy.misc import imresize
-from six.moves import cPickle, urllib, xrange
+import six.moves.builtins
+from six.moves import cPickle, getcwd, urllib, xrange
+from six.moves.email_mime_text import MIMEText
+from six.moves.html_parser import HTMLParser
+from six.moves.http_client import HTTPConnection
+from six.moves.urllib.response import addinfourl
 from six.moves.urllib.request import urlretrieve
 import imp, pkg_resources
 import xml.etree.cElementTree as cET
+from termcolor import colored, cprint
 from PIL import Image
 from scipy.sparse.linalg.eigen.arpack import eigsh
 
@@ -56,6 +62,8 @@ assert imp.new_module("x").__name__ == "x" and cET.fromstring("<a/>").tag == "a"
 assert Image.ANTIALIAS == Image.LANCZOS and scipy.misc.comb(4, 2) == 6
 assert imresize(np.zeros((4, 6, 3), np.uint8), (2, 3)).shape == (2, 3, 3)
 assert eigsh(scipy.sparse.diags([[1.0, 2.0, 5.0]], [0]), k=1)[0].round(3).tolist() == [5.0]
+assert colored(1, "red", attrs=["bold"]) == "\\033[1m\\033[31m1\\033[0m"
+assert type(getcwd()) is str and six.moves.builtins.len is len
 assert list(six.iteritems({1: 2})) == [(1, 2)] and list(xrange(2)) == [0, 1]
 assert scipy.zeros(2).tolist() == [0, 0] and scipy.linalg.__name__ == "scipy.linalg"
 assert not hasattr(np, "no_such") and not hasattr(collections, "no_such")
@@ -66,7 +74,7 @@ print("all there")
 def test_names_are_restored_and_reported(tmp_path: Path) -> None:
     done = run(tmp_path, NAMES, "--report")
     assert done.stdout == "all there\n", done.stderr
-    assert f"  numpy.float (gone since NumPy 1.24): {tmp_path / 'old.py'}:17" in done.stderr
+    assert f"  numpy.float (gone since NumPy 1.24): {tmp_path / 'old.py'}:23" in done.stderr
     assert "module six (a dependency of TensorFlow's)" in done.stderr
     assert "no_such" not in done.stderr
 

@@ -75,7 +75,7 @@ def length_penalty(sequence_lengths: Any, penalty_factor: TensorLike) -> Any:
     return tf.div((5.0 + lengths) ** factor, (5.0 + 1.0) ** factor)
 
 
-def _scores(
+def penalized_scores(
     search: Search, log_probs: Any, lengths: Tensor, finished: Tensor, attention: Any
 ) -> Any:
     """Log probabilities, with penalties for length and for what was not attended to."""
@@ -190,7 +190,7 @@ def beam_search_step(
         going_on = tf.cast(tf.logical_not(state.finished), dtypes.float32)
         attention *= tf.expand_dims(going_on, 2)
         attention = state.accumulated_attention_probs + attention
-    scores = _scores(search, total, lengths, state.finished, attention)
+    scores = penalized_scores(search, total, lengths, state.finished, attention)
     convert_to_tensor(time, name="time")
     flat = tf.reshape(scores, [batch, -1])
     beams: Any = convert_to_tensor(width, dtype=dtypes.int32, name="beam_width")
