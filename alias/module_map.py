@@ -453,6 +453,8 @@ OTHERS = {
     "python.keras.engine.input_spec": ".train.layers.input_spec",
     "python.eager.backprop": ".ops.flow.gradient_tape .alias.internals.eager",
     "python.module.module": ".train.objects.module",
+    "python.ops.parallel_for.control_flow_ops": ".ops.flow.parallel_for",
+    "python.ops.parallel_for.gradients": ".ops.flow.parallel_for",
     "python.tools.freeze_graph": ".train.saved_model.freezing",
     "python.tools.inspect_checkpoint": ".train.checkpoints.inspect_checkpoint",
     "python.tools.optimize_for_inference": ".train.tools",
@@ -570,8 +572,6 @@ for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver"
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
-for _module in ("control_flow_ops", "gradients"):
-    OTHERS[f"python.ops.parallel_for.{_module}"] = ".ops.flow.parallel_for"
 OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
 OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
 OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"
@@ -581,15 +581,13 @@ OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 # Modules that have a home get a second one.
 _MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"
+_FRAMEWORK = "framework.common_shapes client.device_lib ops.control_flow_util ops.variable_scope"
 for _module, _home in {
     **dict.fromkeys(_MORE.split(), "privates"),
+    **dict.fromkeys(_FRAMEWORK.split(), "framework"),
     "framework.ops": "framework .alias.internals.gradients",
-    "framework.common_shapes": "framework",
     "ops.metrics_impl": "metrics_impl",
     "framework.test_util": "test_util",
-    "client.device_lib": "framework",
-    "ops.control_flow_util": "framework",
-    "ops.variable_scope": "framework",
     "util.deprecation": "functions",
 }.items():
     _package, _, _leaf = _module.partition(".")

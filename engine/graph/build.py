@@ -101,10 +101,7 @@ class OpFunction:
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
     __doc__ = LateDocumentation(__doc__)  # type: ignore[assignment]
-    __slots__ = (
-        *("_type", "_doc", "_known", "_result", "_function_name", "_renamed", "_public_name"),
-        "__dict__",
-    )
+    __slots__ = "_type _doc _known _result _function_name _renamed _public_name __dict__".split()
 
     def __init__(
         self,

@@ -590,11 +590,7 @@ _ensure_shape = define(
     lower=_lower_ensured,
     gradient=lambda op, grad: grad,
     doc="The input, checked to have a shape when the graph runs.",
-    test=lambda: {
-        "shapes": [[[2, 3]]],
-        "attrs": [{"shape": TensorShape([None, 3])}],
-        "gradient": True,
-    },
+    test={"shapes": [[[2, 3]]], "attrs": [{"shape": TensorShape([None, 3])}], "gradient": True},
 )
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _LOCK = threading.Lock()
-_LOGGER = logging.getLogger("numbaflow")
 # The dtypes whose elements TensorFlow writes out.
 _PRINTED = {"float16", "float32", "float64", "bool", "object"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -211,8 +210,23 @@ def _emit(c: KernelContext, value: np.ndarray) -> None:
             target.write(text + c.attr("end"))
             target.flush()
     else:
-        level = stream.removeprefix("log(").removesuffix(")").upper()
-        _LOGGER.log(getattr(logging, level), "%s", text)
+        _log(stream, text)
+
+
+# The streams in order of how much they matter.
+_LOGS = ("log(info)", "log(warning)", "log(error)")
+
+
+def _log(stream: str, text: str) -> None:
+    """Writes a line as TensorFlow's kernels log, which Python's levels do not touch."""
+    if _LOGS.index(stream) < int(os.environ.get("TF_CPP_MIN_LOG_LEVEL") or 0):
+        return
+    letter = stream.removeprefix("log(")[0].upper()
+    now = time.time()
+    when = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(now))}.{int(now % 1 * 1e6):06}"
+    with _LOCK:
+        sys.stderr.write(f"{when}: {letter} tf.print] {text}\n")
+        sys.stderr.flush()
 
 
 def _text_shape(c: ShapeContext) -> list[Any]:

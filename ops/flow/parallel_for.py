@@ -62,8 +62,8 @@ def for_loop(
         return i + 1, written
 
     start = [tf.TensorArray(dtype, iters) for dtype in kinds]
-    turns = {} if parallel_iterations is None else {"parallel_iterations": parallel_iterations}
-    _, rows = tf.while_loop(lambda i, _: i < iters, body, (0, start), **turns)
+    parallel = 10 if parallel_iterations is None else parallel_iterations
+    _, rows = tf.while_loop(lambda i, _: i < iters, body, (0, start), parallel_iterations=parallel)
     stacked = [row.stack() if known else None for row, known in zip(rows, is_there)]
     return nest.pack_sequence_as(loop_fn_dtypes, stacked)
 

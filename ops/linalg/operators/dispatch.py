@@ -74,13 +74,13 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 # Where a function's operator stands, by its argument, and what gives the result.
-_METHODS = {
+_METHODS: dict[str, tuple[str, Callable[..., Any]]] = {
     "linalg.adjoint": ("matrix", _method("adjoint")),
     "linalg.cholesky": ("input", _method("cholesky")),
     "linalg.det": ("input", _method("determinant")),
     "linalg.trace": ("x", _method("trace")),
 }
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "linalg.diag_part": _diag_part,
     "linalg.inv": _inverse,
     "linalg.logdet": _logdet,

@@ -50,7 +50,8 @@ def _expensive(operations: list[Counted]) -> Iterator[str]:
         sys.stderr.write("Missing RunMetadata info. Skip ExpensiveOperationChecker\n")
         return
     root = View({**_OPTIONS, "min_micros": 1, "max_depth": _MOST}, None).types(operations)
-    lines, node = [], root
+    lines: list[str] = []
+    node = root
     while node.children and len(lines) < _MOST:
         (node,) = node.children
         part = node.own["exec_micros"] / (root.total["exec_micros"] or 1)

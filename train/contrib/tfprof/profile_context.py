@@ -202,7 +202,7 @@ class ProfileContext:
         if not self._enabled:
             return self
         if getattr(BaseSession.run, "profile_context", None) is not None:
-            raise errors.InternalError(None, None, "Already in context or context not cleaned.")
+            raise errors.internal("Already in context or context not cleaned.")
         self._run = BaseSession.run
 
         def run(
