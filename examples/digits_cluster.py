@@ -128,18 +128,17 @@ def synchronous(server, cluster, config):
             ready_for_local_init_op=optimizer.ready_for_local_init_op,
             global_step=step,
             recovery_wait_secs=1,
-            # The thread of updates waits for gradients that will not come.
-            stop_grace_secs=2,
         )
-    with supervisor.managed_session(server.target, config=config) as session:
-        if is_chief:
-            supervisor.start_queue_runners(session, [runner])
-            session.run(tokens)
-        now = 0
-        while not supervisor.should_stop() and now < FLAGS.steps:
-            now = session.run([train, step], batches.next())[1]
-        if is_chief:
-            batches.report(session)
+    session = supervisor.prepare_or_wait_for_session(server.target, config=config)
+    if is_chief:
+        supervisor.start_queue_runners(session, [runner])
+        session.run(tokens)
+    now = 0
+    while not supervisor.should_stop() and now < FLAGS.steps:
+        now = session.run([train, step], batches.next())[1]
+    if is_chief:
+        batches.report(session)
+    # (The thread of updates waits for gradients that do not come: it ends with the process.)
 
 
 def in_graph(server, cluster, config):
