@@ -152,7 +152,9 @@ def _table_apart(rates: Rates) -> list[str]:
     names = [f"{'sync' if is_sync else 'async'}, {servers} ps" for is_sync, servers in kinds]
     lines = [f"| machines of workers | {' | '.join(names)} |", "| ---: |" + " ---: |" * len(names)]
     for workers in _APART:
-        found = [steps_per_second(own, workers, *kind, count=20) for kind in kinds]
+        # (Few steps of each of many: what is predicted is the mean.)
+        count = max(5, 400 // workers)
+        found = [steps_per_second(own, workers, *kind, count=count) for kind in kinds]
         lines.append(f"| {workers} | {' | '.join(f'{one:,.0f}' for one in found)} |")
     return lines
 

@@ -111,3 +111,31 @@ def test_photo_patches_data_goes_on_where_it_was_stopped(tmp_path: Path) -> None
     assert first == second
     assert number(r"test accuracy: ([\d.]+) %", texts[2]) >= 85
     assert {"loss", "squares/image/0"} <= tags(folders[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="tasks are ended by signals")
+@pytest.mark.parametrize("style", ["monitored", "sync", "in-graph"])
+def test_digits_cluster(style: str) -> None:
+    pytest.importorskip("sklearn")
+    command = ["cluster", "run", "--local", "--grace", "2", "--ps", "1", "--workers", "2"]
+    program = [str(EXAMPLES / "digits_cluster.py"), "--", "--style", style]
+    done = subprocess.run(
+        [sys.executable, "-m", "numbaflow", *command, *program],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"\[worker 0\] test accuracy ([\d.]+)", done.stdout)
+    assert found and float(found[-1]) > 0.9, done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="tasks are ended by signals")
+def test_digits_workers() -> None:
+    pytest.importorskip("sklearn")
+    text = run("digits_workers.py", "--steps", "200")
+    rates = re.search(r"last batches: ([\d.]+) ([\d.]+)", text)
+    assert rates is not None and min(map(float, rates.groups())) > 0.8, text

@@ -23,6 +23,8 @@ AGAIN, STEP, PART = 0, 1, 2
 # Kinds of responses.
 DONE, FAILED = 0, 1
 _DEADLINE_EXCEEDED = 4
+# So many runs are told to a connection; then another takes its place, and both ends forget them.
+_MOST = 1024
 # Seconds for a connection to a process of this machine.
 _CONNECTING = 10.0
 
@@ -93,6 +95,9 @@ class Link:
                 return None
             known = self._known[wire]
             run = known.get(told)
+            if run is None and len(known) >= _MOST:
+                self._drop(wire)
+                continue
             kind, text = (AGAIN, b"") if run is not None else (told.kind, told.text)
             if run is None:
                 run = known[told] = len(known)

@@ -18,7 +18,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import errors
 from numbaflow.engine.types import dtypes
-from numbaflow.train.cluster import link
+from numbaflow.train.cluster import link, link_client
 from numbaflow.train.cluster.packing import packed, unpacked
 
 pytestmark = [
@@ -173,3 +173,15 @@ def test_a_server_that_dies_ends_runs(server: tuple[str, subprocess.Popen[str]])
         with pytest.raises(tf.errors.UnavailableError, match="Socket closed"):
             sess.run(taken)
         sess.close()
+
+
+def test_runs_that_are_told_are_not_kept_for_ever(server, monkeypatch):
+    monkeypatch.setattr(link_client, "_MOST", 2)
+    with tf.Graph().as_default(), tf.Session(server[0]) as session:
+        x = tf.placeholder(tf.float32, [])
+        sums = [x + float(i) for i in range(5)]
+        session.run(sums[0], {x: 1.0})
+        found = [session.run(one, {x: 1.0}) for one in (*sums, *sums[:2])]
+        assert found == [1.0, 2.0, 3.0, 4.0, 5.0, 1.0, 2.0]
+        known = session.remote._master.link._known
+        assert [len(runs) for runs in known.values()] in ([1], [2])
