@@ -69,12 +69,13 @@ def _spec_of_datasets(values: list[Any]) -> TypeSpec | None:
     """The type of a list of datasets (or of such lists) as one tensor; None for other lists."""
     from .dataset_spec import DatasetSpec
 
-    parts = [spec_of(value) for value in values]
-    merged = parts[0]
-    if not isinstance(merged, DatasetSpec) or None in parts:
+    merged, *others = map(spec_of, values)
+    if not isinstance(merged, DatasetSpec):
         return None
     try:
-        for part in parts[1:]:
+        for part in others:
+            if part is None:
+                return None
             merged = merged.most_specific_compatible_type(part)
     except ValueError:  # of elements of different types
         return None

@@ -456,11 +456,13 @@ class _Windows(Stream):
             return error
 
     def save(self) -> State:
-        failed = [each for each in self._held if isinstance(each, errors.OpError)]
-        if failed:
-            raise failed[0]
+        held = []
+        for each in self._held:
+            if isinstance(each, errors.OpError):
+                raise each
+            held.append(list(each))
         return {
-            "held": [list(element) for element in self._held],
+            "held": held,
             "ahead": self._ahead,
             "over": int(self._is_over),
             "source": self._source.save(),
