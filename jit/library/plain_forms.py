@@ -8,7 +8,7 @@ or maximum over it, so that no window is ever in memory.  Arrays are NHWC.  Impo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,10 +54,11 @@ def in_float32(b: Any, form: Callable[..., Any], x: Any, y: Any, *rest: Any) -> 
     return wide if wide is NotImplemented else b.cast(wide, x.dtype)
 
 
-def _halved(b: Any, *values: Any) -> Iterator[Any]:
+def _halved(b: Any, one: Any, other: Any) -> tuple[Any, Any]:
     """Values in float16, if they are float32 and the session lets precision be mixed."""
-    is_mixed = b.is_mixed and values[0].dtype == "float32"
-    return (b.cast(value, "float16") if is_mixed else value for value in values)
+    if not b.is_mixed or one.dtype != "float32":
+        return one, other
+    return b.cast(one, "float16"), b.cast(other, "float16")
 
 
 def _is_large(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:

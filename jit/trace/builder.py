@@ -93,16 +93,13 @@ class Builder:
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
         # Of a loop's test or body, what builds around it.
         self.outer: Builder | None = None
-        # May sizes be known in the middle of a run?
-        self.may_measure = True
-        # May it take something for granted that a run looks at?
-        self.may_assume = True
+        # May sizes be known in the middle of a run?  And what a run looks at be taken for granted?
+        self.may_measure = self.may_assume = True
         # Are products and windows loop nests, but for what a library computes?  In halves?
         self.is_plain, self.offered, self.is_mixed = False, frozenset[str](), False
-        self._assumed: set[Value] = set()
+        self._assumed, self._reads = set[Value](), dict[Any, Value]()
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
-        self._reads: dict[Any, Value] = {}
         # Numbers in memory that are measured, by their places.
         self.measured: dict[tuple[Value, tuple[int, ...]], Size] = {}
         # What a turn of another loop was laid out by, in sizes of this (jit/library/turns.py).
