@@ -265,11 +265,12 @@ def is_outdated(item: Item) -> bool:
     """Was an entry made by other versions of the compiler than the ones installed?"""
     from ..codegen.compile import labels_of
 
-    now, names = dict(labels_of("")), _ORIGINAL
+    now, names = dict(labels_of("")), list(_ORIGINAL)
     if "cuda" in item.labels:
         from ..cuda import device_code
 
-        now["cuda"], names = device_code.version(), (*names, "cuda")
+        now["cuda"] = device_code.version()
+        names.append("cuda")
     return any(item.labels.get(name) != now[name] for name in names)
 
 

@@ -202,8 +202,8 @@ def _launch(
         cells = _cells(values)
         return Launch(text, positions, cells, cuts, has_scratch, *library, words, stack, change)
     assert isinstance(step.kernel, ir.Kernel)
-    pairs = zip(step.reads, step.kernel.buffers)
-    return Launch(text, positions, _cells(v for v, buffer in pairs if buffer.access != "r"))
+    buffers = zip(step.reads, step.kernel.buffers)
+    return Launch(text, positions, _cells(v for v, buffer in buffers if buffer.access != "r"))
 
 
 def _cells(values: Iterable[Value]) -> tuple[VariableStorage, ...]:

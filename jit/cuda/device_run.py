@@ -469,8 +469,8 @@ class DeviceRun(Run):
         self.sent.send()
         for entry, launch in zip(self.plan.rows, self.launches):
             # (What is done to a stack several times, or out of order, would leave its memory.)
-            is_timed = isinstance(entry, Launch) and entry.stack is None and launch is not None
-            yield self._least_seconds(launch) if is_timed else 0.0
+            is_timed = isinstance(entry, Launch) and entry.stack is None
+            yield self._least_seconds(launch) if is_timed and launch is not None else 0.0
 
     def _least_seconds(self, launch: Callable[[], None]) -> float:
         least = float("inf")
