@@ -14,9 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from numbaflow.jit.cuda.cuda_kernel import kernel_text
 from numbaflow.jit.cuda.launching import Extents
-from numbaflow.jit.library import block_rows, block_scan, block_segments
+from numbaflow.jit.kernel import ir, scalar
+from numbaflow.jit.library import (
+    block_places,
+    block_ranking,
+    block_rows,
+    block_scan,
+    block_segments,
+)
 
+from . import simulator
 from .eager_builder import Array, EagerBuilder
 
 # Fewer threads than the kernels count on, in several turns, and blocks that have nothing to do; and
@@ -102,7 +111,46 @@ def segments() -> None:
     )
 
 
-CASES = {case.__name__: case for case in (scans, scatters, segments)}
+def orders() -> None:
+    """Places in short rows and in all of them, and the numbers that are new."""
+    x = numbers((4, 20), "int32")
+    order = np.argsort(-x, 1, "stable")[:, :3]
+
+    def kept(b: EagerBuilder) -> Any:
+        return b, block_ranking._keys(b, Array(x.reshape(-1)))
+
+    alike(lambda b: block_ranking._by_looks(*kept(b), 4, 20, 3), order.reshape(-1))
+    everything = np.argsort(-x, 1, "stable") + 20 * np.arange(4)[:, None]
+    alike(lambda b: block_ranking._sorted(*kept(b), 8, 4, 20), everything.reshape(-1), 2)
+    y = RNG.integers(-9, 9, 60)
+    new, first = np.unique(y, return_index=True)
+    wanted = np.searchsorted(np.sort(first), first[np.searchsorted(new, y)])
+    alike(lambda b: block_places.distinct_numbers(b, Array(y), "int64")[1], wanted, 4)
+    marks = RNG.random((5, 9)) < 0.5
+    places = np.argwhere(marks)
+    alike(lambda b: block_places.nonzero_places(b, Array(marks), len(places)), places, 2)
+
+
+def squares() -> None:
+    """A map that reads one of two matrices across its grain, by several grids and blocks."""
+    global done
+    x, y, z = numbers((40, 20), "float32"), numbers((20, 40), "float32"), np.zeros((20, 40), "f4")
+    across = ir.Load(0, ir.Index((1, ir.Param(1))), "float32")
+    along = ir.Load(1, ir.Index((ir.Param(0), 1)), "float32")
+    buffers = tuple(ir.Buffer("float32", access) for access in "rrw")
+    store = ir.Store(2, ir.Index((ir.Param(0), 1)), scalar.sub(across, along))
+    kernel = ir.Kernel("map", buffers, (ir.Axis("map"), ir.Axis("map")), (), (store,), 2)
+    text = kernel_text(kernel)
+    assert "square0" in text.source
+    for shape in (Extents(1, 2, 4, 2), Extents(3, 1, 8, 1)):
+        z[...] = 0
+        flat = [x.reshape(-1), y.reshape(-1), z.reshape(-1)]
+        simulator.launch(text, shape, [*flat, 20, 40, 40, 20], 20, 40)
+        np.testing.assert_array_equal(z, x.T - y)
+        done += 1
+
+
+CASES = {case.__name__: case for case in (scans, scatters, segments, orders, squares)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]]()

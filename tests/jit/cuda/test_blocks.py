@@ -39,7 +39,7 @@ def on_a_device(make: Callable[..., Any], *arrays: np.ndarray) -> tuple[Any, lis
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("name", ["scans", "scatters", "segments"])
+@pytest.mark.parametrize("name", ["scans", "scatters", "segments", "orders", "squares"])
 def test_blocks_under_the_simulator(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "numbaflow.tests.jit.cuda.simulated_blocks", name],
@@ -159,3 +159,86 @@ def test_no_kernel_spills(kernel: Any, dtypes: str, tmp_path: Path) -> None:
     card = Capability(9, 0)
     told = assembled(ptx.ptx(kernel_text(kernel.over(dtypes.split())), card), card, tmp_path)
     assert told["spilled"] == 0 and told["registers"] <= 128
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept", "dtype"),
+    [
+        ((5, 30), 4, "float32"),
+        ((5, 30), 30, "float32"),
+        ((3, 1100), 7, "float64"),
+        ((5000,), 9, "float32"),
+        ((2, 2, 1100), 3, "int32"),
+        ((3, 40), 40, "uint8"),
+    ],
+)
+def test_largest_elements(shape: tuple[int, ...], kept: int, dtype: str) -> None:
+    x = np.round(20 * rng.random(shape), 1).astype(dtype)
+    for is_number in (True, False):
+        if not is_number and "float" in dtype:
+            x.reshape(-1)[3] = np.nan
+        (values, places), forms = on_a_device(lambda v: tuple(tf.nn.top_k(v, kept)), x)
+        with tf.Graph().as_default(), tf.Session() as session:
+            wanted = session.run(tuple(tf.nn.top_k(x, kept)))
+        np.testing.assert_array_equal(values, wanted[0])
+        np.testing.assert_array_equal(places, wanted[1])
+        assert forms.count(BLOCK) >= 2
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((50,), "bool"), ((7, 90, 5), "float32")])
+def test_places_of_what_is_not_zero(shape: tuple[int, ...], dtype: str) -> None:
+    x = (rng.random(shape) < 0.4).astype(dtype)
+    found, forms = on_a_device(tf.where, x)
+    np.testing.assert_array_equal(found, np.argwhere(x))
+    assert BLOCK in forms and "library" not in forms
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(1, "int32"), (50, "int32"), (3000, "int64")])
+def test_distinct_numbers_and_permutations(count: int, dtype: str) -> None:
+    x = rng.integers(-count // 3, count // 3 + 1, count).astype(dtype)
+    (new, number, often), forms = on_a_device(lambda v: tuple(tf.unique_with_counts(v)), x)
+    values, first, counts = np.unique(x, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    np.testing.assert_array_equal(new, values[order])
+    np.testing.assert_array_equal(often, counts[order])
+    np.testing.assert_array_equal(new[number], x)
+    assert "library" not in forms
+    p = rng.permutation(count).astype(dtype)
+    found, _ = on_a_device(tf.invert_permutation, p)
+    np.testing.assert_array_equal(found, np.argsort(p))
+    for wrong in (p[-1], count + 1, -1):
+        bad = np.append(p, wrong).astype(dtype)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            on_a_device(tf.invert_permutation, bad)
+
+
+@pytest.mark.parametrize("axes", [(0, 3, 1, 2), (3, 2, 1, 0), (3, 1, 2, 0), (1, 0, 2, 3)])
+def test_transposes_go_through_squares(axes: tuple[int, ...]) -> None:
+    x, y = (rng.standard_normal(n, np.float32) for n in ((17, 3, 4, 40), (17, 3, 4, 40)))
+    other = y.transpose(axes).copy()
+    found, _ = on_a_device(lambda v, w: tf.transpose(v, axes) * w + 1.0, x, other)
+    np.testing.assert_array_equal(found, x.transpose(axes) * other + np.float32(1))
+
+
+def test_an_array_of_tensors_is_copied_by_all_threads() -> None:
+    x = rng.standard_normal((6, 3, 5), np.float32)
+
+    def summed(v: Any) -> Any:
+        count = tf.shape(v)[0]
+        given = tf.TensorArray(tf.float32, count, clear_after_read=False).unstack(v)
+        made = tf.TensorArray(tf.float32, count)
+        _, _, made = tf.while_loop(
+            lambda i, *_: i < count,
+            lambda i, s, a: (i + 1, s + given.read(i), a.write(i, (s + given.read(i)) ** 2)),
+            [0, tf.zeros([3, 5]), made],
+        )
+        y = made.stack()
+        return y, tf.gradients(y, v)[0]
+
+    found, forms = on_a_device(summed, x)
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.constant(x)
+        wanted = session.run(summed(given))
+    for mine, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
+    assert forms
