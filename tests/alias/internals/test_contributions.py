@@ -26,6 +26,7 @@ def view(path: str) -> Any:
     ("module", "names"),
     [
         ("learn.python.learn", "numpy_input_fn pandas_input_fn MetricKey ClusterConfig"),
+        ("learn.python.learn.learn_io", "HAS_PANDAS HAS_DASK extract_pandas_data"),
         ("learn.python.learn.monitored_session", "MonitoredSession Scaffold"),
         ("learn.python.learn.session_run_hook", "SessionRunHook SessionRunArgs"),
         ("learn.python.learn.basic_session_run_hooks", "LoggingTensorHook StopAtStepHook"),
