@@ -579,7 +579,6 @@ for _module in ("activations", "initializers", "layers"):
     OTHERS[f"python.keras.{_module}"] = f"tf.keras.{_module}"
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
-# Modules that have a home get a second one.
 _MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"
 _FRAMEWORK = "framework.common_shapes client.device_lib ops.control_flow_util ops.variable_scope"
 for _module, _home in {
