@@ -59,8 +59,8 @@ def emit(kernel: Kernel, title: str = "") -> str:
     only_read = tuple(n for n, buffer in enumerate(kernel.buffers) if buffer.access == "r")
     head.append(f"CONSTANT = {only_read!r}")
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
-    shared = turned_emit.shared if isinstance(e, turned_emit.TurnedWriter) else _shared
-    lines = [*shared(e), *e.scopes[0].lines]
+    shared = turned_emit.shared(e) if isinstance(e, turned_emit.TurnedWriter) else _shared(e)
+    lines = [*shared, *e.scopes[0].lines]
     signature = "def kernel(args, rows, columns):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in lines), ""])
 

@@ -36,7 +36,7 @@ def turned_axis(kernel: Kernel) -> tuple[int, tuple[Load, ...]] | None:
     for store in kernel.stores:
         for node in postorder(store.value):
             axis = _along(kernel, node, inner)
-            if axis is not None:
+            if axis is not None and isinstance(node, Load):
                 found[node] = axis
     if not found:
         return None
