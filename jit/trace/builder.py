@@ -75,7 +75,7 @@ class Unsettled(Exception):
 
 
 class Misjudged(Exception):
-    """What a program took for granted (of sizes: its argument) does not hold; another one can run."""
+    """What a program took for granted (its argument, of sizes) is not so; another one can run."""
 
 
 class Builder:
