@@ -75,10 +75,7 @@ class Unsettled(Exception):
 
 
 class Misjudged(Exception):
-    """What a program took for granted does not hold; nothing has happened, and another one can.
-
-    Its argument, if it has one, is the text of what was taken for granted of sizes.
-    """
+    """What a program took for granted (its argument, of sizes) is not so; another one can run."""
 
 
 class Builder:
