@@ -47,6 +47,12 @@ def test_internal_modules_have_their_names(module: str, names: str) -> None:
 
 
 @_PURE
+def test_marks_of_autograph_have_their_internal_module() -> None:
+    module = finder.resolve("tensorflow.python.autograph.impl.api")
+    assert module.do_not_convert(len) is len
+
+
+@_PURE
 def test_names_without_counterpart_can_be_imported_and_fail_when_used() -> None:
     convert = view("tensorrt").create_inference_graph
     with pytest.raises(NotImplementedError, match=r"tensorflow\.contrib\.tensorrt\.create_infer"):
