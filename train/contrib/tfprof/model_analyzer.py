@@ -110,7 +110,6 @@ def advise(
     Example:
         >>> y = tf.add(1.0, 2.0)
         >>> found = tf.profiler.advise(options={"OperationChecker": {}})
-        <BLANKLINE>
         OperationChecker:
         >>> list(found.checkers["OperationChecker"].reports)
         []
