@@ -66,7 +66,7 @@ EMITTER = (
             *("numbers", "library_reader"),
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
             *("llvm", "compile"),
-            *("vocabulary", "atomics", "clock", "register_tiles", "sparse_tiles"),
+            *("vocabulary", "atomics", "checksums", "clock", "register_tiles", "sparse_tiles"),
             "window_tiles",
         )
     ),

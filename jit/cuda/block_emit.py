@@ -36,7 +36,7 @@ from . import turned_emit
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
-SHARED_BY_LAYERS = 512  # threads of a block that has several layers
+SHARED_BY_LAYERS = 256  # threads of a block that has several layers
 _ROWS = "range(block_y() * lines() + line(), rows, blocks_y() * lines())"
 _COLUMNS = "range(block_x() * lanes() + lane(), columns, blocks_x() * lanes())"
 # The first columns of a block; all its threads take as many turns.

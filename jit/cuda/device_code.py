@@ -23,7 +23,7 @@ from ..kernel.module_source import module_source
 from .cuda_kernel import LIBRARY, Capability, KernelText
 
 # The modules of this folder that decide what PTX a text becomes.
-_WRITERS = "device_words", "own_functions", "ptx"
+_WRITERS = "device_words", "launching", "own_functions", "ptx"
 
 
 class Code(NamedTuple):

@@ -188,12 +188,9 @@ def _launch(
     if text.form in (LIBRARY, BLOCK):
         assert isinstance(step, CallStep)
         launch = step.node.launch
-        # Where tiles count (as numbers that a kernel gets, say) they stay what they are.
-        pairs = (launch.row_tile, launch.rows), (launch.col_tile, launch.columns)
-        by_row, by_column = (
-            tile is not None and not any(same(tile, size) for size in (count, *launch.params))
-            for tile, count in pairs
-        )
+        # Where tiles of rows count (as numbers that a kernel gets, say) they stay what they are.
+        by_row = not any(same(launch.row_tile, size) for size in (launch.rows, *launch.params))
+        by_column = launch.col_tile is not None
         values = step.reads[len(step.node.inputs) :]
         cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
         library, stack = _library(device, step), stack_of(step)

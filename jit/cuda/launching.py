@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..schedule.loop_nest import Pieces
 from .block_emit import SHARED_BY_LAYERS
+from .cuda_kernel import KernelText
 
 # Every multiprocessor, of more than a hundred, has several blocks to choose from.
 PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
@@ -17,7 +18,7 @@ THREADS = 256  # of a block, but for rows that take more
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it
 _LONG = 2048  # elements of a row from which on a block takes it
-_MOST_LANES = 1024
+_MOST_LANES = 512
 _PER_LANE = 8  # elements that every lane of a long row has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
 _MOST_LAYERS = 64  # of a block, by its third side
@@ -35,6 +36,16 @@ class Extents(NamedTuple):
     lanes: int
     lines: int
     layers: int = 1
+
+
+def told_threads(kernel: KernelText) -> int:
+    """The threads of a block that a compiler has to know of, as not all could have all registers.
+
+    (Up to 256 can, whatever they need; 0 is nothing to be told.)
+    """
+    if kernel.block is not None:
+        return kernel.block[2]
+    return _MOST_LANES if kernel.form == "row" else 0
 
 
 def extents(form: str, rows: int, columns: int, positions: int) -> Extents:

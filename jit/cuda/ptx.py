@@ -19,6 +19,7 @@ from ..codegen.llvm import Untyped, finished_loops, where
 from ..codegen.words import WORD
 from . import device_words
 from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
+from .launching import told_threads
 from .own_functions import own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
@@ -99,8 +100,8 @@ def written(kernel: KernelText) -> str:
     """The LLVM text of a kernel for a GPU; Unfit if it needs what a GPU has not."""
     if kernel.form == LIBRARY:
         return _of_library(kernel.source, kernel.symbol)
-    threads = kernel.block[2] if kernel.block else 0
-    return finished_loops(own_functions(module(kernel.source, kernel.symbol, threads)))
+    found = module(kernel.source, kernel.symbol, told_threads(kernel), kernel.block is not None)
+    return finished_loops(own_functions(found))
 
 
 def _of_library(source: str, symbol: str) -> str:
@@ -129,8 +130,11 @@ def assembled(text: str, capability: Capability = OLDEST) -> str:
     return str(machine.emit_assembly(parsed))
 
 
-def module(source: str, symbol: str, threads: int = 0) -> ir.Module:
-    """The LLVM module of a text for a GPU; threads: of each of its blocks, where all are alike."""
+def module(source: str, symbol: str, threads: int = 0, are_alike: bool = False) -> ir.Module:
+    """The LLVM module of a text for a GPU.
+
+    threads: the most of a block, or those of each of them, if it has to be told.
+    """
     found = ir.Module(symbol)
     # At once, as alignments follow from it when the text is read.
     found.triple, found.data_layout = _TRIPLE, _layout()
@@ -138,8 +142,9 @@ def module(source: str, symbol: str, threads: int = 0) -> ir.Module:
     function = ir.Function(found, ir.FunctionType(ir.VoidType(), [block, WORD, WORD]), symbol)
     function.calling_convention = "ptx_kernel"
     if threads:
-        # So many registers as leave room for several blocks at a time.
         _note(found, function, "maxntidx", threads)
+    if are_alike:
+        # So many registers as leave room for several blocks at a time.
         _note(found, function, "minctasm", max(_RESIDENT // threads, 1))
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     _write(builder, source, symbol, function.args, device_words.on_gpu(), device_words.GLOBAL)

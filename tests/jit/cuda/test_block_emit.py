@@ -92,7 +92,7 @@ def test_lanes_take_columns_side_by_side_and_layers_share_them() -> None:
 
 def test_layers_share_the_columns_of_few_results() -> None:
     bias = extents("column", 1, 64, 64 * 2000)
-    assert (bias.lanes, bias.lines, bias.layers) == (32, 1, 16)
+    assert (bias.lanes, bias.lines, bias.layers) == (32, 1, 8)
     wide = extents("column", 64, 1 << 16, (1 << 22) * 100)
     assert wide.layers == 1 and wide.lanes * wide.lines == 256
     short = extents("column", 1, 10, 10 * 4)
