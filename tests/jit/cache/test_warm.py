@@ -17,8 +17,8 @@ from numbaflow.engine import settings
 from numbaflow.jit.cache import store
 
 ROOT = Path(__file__).parents[3]
-# image_records.py is shared by others, and no program; two start processes of their own, and are run
-# by tests/test_examples.py.
+# image_records.py is shared by others, and no program; two start processes of their own, and are
+# run by tests/test_examples.py.
 OTHERS = {"image_records.py", "digits_cluster.py", "digits_workers.py"}
 EXAMPLES = sorted({path.name for path in (ROOT / "examples").glob("*.py")} - OTHERS)
 # A folder of its own for each run.
