@@ -38,7 +38,9 @@ DTYPES = ("float32", "float64")
 # Every workload of the benchmarks is small here.
 SIZES = {"n": 500, "rows": 40, "columns": 30, "batch": 6, "steps": 3, "units": 16, "layers": 4}
 # image_records.py is shared by others, and no program.
-EXAMPLES = sorted({path.name for path in (ROOT / "examples").glob("*.py")} - {"image_records.py"})
+# (One is shared by others, and no program; two start processes of their own.)
+OTHERS = {"image_records.py", "digits_cluster.py", "digits_workers.py"}
+EXAMPLES = sorted({path.name for path in (ROOT / "examples").glob("*.py")} - OTHERS)
 TAKE_A_FOLDER = ("digits_queues.py", "photo_patches.py", "photo_patches_data.py")
 
 # What the recorder takes the place of.

@@ -244,20 +244,21 @@ def test_random_integers(dtype: str, limits: Any) -> None:
     np.testing.assert_array_equal(*both)
 
 
+@pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("adds", [False, True])
-def test_arrays(adds: bool) -> None:
-    size = 3 if adds else 12  # elements or bytes of an element
+def test_arrays(adds: bool, counts: bool) -> None:
+    size = 3 if adds or counts else 12  # elements or bytes of an element
     indices, values = np.array([2, 3], np.int32), draw((2, 3), seed=1)
     both = []
     for b in (PlainBuilder(), EagerBuilder()):
         memory, marks = draw((4, 3)), np.array([0, 1, 0, 2], np.uint8)
         bad, gone, value = np.zeros((), bool), np.ones((), bool), np.zeros(3, np.float32)
         buffers = [indices, values, memory, marks, bad]
-        write = specialise("array_scatter", arrays_kernels.scatter, ADDS=adds)
-        read = specialise("array_read", arrays_kernels.read)
+        write = specialise("array_scatter", arrays_kernels.scatter, ADDS=adds, NUMBERS=counts)
+        read = specialise("array_read", arrays_kernels.read, NUMBERS=counts)
         for kernel, arrays, params in (
             (write, buffers, [size, 4, 2]),
-            (read, [indices, memory, marks, value, gone], [12, 4, 1]),
+            (read, [indices, memory, marks, value, gone], [3 if counts else 12, 4, 1]),
         ):
             block = np.array([*(array.ctypes.data for array in arrays), *params], np.int64)
             b.execute(kernel.over(array.dtype.name for array in arrays), block, (1, 1, 12, 5))

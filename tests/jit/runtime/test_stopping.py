@@ -180,8 +180,8 @@ def test_a_plan_that_was_interrupted_while_it_was_made_is_made_anew(
     y = tf.nn.softmax(tf.matmul(x, tf.ones([4, 3]))) * 2.0
     original = plan.schedule
 
-    def interrupted(fused: Any) -> Any:
-        original(fused)
+    def interrupted(*given: Any) -> Any:
+        original(*given)
         raise KeyboardInterrupt
 
     with tf.Session() as session:
