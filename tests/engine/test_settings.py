@@ -60,7 +60,7 @@ def test_a_user_without_a_home_has_a_cache_too(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_there_are_few_settings() -> None:
-    assert len(settings.TABLE) <= 11
+    assert len(settings.TABLE) <= 12
     assert all(
         setting.variable == f"NUMBAFLOW_{setting.name.upper()}" for setting in settings.TABLE
     )
@@ -74,6 +74,8 @@ READERS |= {"train/estimator/run_config.py", "train/estimator/training.py"}
 READERS |= {"train/contrib/learn/estimators/run_config.py", "train/contrib/tpu/tpu_config.py"}
 READERS |= {"train/distributed/cluster_resolver.py", "train/contrib/cudnn_rnn/cudnn_rnn_ops.py"}
 READERS |= {"train/contrib/learn/datasets/text_datasets.py"}
+# What TensorFlow's logs, and those of a module that came with it, are told.
+READERS |= {"ops/checks/logging.py", "alias/restore/old_termcolor.py"}
 # What hands its surroundings on to the tasks that it starts.
 READERS |= {"train/cluster/launch.py"}
 
