@@ -367,6 +367,10 @@ def substitute(root: ir.Expr, inputs: Sequence[ir.Expr]) -> ir.Expr:
 
 def nests(cluster: Cluster, stored: set[Value], pieces: Pieces = PROCESSOR) -> list[Nest]:
     """The loop nests of a cluster: one, or two when its reduction is chunked."""
+    if cluster.reduced is not None and not cluster.reduced:
+        # What is reduced turned out to be of size 1 and has no axis: a loop of one turn stands in.
+        cluster.reduced = frozenset({len(cluster.domain)})
+        cluster.domain = (*cluster.domain, 1)
     form, groups = loops(cluster, stored)
     if _is_chunked(cluster, form, groups, pieces):
         return _chunked(cluster, stored, form, groups, pieces)
