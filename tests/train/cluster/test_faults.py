@@ -254,8 +254,7 @@ def main(_):
             hooks=[tf.train.StopAtStepHook(last_step=FLAGS.steps)]) as sess:
         while not sess.should_stop():
             now, value = sess.run([step, x, train])[:2]
-            if now % 20 == 0:
-                print("step", now, flush=True)
+            print("step", now, flush=True)
             import time; time.sleep(0.01)
     print("trained to %.2f" % value, flush=True)
 
@@ -302,7 +301,7 @@ def test_training_goes_on_from_the_checkpoint(
     lines: list[str] = []
     # Some way apart, as a chief that comes back restores the last checkpoint.
     at = [60 + 60 * i for i in range(rounds)]
-    arguments = [f"--folder={tmp_path / 'model'}", f"--steps={at[-1] + 100}"]
+    arguments = [f"--folder={tmp_path / 'model'}", f"--steps={at[-1] + 200}"]
     engine = _Killing(job, index, at)
     code = launch.launch(
         engine,
