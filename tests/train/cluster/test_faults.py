@@ -235,7 +235,8 @@ FLAGS = tf.flags.FLAGS
 
 def main(_):
     from numbaflow.train.sessions import session_manager
-    session_manager.time.sleep = lambda seconds, sleep=session_manager.time.sleep: sleep(0.2)
+    waits = session_manager.time.sleep
+    session_manager.time.sleep = lambda seconds: waits(min(seconds, 0.2))
     cluster = tf.train.ClusterSpec({"ps": FLAGS.ps_hosts, "worker": FLAGS.worker_hosts})
     server = tf.train.Server(cluster, job_name=FLAGS.job_name, task_index=FLAGS.task_index)
     print("serves", flush=True)
