@@ -237,13 +237,16 @@ class Source:
             return rest + more if rest else more
         return b"".join(self._pieces(size))
 
-    def ahead(self, size: int) -> memoryview:
-        """Some of the next bytes, which `read` gives again: about `size` of them, or fewer."""
+    def ahead(self, size: int) -> tuple[bytes, int, int]:
+        """Some of the next bytes, which `read` gives again: about `size` of them, or fewer.
+
+        Returns: bytes, and where among them the next ones begin and end.
+        """
         left = len(self._ready) - self._given
         if self._inflater is None and left < size:
             self._ready = self._ready[self._given :] + read_at_most(self._file, size - left)
             self._given = 0
-        return memoryview(self._ready)[self._given : self._given + size]
+        return self._ready, self._given, min(self._given + size, len(self._ready))
 
     def pass_over(self, size: int) -> None:
         """Goes on behind some of the bytes that `ahead` gave."""
@@ -345,31 +348,32 @@ class RecordReader:
         found = [first]
         if count > 1:
             size = min(count * (len(first) + _HEADER.size + _FOOTER.size), _CHUNK)
-            data = bytes(self._source.ahead(size))
+            ahead = self._source.ahead(size)
             is_quick = count > _FEW and len(first) <= _SHORT and settings.get("jit") != "never"
             whole = self._short_records if is_quick else self._whole_records
-            found += whole(data, count - 1)
+            found += whole(*ahead, count - 1)
         return found
 
-    def _short_records(self, data: bytes, count: int) -> list[bytes]:
+    def _short_records(self, data: bytes, first: int, last: int, count: int) -> list[bytes]:
         """The same as `_whole_records` up to a longer one, by a kernel."""
         from ..jit.library.records import records
         from ..jit.runtime.calling import call
 
-        count = min(count, len(data) // (_HEADER.size + _FOOTER.size))
+        size = last - first
+        count = min(count, size // (_HEADER.size + _FOOTER.size))
         ends, found = np.empty(2 * count, np.int64), np.zeros(2, np.int64)
-        arrays = [np.frombuffer(data or b"\0", np.uint8), crc.tables(), ends, found]
-        call(records(), arrays, [len(data), count, _SHORT], 1)
+        arrays = [np.frombuffer(data or b"\0", np.uint8)[first:], crc.tables(), ends, found]
+        call(records(), arrays, [size, count, _SHORT], 1)
         number, place = found.tolist()
         self._source.pass_over(place)
         self.offset += place
-        places = ends[: 2 * number].tolist()
+        places = (ends[: 2 * number] + first).tolist()
         return [data[start:stop] for start, stop in zip(places[::2], places[1::2])]
 
-    def _whole_records(self, data: bytes, count: int) -> list[bytes]:
-        """The first records of some bytes, as long as they are whole."""
+    def _whole_records(self, data: bytes, first: int, last: int, count: int) -> list[bytes]:
+        """The first records of some bytes between two places, as long as they are whole."""
         found: list[bytes] = []
-        place, end = 0, len(data) - _HEADER.size - _FOOTER.size
+        place, end = first, last - _HEADER.size - _FOOTER.size
         while place <= end and len(found) < count:
             length, check = _HEADER.unpack_from(data, place)
             start = place + _HEADER.size
@@ -381,8 +385,8 @@ class RecordReader:
                 break
             found.append(record)
             place = stop + _FOOTER.size
-        self._source.pass_over(place)
-        self.offset += place
+        self._source.pass_over(place - first)
+        self.offset += place - first
         return found
 
     def _contents(self, length: int) -> bytes:

@@ -5,40 +5,56 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import target
 from ..codegen.compile import compile_kernel
 from ..library.library_kernel import LibraryKernel
+from . import driver
 
 _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
 # What was called before: by the kernel's identity it, its target, its code and how that is called.
-_CALLED: dict[int, tuple[LibraryKernel, target.Target, object, Callable[..., None]]] = {}
+_CALLED: dict[int, tuple[LibraryKernel, target.Target, Any, Callable[..., None]]] = {}
 
 
 def call(
-    kernel: LibraryKernel, arrays: Sequence[np.ndarray], numbers: Sequence[int], rows: int
+    kernel: LibraryKernel,
+    arrays: Sequence[np.ndarray],
+    numbers: Sequence[int],
+    rows: int,
+    tile: int = 0,
 ) -> None:
-    """Runs a kernel over rows, in this thread, without the interpreter's lock.
+    """Runs a kernel over rows, without the interpreter's lock.
 
     Args:
         kernel: it, for buffers of the arrays' dtypes.
         arrays: its buffers; contiguous.
         numbers: its parameters.
         rows: how many rows it goes over.
+        tile: so many rows are one call, and calls are shared with the threads of plans; with 0 one
+            call of this thread goes over all.
     """
     places = [array.__array_interface__["data"][0] for array in arrays]
     block = np.array([*places, *numbers], np.int64)
-    _function(kernel)(block.__array_interface__["data"][0], 0, rows, 0, 1, 0)
+    address, function = _code(kernel)
+    start = block.__array_interface__["data"][0]
+    if 0 < tile < rows:
+        driver.Program(np.array([[address, start, rows, tile, 1, 1]], np.int64)).run()
+    else:
+        function(start, 0, rows, 0, 1, 0)
 
 
-def _function(kernel: LibraryKernel) -> Callable[..., None]:
-    """The kernel's code.  Finding it among all that was compiled takes longer than it may run."""
+def _code(kernel: LibraryKernel) -> tuple[int, Callable[..., None]]:
+    """Where the kernel's code is, and how it is called.
+
+    Finding it among all that was compiled takes longer than it may run.
+    """
     aim, known = target.current(), _CALLED.get(id(kernel))
     if known is None or known[0] is not kernel or known[1] is not aim:
         compiled = compile_kernel(kernel)
         known = kernel, aim, compiled, _SIGNATURE(compiled.address)
         _CALLED[id(kernel)] = known
-    return known[3]
+    return known[2].address, known[3]
