@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,25 +93,26 @@ def _texts(tf: Any, folder: str, count: int) -> Pipelines:
 
 
 def _files(tf: Any, folder: str, count: int) -> Pipelines:
-    rows, records, pictures = count // 2, count // 50, count // 1000
+    rows = count // 2
     table = os.path.join(folder, f"table-{rows}.csv")
-    examples = os.path.join(folder, f"examples-{records}")
-    wide = os.path.join(folder, f"kilobytes-{count // 2}")
-    photos = os.path.join(folder, f"photographs-{pictures}")
-    small = os.path.join(folder, f"small-photographs-{pictures}")
     _made(table, lambda: _table(rows))
-    if not all(map(os.path.exists, (examples, wide, photos, small))):
-        _write_examples(tf, examples, records)
-        _write_wide_examples(tf, wide, count // 2)
-        _write_photos(tf, photos, pictures, _SIDES)
-        _write_photos(tf, small, pictures, _SMALL)
     kinds = [tf.float32] * 10 + [tf.int32] * 5 + [tf.string] * 5
-    features = {
+
+    def csv() -> Any:
+        return tf.data.experimental.CsvDataset(table, kinds).batch(1000)
+
+    found: Pipelines = {"CSV of 20 columns, batch": (0.7, csv)}
+    return {**found, **_examples(tf, folder, count), **_photographs(tf, folder, count // 1000)}
+
+
+def _examples(tf: Any, folder: str, count: int) -> Pipelines:
+    short = _records(tf, folder, "examples", count // 50, _write_examples)
+    wide = _records(tf, folder, "kilobytes", count // 2, _write_wide_examples)
+    few = {
         "x": tf.FixedLenFeature([8], tf.float32),
         "y": tf.FixedLenFeature([], tf.int64),
         "name": tf.FixedLenFeature([], tf.string),
     }
-
     many = {
         **{f"real{i}": tf.FixedLenFeature([8], tf.float32) for i in range(10)},
         **{f"whole{i}": tf.FixedLenFeature([4], tf.int64) for i in range(5)},
@@ -118,52 +120,57 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
         **{f"some{i}": tf.VarLenFeature(tf.int64) for i in range(2)},
     }
 
-    def photograph(file: Any) -> Any:
-        pixels = tf.image.decode_jpeg(file, channels=3)
-        cut = tf.image.random_flip_left_right(tf.random_crop(pixels, [224, 224, 3], seed=1), seed=2)
-        return tf.cast(cut, tf.float32) / 255.0
-
-    def resized(file: Any) -> Any:
-        pixels = tf.image.decode_jpeg(file, channels=3)
-        cut = tf.image.random_flip_left_right(tf.random_crop(pixels, [200, 200, 3], seed=1), seed=2)
-        return tf.image.resize_images(cut, [224, 224])
+    def one_by_one() -> Any:
+        return short().map(lambda r: tf.parse_single_example(r, few)).batch(128)
 
     return {
-        "CSV of 20 columns, batch": (
-            0.7,
-            lambda: tf.data.experimental.CsvDataset(table, kinds).batch(1000),
-        ),
-        "records, parsed one by one, batch": (
-            0.8,
-            lambda: (
-                tf.data.TFRecordDataset(examples)
-                .map(lambda r: tf.parse_single_example(r, features))
-                .batch(128)
-            ),
-        ),
+        "records, parsed one by one, batch": (0.8, one_by_one),
         "records, batch, parsed": (
             0.8,
-            lambda: (
-                tf.data.TFRecordDataset(examples)
-                .batch(128)
-                .map(lambda r: tf.parse_example(r, features))
-            ),
+            lambda: short().batch(128).map(lambda r: tf.parse_example(r, few)),
         ),
         "records of 20 features, batch, parsed": (
             0.8,
-            lambda: (
-                tf.data.TFRecordDataset(wide).batch(256).map(lambda r: tf.parse_example(r, many))
-            ),
+            lambda: wide().batch(256).map(lambda r: tf.parse_example(r, many)),
         ),
+    }
+
+
+def _photographs(tf: Any, folder: str, count: int) -> Pipelines:
+    large = _records(tf, folder, "photographs", count, partial(_write_photos, sides=_SIDES))
+    small = _records(tf, folder, "small-photographs", count, partial(_write_photos, sides=_SMALL))
+
+    def cut(file: Any, side: int) -> Any:
+        pixels = tf.random_crop(tf.image.decode_jpeg(file, channels=3), [side, side, 3], seed=1)
+        return tf.image.random_flip_left_right(pixels, seed=2)
+
+    def photograph(file: Any) -> Any:
+        return tf.cast(cut(file, 224), tf.float32) / 255.0
+
+    def resized(file: Any) -> Any:
+        return tf.image.resize_images(cut(file, 200), [224, 224])
+
+    return {
         "JPEG files, cut, flipped, batch": (
             1.0,
-            lambda: tf.data.TFRecordDataset(photos).map(photograph, num_parallel_calls=2).batch(32),
+            lambda: large().map(photograph, num_parallel_calls=2).batch(32),
         ),
         "JPEG files, cut, flipped, resized, batch": (
             1.0,
-            lambda: tf.data.TFRecordDataset(small).map(resized, num_parallel_calls=2).batch(32),
+            lambda: small().map(resized, num_parallel_calls=2).batch(32),
         ),
     }
+
+
+def _records(
+    tf: Any, folder: str, name: str, count: int, write: Callable[[Any, str, int], None]
+) -> Callable[[], Any]:
+    """Makes the dataset of a file of records, which is written first where it is not there."""
+    path = os.path.join(folder, f"{name}-{count}")
+    if not os.path.exists(path):
+        write(tf, path + ".new", count)
+        os.replace(path + ".new", path)
+    return lambda: tf.data.TFRecordDataset(path)
 
 
 def _made(path: str, pieces: Callable[[], Iterator[str]]) -> None:

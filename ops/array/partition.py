@@ -269,33 +269,25 @@ def _stitch_sample() -> Any:
     }
 
 
-_stitch_op = define(
-    "DynamicStitch",
-    "indices: N * int32, data: N * T -> merged: T",
-    "N: int >= 1; T: type",
-    shape=_stitch_shape,
-    kernel=_stitch,
-    lower=_lower_stitch,
-    gradient=_stitch_gradient,
-    sizes=True,
-    dynamic_shape=_stitch_sizes,
-    measured_sizes=_measured_stitch,
-    doc="Entries of several tensors put where their indices say.",
-    test=lambda: _stitch_sample(),
-)
-define(
-    "ParallelDynamicStitch",
-    "indices: N * int32, data: N * T -> merged: T",
-    "N: int >= 1; T: type",
-    shape=_stitch_shape,
-    kernel=_stitch,
-    lower=_lower_stitch,
-    gradient=_stitch_gradient,
-    dynamic_shape=_stitch_sizes,
-    measured_sizes=_measured_stitch,
-    doc="As DynamicStitch, without an order among equal indices.",
-    test=lambda: _stitch_sample(),
-)
+def _define_stitch(name: str, doc: str) -> Any:
+    return define(
+        name,
+        "indices: N * int32, data: N * T -> merged: T",
+        "N: int >= 1; T: type",
+        shape=_stitch_shape,
+        kernel=_stitch,
+        lower=_lower_stitch,
+        gradient=_stitch_gradient,
+        sizes=True,
+        dynamic_shape=_stitch_sizes,
+        measured_sizes=_measured_stitch,
+        doc=doc,
+        test=_stitch_sample,
+    )
+
+
+_stitch_op = _define_stitch("DynamicStitch", "Entries of several tensors put where indices say.")
+_define_stitch("ParallelDynamicStitch", "As DynamicStitch, without an order among equal indices.")
 
 
 @export("dynamic_stitch")
