@@ -146,8 +146,11 @@ def finished(text: str, aim: target.Target) -> str:
     )
 
 
-def finished_loops(text: str) -> str:
-    """A text whose loops' nodes are distinct, and say what is known of the loops."""
+def finished_loops(text: str, turns: int = 0) -> str:
+    """A text whose loops' nodes are distinct, and say what is known of the loops.
+
+    turns: so many of an innermost loop are to become one; 0 leaves that to LLVM.
+    """
     group = next((m[1] for m in _NODE.finditer(text) if m[2] == GROUP), None)
     last = max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.M)), default=-1) + 1
 
@@ -157,9 +160,12 @@ def finished_loops(text: str) -> str:
         fact = f", !{last}" if group is not None else ""
         if match[3].endswith(SERIAL):
             fact = f", !{last + 1}"
+        elif turns:
+            fact += f", !{last + 2}"
         return f"!{match[1]} = distinct !{{!{match[1]}{fact}}}"
 
     text = _NODE.sub(node, text)
     if group is not None:
         text += f'\n!{last} = !{{!"llvm.loop.parallel_accesses", !{group}}}\n'
-    return f"{text}\n!{last + 1} = !{{{_ROLLED}}}\n"
+    text += f"\n!{last + 1} = !{{{_ROLLED}}}\n"
+    return f'{text}!{last + 2} = !{{!"llvm.loop.unroll.count", i32 {turns}}}\n' if turns else text

@@ -33,6 +33,7 @@ from ..codegen.reductions import (
 from ..codegen.writer import ROW, Writer, accumulator_dtype, finished
 from ..kernel.ir import Const, Kernel, Reduced, Reduction, Store, declaration
 from . import turned_emit
+from .held_emit import HeldWriter
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
@@ -46,13 +47,16 @@ _FIRST_COLUMNS = "range(block_x() * lanes(), columns, blocks_x() * lanes())"
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
     turned = turned_emit.turned_axis(kernel)
-    e = Writer(kernel) if turned is None else turned_emit.TurnedWriter(kernel, *turned)
-    body = {"map": _map_row, "row": _write_row, "column": _write_columns}[kernel.form]
-    plain = partial(_over_rows, e, partial(body, e))
-    if isinstance(e, turned_emit.TurnedWriter):
-        turned_emit.write(e, plain)
+    e: Writer
+    if kernel.form == "row":
+        e = HeldWriter(kernel)
+        _over_rows(e, partial(_write_row, e))
+    elif turned is None:
+        e = Writer(kernel)
+        _over_rows(e, partial(_map_row if kernel.form == "map" else _write_columns, e))
     else:
-        plain()
+        e = turned_emit.TurnedWriter(kernel, *turned)
+        turned_emit.write(e, partial(_over_rows, e, partial(_map_row, e)))
     head = [f"# {text}" for text in title.splitlines()]
     head.append(declaration(buffer.dtype for buffer in kernel.buffers))
     # What no thread writes may be read ahead of stores, and through the cache for constants.
@@ -60,6 +64,8 @@ def emit(kernel: Kernel, title: str = "") -> str:
     head.append(f"CONSTANT = {only_read!r}")
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
     shared = turned_emit.shared(e) if isinstance(e, turned_emit.TurnedWriter) else _shared(e)
+    if isinstance(e, HeldWriter):
+        shared += e.reserved()
     lines = [*shared, *e.scopes[0].lines]
     signature = "def kernel(args, rows, columns):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in lines), ""])
@@ -189,20 +195,27 @@ def _accumulators(e: Writer, n: int) -> list[tuple[str, Const]]:
 _BY_LANES = ("lane()", "lanes()")
 
 
-def _write_row(e: Writer) -> None:
+def _write_row(e: HeldWriter) -> None:
+    if e.most:
+        # Lanes of a warp compute again what is near by; those of a block have places for some.
+        size = e.size(e.reduce[0])
+        for text in (
+            "near = 0",
+            f"if lanes() > {WARP}:",
+            f"    near = minimum({size} + 0, {e.most} + 0)",
+        ):
+            e.line(text, e.scopes[0])
     levels = levels_of(e.kernel)
     late = late_stores(e)
     for level in range(max(levels, default=-1) + 1):
         _pass(e, at_level(levels, level))
 
-    # (What passes computed before is computed again: what a row is read from lies near by then, and
-    # what it is written to does not.)
     def finish() -> None:
         for store in late:
             e.store(store)
 
     if late:
-        _nest(e, finish, _BY_LANES)
+        _sweep(e, finish)
     once = [store for store in e.kernel.stores if store not in late]
     if once:
         # One thread writes: an update in place that several did would be done several times.
@@ -212,7 +225,7 @@ def _write_row(e: Writer) -> None:
         e.close("if lane() < 1:")
 
 
-def _pass(e: Writer, numbers: list[int]) -> None:
+def _pass(e: HeldWriter, numbers: list[int]) -> None:
     """Goes over the reduce axes once, and again for the positions of extremes."""
     reductions = e.kernel.reductions
     args = [n for n in numbers if reductions[n].fn.startswith("arg")]
@@ -231,7 +244,7 @@ def _pass(e: Writer, numbers: list[int]) -> None:
             for text in combined(e, n, value, f"a{n}", ""):
                 e.line(text)
 
-    _nest(e, step, _BY_LANES)
+    _sweep(e, step)
     for n in numbers:
         fn = reductions[n].fn
         _across(e, f"a{n}", f"w{n}", fn.removeprefix("arg"))
@@ -245,7 +258,25 @@ def _pass(e: Writer, numbers: list[int]) -> None:
         e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
 
 
-def _locate(e: Writer, args: list[int]) -> None:
+def _sweep(e: HeldWriter, body: Callable[[], None]) -> None:
+    """Goes over the row once, first over what is held of it, then over what is not."""
+    if not e.most:
+        _nest(e, body, _BY_LANES)
+        return
+    axis = e.reduce[0]
+    e.is_near = True
+    e.open((axis,))
+    body()
+    e.leave()
+    e.close(f"for i{axis} in range(lane(), near, lanes()):")
+    e.is_near = False
+    e.open((axis,))
+    body()
+    e.close(f"for i{axis} in range(near + lane(), {e.size(axis)}, lanes()):")
+    e.end_sweep()
+
+
+def _locate(e: HeldWriter, args: list[int]) -> None:
     """The lowest positions at which extremes are."""
     far = e.node(Const(FAR, "int64"))
     for n in args:
@@ -257,7 +288,7 @@ def _locate(e: Writer, args: list[int]) -> None:
             e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
             e.line(f"x{n} = accumulate_min(x{n}, here{n})")
 
-    _nest(e, look, _BY_LANES)
+    _sweep(e, look)
     for n in args:
         _across(e, f"x{n}", f"y{n}", "min")
 

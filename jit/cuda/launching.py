@@ -11,14 +11,15 @@ from typing import NamedTuple
 from ..schedule.loop_nest import Pieces
 from .block_emit import SHARED_BY_LAYERS
 from .cuda_kernel import KernelText
+from .held_emit import LONG
 
 # Every multiprocessor, of more than a hundred, has several blocks to choose from.
 PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
 THREADS = 256  # of a block, but for rows that take more
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it
-_LONG = 2048  # elements of a row from which on a block takes it
 _MOST_LANES = 512
+_RESIDENT = 1024  # threads of rows that a multiprocessor has room for
 _PER_LANE = 8  # elements that every lane of a long row has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
 _MOST_LAYERS = 64  # of a block, by its third side
@@ -38,14 +39,24 @@ class Extents(NamedTuple):
     layers: int = 1
 
 
-def told_threads(kernel: KernelText) -> int:
-    """The threads of a block that a compiler has to know of, as not all could have all registers.
+class Told(NamedTuple):
+    """What a compiler has to know of a kernel's blocks to share out registers.
 
-    (Up to 256 can, whatever they need; 0 is nothing to be told.)
+    threads: the most of a block, as not all of more than 256 could have all registers that there
+    are.  blocks: so many of them at least are to have room in a multiprocessor.
     """
+
+    threads: int
+    blocks: int
+
+
+def told(kernel: KernelText) -> Told | None:
+    """What is to be told of a kernel; None is nothing."""
     if kernel.block is not None:
-        return kernel.block[2]
-    return _MOST_LANES if kernel.form == "row" else 0
+        threads = kernel.block[2]
+        return Told(threads, max(THREADS // threads, 1))
+    # Memory is far: so many threads are to have reads under way.
+    return Told(_MOST_LANES, _RESIDENT // _MOST_LANES) if kernel.form == "row" else None
 
 
 def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
@@ -90,7 +101,7 @@ def extents_of_tiles(tiles: int, most: int) -> Extents:
 def _lanes_of_row(length: int) -> int:
     if length <= _SHORT:
         return 1
-    if length < _LONG:
+    if length < LONG:
         return _WARP
     return min(_MOST_LANES, _power_above(length // _PER_LANE))
 

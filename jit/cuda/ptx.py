@@ -19,12 +19,12 @@ from ..codegen.llvm import Untyped, finished_loops, where
 from ..codegen.words import WORD
 from . import device_words
 from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
-from .launching import told_threads
+from .launching import Told, told
 from .own_functions import own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
-# Threads that a multiprocessor is to have room for, where all blocks of a kernel are alike.
-_RESIDENT = 256
+# Turns of a loop over elements that are one, so that as many of its reads are under way.
+_TURNS = 2
 # How many texts stay: those of some plans.
 _KEPT = 256
 # Capabilities that LLVM is told of, and the version of PTX that each needs, which asks for a driver
@@ -100,8 +100,8 @@ def written(kernel: KernelText) -> str:
     """The LLVM text of a kernel for a GPU; Unfit if it needs what a GPU has not."""
     if kernel.form == LIBRARY:
         return _of_library(kernel.source, kernel.symbol)
-    found = module(kernel.source, kernel.symbol, told_threads(kernel), kernel.block is not None)
-    return finished_loops(own_functions(found))
+    found = module(kernel.source, kernel.symbol, told(kernel))
+    return finished_loops(own_functions(found), 0 if kernel.block is not None else _TURNS)
 
 
 def _of_library(source: str, symbol: str) -> str:
@@ -130,22 +130,17 @@ def assembled(text: str, capability: Capability = OLDEST) -> str:
     return str(machine.emit_assembly(parsed))
 
 
-def module(source: str, symbol: str, threads: int = 0, are_alike: bool = False) -> ir.Module:
-    """The LLVM module of a text for a GPU.
-
-    threads: the most of a block, or those of each of them, if it has to be told.
-    """
+def module(source: str, symbol: str, blocks: Told | None = None) -> ir.Module:
+    """The LLVM module of a text for a GPU."""
     found = ir.Module(symbol)
     # At once, as alignments follow from it when the text is read.
     found.triple, found.data_layout = _TRIPLE, _layout()
     block = WORD.as_pointer(device_words.GLOBAL)
     function = ir.Function(found, ir.FunctionType(ir.VoidType(), [block, WORD, WORD]), symbol)
     function.calling_convention = "ptx_kernel"
-    if threads:
-        _note(found, function, "maxntidx", threads)
-    if are_alike:
-        # So many registers as leave room for several blocks at a time.
-        _note(found, function, "minctasm", max(_RESIDENT // threads, 1))
+    if blocks is not None:
+        _note(found, function, "maxntidx", blocks.threads)
+        _note(found, function, "minctasm", blocks.blocks)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     _write(builder, source, symbol, function.args, device_words.on_gpu(), device_words.GLOBAL)
     builder.ret_void()

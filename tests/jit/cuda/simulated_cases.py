@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from numbaflow.jit.cuda import held_emit
 from numbaflow.jit.cuda.cuda_kernel import kernel_text
 from numbaflow.jit.cuda.launching import Extents, extents
 from numbaflow.jit.library.block_convolution import block_convolution
@@ -21,7 +22,7 @@ from numbaflow.jit.library.block_product import block_product
 from numbaflow.jit.library.computed import Convolution
 
 from ..codegen.test_emit import Evaluation, compare, problems
-from . import convolutions, simulator
+from . import convolutions, rows, simulator
 
 # Blocks of several lines, lines of one warp and of several, few blocks for many rows.
 SHAPES = {
@@ -99,7 +100,25 @@ def tiles_of_convolutions() -> None:
         np.testing.assert_array_equal(total, shape.wanted(way, one, other))
 
 
+def rows_that_are_held() -> None:
+    """Softmax of rows of which a block holds all, or some; and of those that a warp takes."""
+    rng = np.random.default_rng(1)
+    kernel = rows.softmax("float32")
+    for most in (512, 128):
+        held_emit.HELD_BYTES, held_emit.FEWEST = 4 * most, most
+        text = kernel_text(kernel)
+        assert f"shared_float32({most})" in text.source
+        for lanes in (32, 128):
+            x = rng.standard_normal((3, 300), np.float32)
+            y = np.zeros_like(x)
+            arguments = [x.ravel(), y.reshape(-1), *x.shape, x.shape[1]]
+            simulator.launch(text, Extents(1, 2, lanes, 1), arguments, len(x), 1)
+            wanted = np.exp(x - x.max(1, keepdims=True))
+            np.testing.assert_allclose(y, wanted / wanted.sum(1, keepdims=True), rtol=1e-5)
+
+
 if __name__ == "__main__":
+    rows_that_are_held()
     tiles_of_products()
     tiles_of_convolutions()
     count = int(sys.argv[1])
