@@ -180,18 +180,16 @@ def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Any:
 
 bessel_i0e = _unary(
     "BesselI0e",
-    _scipy("i0e"),
+    k.i0e,
     _bessel_i0e_gradient,
     "math.bessel_i0e",
-    host=True,
     doc="exp(-|x|) times the modified Bessel function of order 0.",
 )
 bessel_i1e = _unary(
     "BesselI1e",
-    _scipy("i1e"),
+    k.i1e,
     _bessel_i1e_gradient,
     "math.bessel_i1e",
-    host=True,
     doc="exp(-|x|) times the modified Bessel function of order 1.",
 )
 
