@@ -29,12 +29,14 @@ from .random import (
     shuffled,
 )
 from .ranking import largest
+from .rejection import rejected
 from .resampling import resampled
 from .rows import coordinates, distinct, inverted, running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
+from .special import special_function
 from .suppression import suppressed
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "philox_normal",
     "philox_truncated_normal",
     "philox_uniform",
+    "rejected",
     "resampled",
     "resized",
     "resized_gradient",
@@ -81,6 +84,7 @@ __all__ = [
     "sorted_segments",
     "sparse_product",
     "spread_subsequence",
+    "special_function",
     "suppressed",
     "suppressed_classes",
     "transpose_matrices",
