@@ -8,6 +8,7 @@ from . import dense
 from .alignment import aligned
 from .class_suppression import suppressed_classes
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
+from .edits import edit_distances
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
 from .index_rows import (
     filled_rows,
@@ -57,6 +58,7 @@ __all__ = [
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
     "distinct",
+    "edit_distances",
     "filled_rows",
     "largest",
     "inverted",

@@ -19,9 +19,9 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import product
 from ..public import raw
 from ..sparse_checks import require_sparse
+from .found_rows import elements_at, shape_of_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import SparseLike, TensorLike
@@ -266,24 +266,7 @@ def _lower(b: Builder, op: OpView, one: Value, other: Value, sizes: Value) -> An
     indices = library.coordinates(b, filled, known.item(0))
     if indices is NotImplemented:
         return NotImplemented
-    return indices, _at(b, in_order, indices), _shape_of(b, lead, counts)
-
-
-def _at(b: Builder, x: Value, indices: Value) -> Value:
-    """The elements at coordinates, as a vector."""
-    rank, count = len(x.shape), indices.shape[0]
-    at = b.full((count,), 0, "int64")
-    for axis in range(rank):
-        column = b.reshape(b.slice(indices, (0, axis), (count, 1)), (count,))
-        size = b.constant(x.shape[axis], "int64")
-        at = b.map(lambda at, i, size: k.add(k.mul(at, size), i), at, column, size)
-    return b.pick(b.reshape(x, (product(x.shape),)), at)
-
-
-def _shape_of(b: Builder, lead: Sequence[Any], counts: Value) -> Value:
-    """The shape of the result: of the rows, and the most elements of one."""
-    most = b.reshape(b.reduce("max", counts, None), (1,))
-    return b.concat([b.constant(lead, "int64"), b.map(lambda n: k.maximum(n, 0), most)], 0)
+    return indices, elements_at(b, in_order, indices), shape_of_rows(b, lead, counts)
 
 
 _EACH = [{"set_operation": name} for name in _OPERATIONS]
