@@ -21,11 +21,12 @@ from typing import Any
 
 from . import op_report
 from .op_samples import absent, sample
+from .peers import pythons
 from .processes import Worker, say
 from .report import machine
-from .sides import pythons
+from .sides import PEERS
 
-PEERS = ("numbaflow", "tensorflow")
+SIDES = ("numbaflow", "tensorflow")
 RESULTS = op_report.RESULTS
 Row = dict[str, Any]
 
@@ -47,13 +48,13 @@ class Survey:
     """The two sides, and how long they take turns."""
 
     def __init__(self, options: argparse.Namespace, scratch: str) -> None:
-        found = pythons(None)
+        found = pythons(PEERS, None)
         if "tensorflow" not in found:
             raise SystemExit("Name TensorFlow's Python by NUMBAFLOW_TF_PYTHON.")
         self._options, self._scratch = options, scratch
         self.workers = {
             peer: Worker(peer, found[peer], options.threads, scratch, "benchmarks.op_worker")
-            for peer in PEERS
+            for peer in SIDES
         }
 
     def close(self) -> None:
@@ -92,9 +93,9 @@ class Survey:
                 return {**row, "error": f"{peer}: {answer['error'][:200]}"}
             if "hosted" in answer:
                 row["hosted"] = answer["hosted"]
-        least = dict.fromkeys(PEERS, float("inf"))
+        least = dict.fromkeys(SIDES, float("inf"))
         for turn in range(self._options.rounds):
-            for peer in PEERS if turn % 2 == 0 else reversed(PEERS):
+            for peer in SIDES if turn % 2 == 0 else reversed(SIDES):
                 answer = self.workers[peer].ask("measure", seconds=self._options.seconds)
                 if "error" in answer:
                     return {**row, "error": f"{peer}: {answer['error'][:200]}"}

@@ -153,6 +153,7 @@ def elementwise(
     guard: Guard | None = None,
     alike: bool = False,
     host: bool = False,
+    lower: Callable[..., Any] | None = None,
     **facts: Any,
 ) -> OpFunction:
     """Defines an op by its scalar body.
@@ -163,6 +164,7 @@ def elementwise(
     guard       what an integer input must not hold
     alike       all inputs have one shape, nothing broadcasts
     host        the body has no compiled form
+    lower       another compiled form than the body's, which computes with NumPy alone
     """
     # One of the two is stated.
     only = cast("Body", body)
@@ -182,7 +184,7 @@ def elementwise(
         attrs,
         shape=shape or (merge if alike else broadcast_shape if broadcast else first_shape),
         kernel=_kernel_of(body_of, sizes, alike, guard),
-        lower=None if host else _lowering_of(body_of, alike, guard),
+        lower=None if host else lower or _lowering_of(body_of, alike, guard),
         gradient=gradient,
         sizes=sizes is not None,
         elementwise=shape is None,

@@ -467,6 +467,23 @@ def digamma(e: Emitter, x: ir.Value) -> Any:
     return e.b.fptrunc(value, e.type) if e.wide == 32 else value
 
 
+def _bessel(order: int) -> Callable[..., Any]:
+    """exp(-|x|) times the modified Bessel function of order 0 or 1."""
+
+    def computed(e: Emitter, x: ir.Value) -> Any:
+        size, limit = e.abs(x), e.c(8)
+        is_near = e.lt(size, limit)
+        small, large = e.select(is_near, size, limit), e.select(is_near, limit, size)
+        near = e.polynomial(e.fma(small, e.c(0.25), e.c(-1)), _table(e, f"i{order}e near"))
+        near = e.div(e.mul(near, small) if order else near, e.add(small, e.c(1)))
+        place = e.b.fsub(e.div(e.c(16), large), e.c(1))
+        far = e.div(e.polynomial(place, _table(e, f"i{order}e far")), e.call("sqrt", large))
+        value = e.select(is_near, near, far)
+        return e.sign_of(value, x) if order else value
+
+    return computed
+
+
 def _library(name: str) -> Callable[..., Any]:
     return lambda e, *args: e.library(name, *args)
 
@@ -495,4 +512,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erfc": erfc,
     "pow": pow,
     "digamma": digamma,
+    "i0e": _bessel(0),
+    "i1e": _bessel(1),
 }

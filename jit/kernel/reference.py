@@ -217,6 +217,16 @@ def digamma(x: Any) -> Any:
     return np.where(poles, np.inf, _special("psi")(np.where(poles, 1, x))).astype(x.dtype)
 
 
+def i0e(x: Any) -> Any:
+    """exp(-|x|) times the modified Bessel function of order 0."""
+    return _special("i0e")(x)
+
+
+def i1e(x: Any) -> Any:
+    """exp(-|x|) times the modified Bessel function of order 1."""
+    return np.copysign(_special("i1e")(x), x)  # SciPy's loses the sign of minus zero
+
+
 def _special(name: str) -> Callable[..., Any]:
     import scipy.special
 

@@ -99,6 +99,8 @@ _TABLE = (
     Primitive("erfc", 1, "same", "f", reference.erfc, 30, "free", is_costly=True),
     Primitive("lgamma", 1, "same", "f", reference.lgamma, 60, "free", is_costly=True),
     Primitive("digamma", 1, "same", "f", reference.digamma, 60, "free", is_costly=True),
+    Primitive("i0e", 1, "same", "f", reference.i0e, 40, "free", parity=1, is_costly=True),
+    Primitive("i1e", 1, "same", "f", reference.i1e, 40, "free", parity=-1, is_costly=True),
     Primitive("floor", 1, "same", "f", reference.floor, 1, "none"),
     Primitive("ceil", 1, "same", "f", reference.ceil, 1, "none"),
     Primitive("rint", 1, "same", "f", reference.rint, 1, "none"),
@@ -279,7 +281,7 @@ asin, acos, atan, atan2 = map(_function, ("asin", "acos", "atan", "atan2"))
 sinh, cosh, tanh = map(_function, ("sinh", "cosh", "tanh"))
 asinh, acosh, atanh = map(_function, ("asinh", "acosh", "atanh"))
 sigmoid, erf, erfc = map(_function, ("sigmoid", "erf", "erfc"))
-lgamma, digamma = map(_function, ("lgamma", "digamma"))
+lgamma, digamma, i0e, i1e = map(_function, ("lgamma", "digamma", "i0e", "i1e"))
 floor, ceil, rint, trunc = map(_function, ("floor", "ceil", "rint", "trunc"))
 isnan, isinf, isfinite = map(_function, ("isnan", "isinf", "isfinite"))
 eq, ne, lt, le, gt, ge = map(_function, ("eq", "ne", "lt", "le", "gt", "ge"))

@@ -8,6 +8,7 @@ from . import dense
 from .alignment import aligned
 from .class_suppression import suppressed_classes
 from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
+from .edits import edit_distances
 from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
 from .index_rows import (
     filled_rows,
@@ -29,12 +30,14 @@ from .random import (
     shuffled,
 )
 from .ranking import largest
+from .rejection import rejected
 from .resampling import resampled
 from .rows import coordinates, distinct, inverted, running, scatter_rows, transpose_matrices
 from .search import search_sorted
 from .segments import sorted_segments, sparse_product
 from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
 from .sparse_update import update_rows
+from .special import special_function
 from .suppression import suppressed
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
     "distinct",
+    "edit_distances",
     "filled_rows",
     "largest",
     "inverted",
@@ -68,6 +72,7 @@ __all__ = [
     "philox_normal",
     "philox_truncated_normal",
     "philox_uniform",
+    "rejected",
     "resampled",
     "resized",
     "resized_gradient",
@@ -81,6 +86,7 @@ __all__ = [
     "sorted_segments",
     "sparse_product",
     "spread_subsequence",
+    "special_function",
     "suppressed",
     "suppressed_classes",
     "transpose_matrices",

@@ -246,9 +246,14 @@ def rest(b: Builder, whole: AnySize, start: Any) -> Bound:
 
 
 def box_side(b: Builder, whole: AnySize, start: Bound, count: Any, axis: int) -> Moving:
-    """`count` elements from `start` on, which must lie within a dimension."""
+    """`count` elements from `start` on, which must lie within a dimension; -1: all behind it."""
     begin, number = _as_value(b, start), _as_value(b, count)
     limit = b.constant(whole, "int64")
+    if is_moving(count):
+        number = b.map(
+            lambda count, begin, n: k.select(k.eq(count, -1), k.sub(n, begin), count),
+            *(number, begin, limit),
+        )
 
     def outside(begin: Any, count: Any, n: Any) -> Any:
         negative = k.logical_or(k.lt(begin, 0), k.lt(count, 0))

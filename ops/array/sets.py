@@ -18,13 +18,18 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
 from ..public import raw
 from ..sparse_checks import require_sparse
+from .found_rows import elements_at, shape_of_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import SparseLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"
 _ATTRS = f"set_operation: string; validate_indices: bool = true; {_TYPES}"
@@ -174,6 +179,96 @@ def _shapes(of: int, is_dense: bool) -> Callable[[Any], list[TensorShape]]:
     return shape
 
 
+# Compiled: sets of so few elements that each is compared with every other.
+
+_FEW = 16
+
+
+def _quick_count(c: KernelContext, one: np.ndarray, other: np.ndarray) -> Any:
+    """How many elements the result has, where it is going to be compiled."""
+    is_small = one.ndim > 1 and other.ndim > 1 and one.shape[-1] + other.shape[-1] <= _FEW
+    if not is_small or one.dtype == object:
+        return None
+    return [_combined(c, _of_dense(one), _of_dense(other))[1].size]
+
+
+def _kept(b: Builder, op: OpView, one: Value, other: Value) -> tuple[Value, Value] | None:
+    """Rows of elements, and which of them are in the result; None where there are too many."""
+    (*lead, width), (*other_lead, other_width) = one.shape, other.shape
+    if not isinstance(width, int) or not isinstance(other_width, int):
+        return None
+    name = op.attr("set_operation").lower()
+    if not 0 < width + other_width <= _FEW or name not in _OPERATIONS or "object" in one.dtype:
+        return None
+    b.require(len(lead) and len(lead) == len(other_lead))
+    b.require(all(b.equal(x, y) for x, y in zip(lead, other_lead, strict=True)))
+    if name == "b-a":
+        one, other = other, one
+    elements = b.concat([one, other], len(lead)) if name == "union" else one
+    kept = b.map(k.logical_not, _is_among(b, elements, elements, only_before=True))
+    if name != "union":
+        found = _is_among(b, elements, other)
+        wanted = found if name == "intersection" else b.map(k.logical_not, found)
+        kept = b.map(k.logical_and, kept, wanted)
+    return elements, kept
+
+
+def _pairs(b: Builder, one: Value, other: Value) -> tuple[Value, Value]:
+    """The elements of rows beside each of those of other rows, which lie innermost."""
+    (*lead, width), others = one.shape, other.shape[-1]
+    whole = (*lead, width, others)
+    beside = b.broadcast(b.reshape(one, (*lead, width, 1)), whole)
+    return beside, b.broadcast(b.reshape(other, (*lead, 1, others)), whole)
+
+
+def _is_among(b: Builder, elements: Value, others: Value, only_before: bool = False) -> Value:
+    """Whether a row of others holds an element; with only_before, at an earlier place."""
+    one, other = _pairs(b, elements, others)
+    same = b.map(k.eq, one, other)
+    if only_before:
+        rank, shape = len(one.shape), one.shape
+        at, place = (b.iota(shape, axis, "int32") for axis in (rank - 2, rank - 1))
+        same = b.map(lambda same, i, j: k.logical_and(same, k.gt(i, j)), same, at, place)
+    return b.reduce("any", same, [len(one.shape) - 1])
+
+
+def _count(b: Builder, op: OpView, one: Value, other: Value) -> Any:
+    found = _kept(b, op, one, other)
+    if found is None:
+        return NotImplemented
+    return [b.reduce("sum", b.cast(found[1], "int64"), None)]
+
+
+def _lower(b: Builder, op: OpView, one: Value, other: Value, sizes: Value) -> Any:
+    from ...jit import library
+
+    found, known = _kept(b, op, one, other), b.known(sizes)
+    if found is None or known is None:
+        return NotImplemented
+    elements, kept = found
+    (*lead, width), last = elements.shape, len(elements.shape) - 1
+    # The place of an element in its row is how many of those that are kept are less.
+    (value, other_value), (_, is_other) = _pairs(b, elements, elements), _pairs(b, kept, kept)
+    less = b.map(lambda x, y, is_y: k.logical_and(k.lt(y, x), is_y), value, other_value, is_other)
+    place = b.reduce("sum", b.cast(less, "int64"), [last + 1])
+    place = b.map(lambda place, kept: k.select(kept, place, -1), place, kept)
+    wanted = b.iota((*lead, width), last, "int64")
+    wanted, places = _pairs(b, wanted, place)
+    _, values = _pairs(b, elements, elements)
+    chosen = b.map(lambda i, at, x: k.select(k.eq(i, at), x, 0), wanted, places, values)
+    in_order = b.reduce("sum", chosen, [last + 1])
+    counts = b.reduce("sum", b.cast(kept, "int64"), [last])
+    filled = b.map(
+        lambda i, count: k.lt(i, count),
+        b.iota((*lead, width), last, "int64"),
+        b.broadcast(b.reshape(counts, (*lead, 1)), (*lead, width)),
+    )
+    indices = library.coordinates(b, filled, known.item(0))
+    if indices is NotImplemented:
+        return NotImplemented
+    return indices, elements_at(b, in_order, indices), shape_of_rows(b, lead, counts)
+
+
 _EACH = [{"set_operation": name} for name in _OPERATIONS]
 
 
@@ -191,8 +286,10 @@ define(
     _ATTRS,
     shape=_shapes(0, True),
     kernel=lambda c, a, b: _combined(c, _of_dense(a), _of_dense(b)),
+    lower=_lower,
     gradient=_NO_GRADIENT,
-    dynamic_shape=True,
+    dynamic_shape=_quick_count,
+    measured_sizes=_count,
     doc="An operation on the sets that the last axes of two tensors hold.",
     test=lambda: {"values": [_dense()], "attrs": _EACH},
 )

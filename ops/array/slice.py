@@ -82,7 +82,8 @@ def _slice_ranges(
         )
     starts, sizes = begin.tolist(), size.tolist()
     for i, whole in enumerate(shape_):
-        if isinstance(sizes[i], int) and sizes[i] == -1:
+        # (A size that a run has found may be -1 as well.)
+        if not sizes[i] >= 0 and sizes[i] >= -1:
             sizes[i] = whole - starts[i]
         if not (starts[i] >= 0 and fits(starts[i], whole)):
             raise errors.invalid(f"Expected begin[{i}] in [0, {whole}], but got {starts[i]}")

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _UNARY = "x: T -> y: T"
 _REAL = "T: {bfloat16, half, float32, float64}"
@@ -180,18 +183,16 @@ def _bessel_i1e_gradient(op: Operation, grad: Tensor) -> Any:
 
 bessel_i0e = _unary(
     "BesselI0e",
-    _scipy("i0e"),
+    k.i0e,
     _bessel_i0e_gradient,
     "math.bessel_i0e",
-    host=True,
     doc="exp(-|x|) times the modified Bessel function of order 0.",
 )
 bessel_i1e = _unary(
     "BesselI1e",
-    _scipy("i1e"),
+    k.i1e,
     _bessel_i1e_gradient,
     "math.bessel_i1e",
-    host=True,
     doc="exp(-|x|) times the modified Bessel function of order 1.",
 )
 
@@ -245,6 +246,17 @@ def _igamma_slope(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return ((4 * slope(step / 2) - slope(step)) / 3).astype(a.dtype)
 
 
+def _lowering(function: str) -> Callable[..., Any]:
+    """The compiled form of a function of several arguments (jit/library/special.py)."""
+
+    def lower(b: Builder, op: OpView, *values: Value) -> Any:
+        from ...jit import library
+
+        return library.special_function(b, function, values)
+
+    return lower
+
+
 def _binary(
     name: str,
     signature: str,
@@ -253,8 +265,10 @@ def _binary(
     public: str = "",
     test: Any = _HOST,
     doc: str = "",
+    compiled: str = "",
 ) -> OpFunction:
-    facts = {"host": True, "test": test, "doc": doc}
+    function = compiled or public
+    facts = {"lower": _lowering(function), "test": test, "doc": doc}
     op = elementwise(name, signature, _TWO, body=body, gradient=gradient, **facts)
     return export(f"math.{public}", public)(op) if public else op
 
@@ -298,6 +312,7 @@ igamma_grad_a = _binary(
     _IGAMMA,
     _igamma_slope,
     NoGradient("TensorFlow registers none", silent=False),
+    compiled="igamma_slope",
     doc="The derivative of Igamma by its first argument.",
 )
 
@@ -407,6 +422,12 @@ def _betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     return _limited_betainc(a, b, x)
 
 
+def _lower_betainc(b: Builder, op: OpView, *values: Value) -> Any:
+    wide = [value for value in values if value.ndim]
+    b.require(all(b.same_shape(value, wide[0]) for value in wide))
+    return _lowering("betainc")(b, op, *values)
+
+
 _limited_betainc = _with_limits(
     _scipy("betainc"),
     (lambda a, b, x: (a <= 0) | (b <= 0), np.nan),
@@ -423,7 +444,7 @@ betainc = elementwise(
     body=_betainc,
     gradient=_betainc_gradient,
     shape=_betainc_shape,
-    host=True,
+    lower=_lower_betainc,
     test=lambda: {**_HOST, "shapes": [[[3], [3], [3]], [[], [], [2]]]},
     doc="The regularized incomplete beta function of a, b and x.",
 )

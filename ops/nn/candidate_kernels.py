@@ -39,6 +39,10 @@ class Bits:
         found, self._buffer = self._buffer[:count], self._buffer[count:]
         return found
 
+    def give_back(self, numbers: np.ndarray) -> None:
+        """Numbers that were taken last come next."""
+        self._buffer = np.concatenate([numbers, self._buffer])
+
     def next64(self, count: int) -> np.ndarray:
         """The next numbers of 64 bits, the lower half first."""
         words = self.next32(2 * count)
@@ -66,13 +70,18 @@ def _below(n: int, mask: int, draw: Callable[[int], np.ndarray], count: int) -> 
     """Exactly uniform: numbers of the incomplete first period are drawn again."""
     if n & (n - 1) == 0:
         return (draw(count) & np.uint64(n - 1)).astype(np.int64)
-    # mask + 1 numbers less the first (mask + 1) % n, or n, of them are whole periods.
-    skewed = np.uint64(mask % n + 1)
+    skewed = _skewed(n, mask)
     found = np.empty(0, np.uint64)
     while len(found) < count:
         more = draw(count - len(found))
         found = np.concatenate([found, more[more >= skewed]])
     return (found % np.uint64(n)).astype(np.int64)
+
+
+def _skewed(n: int, mask: int) -> np.uint64:
+    """The least number that counts; for powers of two all do."""
+    # mask + 1 numbers less the first (mask + 1) % n, or n, of them are whole periods.
+    return np.uint64(0 if n & (n - 1) == 0 else mask % n + 1)
 
 
 class Uniform:
@@ -145,15 +154,30 @@ class Weighted(Uniform):
         self._total = np.float32(0)
         for weight in weights:
             self._total += weight
-        self._chances, self._aliases = _alias_table([float(w) for w in weights])
+        chances, aliases = _alias_table([float(w) for w in weights])
+        self._chances, self._aliases = np.array(chances, np.float32), np.array(aliases, np.int64)
 
     def sample(self, bits: Bits, count: int) -> list[int]:
-        """Draws classes."""
-        return [self._one(bits) for _ in range(count)]
+        """Draws classes, each by a chance and a column."""
+        found: list[int] = []
+        least = _skewed(self.size, _MASK32)
+        while len(found) < count:
+            pairs = bits.next32(2 * (count - len(found))).reshape(-1, 2)
+            bad = np.flatnonzero(pairs[:, 1] < least)
+            # Behind a number that is not taken, what was a chance is the column, and so on.
+            whole = int(bad[0]) if bad.size else len(pairs)
+            columns = (pairs[:whole, 1] % np.uint64(self.size)).astype(np.int64)
+            found += self._chosen(pairs[:whole, 0], columns)
+            if bad.size:
+                bits.give_back(pairs[whole:].reshape(-1))
+                chance = bits.next32(1)
+                found += self._chosen(chance, bits.below32(self.size, 1))
+        return found
 
-    def _one(self, bits: Bits) -> int:
-        chance, index = bits.uniform32(), int(bits.below32(self.size, 1)[0])
-        return index if chance < self._chances[index] else self._aliases[index]
+    def _chosen(self, chances: np.ndarray, columns: np.ndarray) -> list[int]:
+        """The classes of columns, or those that they are shared with."""
+        stays = philox.to_float(chances.astype(np.uint32)) < self._chances[columns]
+        return np.where(stays, columns, self._aliases[columns]).tolist()
 
     def probability(self, values: np.ndarray) -> np.ndarray:
         """The probabilities of classes; zero for those out of the range."""

@@ -13,7 +13,10 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
+from ..array.found_rows import column_of, elements_at, shape_of_rows
 from ..public import raw
+from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
 from ..sparse.common import indices_of
 from .ctc_beams import Search
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _NO_GRADIENT = NoGradient("labels have no gradient")
 _TYPES = "T: {float32, float64} = float32"
@@ -50,6 +56,10 @@ def _require(scores: np.ndarray, lengths: np.ndarray) -> None:
             "len(sequence_length) != batch_size.  "
             f"len(sequence_length):  {len(lengths)} batch_size: {batch}"
         )
+    _require_lengths(lengths, time)
+
+
+def _require_lengths(lengths: np.ndarray, time: Any) -> None:
     too_long = np.flatnonzero(lengths > time)
     if len(too_long):
         raise errors.failed_precondition(f"sequence_length({too_long[0]}) <= {time}")
@@ -61,17 +71,74 @@ def _sparse(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
     return indices_of(counts), values.astype(np.int64), shape
 
 
-def _greedy(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
-    _require(scores, lengths)
+def _labels(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The best class of each step [time, batch], and which steps count, and which give a label."""
     time, _, classes = scores.shape
     best = scores.argmax(-1)
     counted = np.arange(time)[:, None] < lengths
     kept = counted & (best != classes - 1)
     if c.attr("merge_repeated"):
         kept[1:] &= best[1:] != best[:-1]
+    return best, counted, kept
+
+
+def _greedy(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
+    _require(scores, lengths)
+    best, counted, kept = _labels(c, scores, lengths)
     total = np.where(counted, scores.max(-1), 0).sum(0, dtype=scores.dtype)
     # (Zeros stay above zero.)
     return *_sparse(kept.sum(0), best.T[kept.T]), 0 - total[:, None]
+
+
+def _label_count(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> Any:
+    is_whole = scores.ndim == 3 and lengths.shape == scores.shape[1:2] and scores.size
+    return [np.count_nonzero(_labels(c, scores, lengths)[2])] if is_whole else None
+
+
+def _kept_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> tuple[Value, ...]:
+    """As `_labels`, row by row: [batch, time]."""
+    b.require(scores.ndim == 3 and lengths.ndim == 1)
+    time, batch, classes = scores.shape
+    b.require(b.equal(batch, lengths.shape[0]))
+    b.require(not b.equal(time, 0) and not b.equal(batch, 0))
+    best = b.transpose(b.reduce("argmax", scores, [2]), [1, 0])
+    step = b.iota((batch, time), 1, "int64")
+    length = b.broadcast(b.reshape(b.cast(lengths, "int64"), (batch, 1)), (batch, time))
+    counted = b.map(k.lt, step, length)
+    blank = b.constant(classes - 1, "int64")
+    kept = b.map(lambda is_in, x, n: k.logical_and(is_in, k.ne(x, n)), counted, best, blank)
+    if op.attr("merge_repeated"):
+        before = b.slice(best, (0, 0), (batch, time - 1))
+        before = b.concat([b.full((batch, 1), -1, "int64"), before], 1)
+        kept = b.map(lambda kept, x, y: k.logical_and(kept, k.ne(x, y)), kept, best, before)
+    return best, counted, kept
+
+
+def _measured_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> Any:
+    kept = _kept_labels(b, op, scores, lengths)[2]
+    return [b.reduce("sum", b.cast(kept, "int64"), None)]
+
+
+def _lower_greedy(b: Builder, op: OpView, scores: Value, lengths: Value, sizes: Value) -> Any:
+    from ...jit import library
+
+    known = b.known(sizes)
+    if known is None:
+        return NotImplemented
+    best, counted, kept = _kept_labels(b, op, scores, lengths)
+    (batch, time), limit = kept.shape, b.constant(scores.shape[0], "int64")
+    too_long = b.reduce("any", b.map(k.gt, b.cast(lengths, "int64"), limit), None)
+    b.require_not(too_long, error_of(_require_lengths), lengths, limit)
+    found = library.coordinates(b, kept, known.item(0))
+    number = b.cast(kept, "int64")
+    places = library.running(b, "add", number, 1, exclusive=True)
+    columns = [column_of(b, found, 0), elements_at(b, places, found)]
+    indices = b.concat([b.reshape(column, (found.shape[0], 1)) for column in columns], 1)
+    shape = shape_of_rows(b, [batch], b.reduce("sum", number, [1]))
+    most = b.transpose(b.reduce("max", scores, [2]), [1, 0])
+    scored = b.map(lambda is_in, x: k.select(is_in, x, 0), counted, most)
+    total = b.map(lambda x: k.sub(0, x), b.reduce("sum", scored, [1], keepdims=True))
+    return indices, elements_at(b, best, found), shape, total
 
 
 define(
@@ -81,8 +148,10 @@ define(
     f"merge_repeated: bool = false; {_TYPES}",
     shape=lambda c: _shapes(1, _batch(c)),
     kernel=_greedy,
+    lower=_lower_greedy,
     gradient=_NO_GRADIENT,
-    dynamic_shape=True,
+    dynamic_shape=_label_count,
+    measured_sizes=_measured_labels,
     doc="""The labels of the highest scores of each step, without blanks.
 
     The blank is the last class.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,20 +90,56 @@ def _bounds(size: int, count: int, numbers: Stream, pseudo_random: bool) -> np.n
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _regions(bounds: np.ndarray, size: int, overlapping: bool) -> list[slice]:
-    """The positions of each region; overlapping ones share their borders."""
-    ends = np.minimum(bounds[1:] + int(overlapping), size)
-    return [slice(int(a), int(b)) for a, b in zip(bounds[:-1], ends, strict=True)]
+@dataclass(frozen=True, slots=True)
+class _Regions:
+    """The regions of an axis: where each begins, and how long it is."""
+
+    starts: np.ndarray
+    sizes: np.ndarray
+
+    @staticmethod
+    def between(bounds: np.ndarray, size: int, overlapping: bool) -> _Regions:
+        """Those between bounds; overlapping ones share their borders."""
+        ends = np.minimum(bounds[1:] + int(overlapping), size)
+        return _Regions(bounds[:-1], ends - bounds[:-1])
+
+    def offsets(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each offset: which regions are so long, and the positions there."""
+        for offset in range(self.sizes.max(initial=0)):
+            (which,) = np.nonzero(self.sizes > offset)
+            yield which, self.starts[which] + offset
 
 
-def _cells(
-    rows: np.ndarray, columns: np.ndarray, sizes: Sequence[int], overlapping: bool
-) -> Iterator[tuple[Any, Any]]:
-    """For each output position, its index and that of its region."""
-    everything = slice(None)
-    for i, row in enumerate(_regions(rows, sizes[1], overlapping)):
-        for j, column in enumerate(_regions(columns, sizes[2], overlapping)):
-            yield (everything, i, j), (everything, row, column)
+@dataclass(frozen=True, slots=True)
+class _Areas:
+    """The regions of both axes of images, whose positions are gone through offset by offset."""
+
+    rows: _Regions
+    columns: _Regions
+
+    @staticmethod
+    def between(
+        rows: np.ndarray, columns: np.ndarray, sizes: Sequence[int], overlapping: bool
+    ) -> _Areas:
+        """Those between bounds, in images of a shape [batch, rows, columns, depth]."""
+        return _Areas(
+            _Regions.between(rows, sizes[1], overlapping),
+            _Regions.between(columns, sizes[2], overlapping),
+        )
+
+    def offsets(self) -> Iterator[tuple[Any, Any]]:
+        """For each offset: the outputs whose regions have it, and its positions in them.
+
+        No position comes twice at one offset.
+        """
+        everything = slice(None)
+        for i, row in self.rows.offsets():
+            for j, column in self.columns.offsets():
+                yield (everything, i[:, None], j), (everything, row[:, None], column)
+
+    def counts(self) -> np.ndarray:
+        """How many positions each region has: [rows, columns, 1]."""
+        return (self.rows.sizes[:, None] * self.columns.sizes)[..., None]
 
 
 def _stream(c: KernelContext) -> Stream:
@@ -117,7 +154,7 @@ def _stream(c: KernelContext) -> Stream:
     return Stream(*seeds)
 
 
-def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
+def _pool(reduce: Callable[[np.ndarray, _Areas, np.ndarray], None]) -> Callable[..., Any]:
     def kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if x.ndim != 4:
             raise errors.invalid("tensor_in must be 4-dimensional")
@@ -133,29 +170,31 @@ def _pool(reduce: Callable[[np.ndarray], np.ndarray]) -> Callable[..., Any]:
         rows = _bounds(x.shape[1], out[1], numbers, pseudo)
         columns = _bounds(x.shape[2], out[2], numbers, pseudo)
         result = np.empty((x.shape[0], out[1], out[2], x.shape[3]), x.dtype)
-        for place, region in _cells(rows, columns, x.shape, c.attr("overlapping")):
-            result[place] = reduce(x[region])
+        areas = _Areas.between(rows, columns, x.shape, c.attr("overlapping"))
+        reduce(x, areas, result)
         return result, rows, columns
 
     return kernel
 
 
-def _maximum(region: np.ndarray) -> np.ndarray:
+def _maximum(x: np.ndarray, areas: _Areas, result: np.ndarray) -> None:
     """The maxima from the least finite number up, which NaN and minus infinity do not exceed."""
-    result = np.full((len(region), region.shape[3]), lowest(region.dtype), region.dtype)
-    for place in np.ndindex(region.shape[1:3]):
-        value = region[:, *place]
-        np.copyto(result, value, where=value > result)
-    return result
+    result[...] = lowest(x.dtype)
+    for out, at in areas.offsets():
+        value, best = x[at], result[out]
+        result[out] = np.where(value > best, value, best)
 
 
-def _mean(region: np.ndarray) -> np.ndarray:
-    total = region.sum(axis=(1, 2), dtype=region.dtype)
-    count = region.shape[1] * region.shape[2]
-    if region.dtype.kind == "i":
+def _mean(x: np.ndarray, areas: _Areas, result: np.ndarray) -> None:
+    result[...] = 0
+    for out, at in areas.offsets():
+        result[out] += x[at]
+    counts = areas.counts()
+    if x.dtype.kind == "i":
         # Integers are divided as in C, towards zero.
-        return np.sign(total) * (np.abs(total) // count)
-    return total / region.dtype.type(count)
+        result[...] = np.sign(result) * (np.abs(result) // counts)
+    else:
+        result /= counts.astype(x.dtype)
 
 
 def _max_gradient(
@@ -166,13 +205,16 @@ def _max_gradient(
     rows: np.ndarray,
     columns: np.ndarray,
 ) -> np.ndarray:
+    areas = _Areas.between(rows, columns, x.shape, c.attr("overlapping"))
+    # The offset of the first maximum of each region, or of the first NaN.
+    best, first = np.zeros(dy.shape, x.dtype), np.full(dy.shape, -1)
+    for offset, (out, at) in enumerate(areas.offsets()):
+        value, most, place = x[at], best[out], first[out]
+        is_more = (place < 0) | (~(value <= most) & ~np.isnan(most))
+        best[out], first[out] = np.where(is_more, value, most), np.where(is_more, offset, place)
     result = np.zeros_like(x)
-    batch, depth = np.indices((x.shape[0], x.shape[3]))
-    for place, region in _cells(rows, columns, x.shape, c.attr("overlapping")):
-        part = x[region]
-        width = part.shape[2]
-        first = part.reshape(len(x), -1, x.shape[3]).argmax(axis=1)
-        result[region][batch, first // width, first % width, depth] += dy[place]
+    for offset, (out, at) in enumerate(areas.offsets()):
+        result[at] += np.where(first[out] == offset, dy[out], 0)
     return result
 
 
@@ -189,9 +231,10 @@ def _avg_gradient(
             text = " ".join(str(bound) for bound in bounds)
             raise errors.invalid(f"{name} sequence tensor values must not be negative, got {text}")
     result = np.zeros(tuple(shape), np.float64)
-    for place, region in _cells(rows, columns, list(shape), c.attr("overlapping")):
-        part = result[region]
-        part += (dy[place].astype(np.float64) / (part.shape[1] * part.shape[2]))[:, None, None, :]
+    areas = _Areas.between(rows, columns, shape.tolist(), c.attr("overlapping"))
+    shares = dy.astype(np.float64) / np.maximum(areas.counts(), 1)
+    for out, at in areas.offsets():
+        result[at] += shares[out]
     return result.astype(dy.dtype)
 
 

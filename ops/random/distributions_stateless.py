@@ -74,6 +74,19 @@ def _per_parameter(
     return result.reshape(values.size, count).T.reshape(*dims, *values.shape).astype(c.out_dtype())
 
 
+def _lower_per_parameter(method: str) -> Callable[..., Any]:
+    def lower(b: Builder, op: OpView, shape: Value, values: Value) -> Any:
+        from ...jit import library
+
+        dims = b.known(shape)
+        if dims is None or dims.ndim != 1:
+            return NotImplemented
+        b.require(all(size >= 0 for size in dims.tolist()))
+        return library.rejected(b, op, method, dims.tolist(), values, stream, op.dtype(0))
+
+    return lower
+
+
 def _parameter_shape(c: ShapeContext) -> TensorShape:
     return c.value_as_shape(0).concatenate(c.inputs[1])
 
@@ -99,6 +112,7 @@ define(
     f"{_SEEDS}; S: index; T: {_REALS}",
     shape=_parameter_shape,
     kernel=lambda c, shape, alpha: _per_parameter(c, shape, alpha, gamma),
+    lower=_lower_per_parameter("gamma"),
     gradient=_gamma_gradient,
     stateful=True,
     doc="Gamma-distributed numbers with scale one.",
@@ -123,12 +137,19 @@ def _gamma_derivative(c: KernelContext, alpha: np.ndarray, sample: np.ndarray) -
         return (-slope / density).astype(c.out_dtype())
 
 
+def _lower_gamma_derivative(b: Builder, op: OpView, alpha: Value, sample: Value) -> Any:
+    from ...jit import library
+
+    return library.special_function(b, "gamma_slope", [alpha, sample])
+
+
 define(
     "RandomGammaGrad",
     "alpha: T, sample: T -> output: T",
     "T: {float32, float64}",
     shape=lambda c: _broadcast(c),
     kernel=_gamma_derivative,
+    lower=_lower_gamma_derivative,
     gradient=NoGradient("not defined by TensorFlow", silent=False),
     doc="The derivative of a gamma sample with respect to alpha.",
     test={"ranges": [(0.5, 3.0)], "shapes": [[[3], [3]]]},
@@ -151,6 +172,7 @@ define(
     f"{_SEEDS}; S: index; dtype: {_REALS}",
     shape=_parameter_shape,
     kernel=_poisson,
+    lower=_lower_per_parameter("poisson"),
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",
@@ -166,6 +188,7 @@ define(
     "dtype: {half, float32, float64, int32, int64} = int64",
     shape=_parameter_shape,
     kernel=_poisson,
+    lower=_lower_per_parameter("poisson"),
     gradient=RANDOM,
     stateful=True,
     doc="Poisson-distributed numbers.",

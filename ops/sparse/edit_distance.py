@@ -13,12 +13,19 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import AnySize, product
+from ..array.found_rows import column_of
 from ..public import raw
+from ..run_checks import error_of
 from .common import as_sparse, flat_places, parts, require_inside, require_shape, sparse_shapes
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
 def _shape(c: ShapeContext) -> TensorShape:
@@ -110,6 +117,78 @@ def _kernel(c: KernelContext, *given: np.ndarray) -> np.ndarray:
     return result
 
 
+# Compiled
+
+
+def _in_rows(b: Builder, indices: Value, values: Value, sizes: list[AnySize]) -> list[Value]:
+    """The row of each element, in order, and the elements in that order."""
+    from ...jit import library
+
+    count = indices.shape[0]
+    rows = b.full((count,), 0, "int64")
+    is_outside = b.full((count,), False, "bool")
+    for axis, extent in enumerate(sizes):
+        column, size = column_of(b, indices, axis), b.constant(extent, "int64")
+        is_outside = b.map(
+            lambda before, i, n: k.logical_or(before, k.logical_or(k.lt(i, 0), k.ge(i, n))),
+            *(is_outside, column, size),
+        )
+        rows = b.map(lambda row, i, n: k.add(k.mul(row, n), i), rows, column, size)
+    wrong = error_of(lambda indices, sizes: require_inside(indices[:, :-1], sizes))
+    b.require_not(
+        b.reduce("any", is_outside, None), wrong, indices, b.constant(sizes, "int64")
+    )
+    order = library.row_order(b, b.reshape(rows, (count, 1)))
+    return [b.pick(rows, order), b.pick(values, order)]
+
+
+def _result_sizes(c: KernelContext, *given: np.ndarray) -> Any:
+    one, other = given[2], given[5]
+    if one.ndim != 1 or one.shape != other.shape or len(one) < 2:
+        return None
+    return np.maximum(one, other)[:-1].tolist()
+
+
+def _measured_sizes(b: Builder, op: OpView, *given: Value) -> Any:
+    one, other = given[2], given[5]
+    rank = one.shape[0] if one.ndim == 1 else None
+    if not isinstance(rank, int) or other.shape != one.shape or rank < 2:
+        return NotImplemented
+    most = b.map(k.maximum, one, other)
+    return [b.reshape(b.slice(most, [axis], [1]), ()) for axis in range(rank - 1)]
+
+
+def _lower(b: Builder, op: OpView, *given: Value) -> Any:
+    from ...jit import library
+
+    hypothesis, truth, known = given[:3], given[3:6], b.known(given[6])
+    if known is None:
+        return NotImplemented
+    sizes = known.tolist()
+    for indices, values, shape in (hypothesis, truth):
+        b.require(indices.ndim == 2 and values.ndim == shape.ndim == 1)
+        b.require(b.equal(indices.shape[0], values.shape[0]))
+        b.require(b.equal(indices.shape[1], len(sizes) + 1))
+        b.require(b.equal(shape.shape[0], len(sizes) + 1))
+        is_negative = b.reduce("any", b.map(lambda n: k.lt(n, 0), shape), None)
+        b.require_not(is_negative, error_of(require_shape), shape)
+    rows = product(sizes)
+    sides = [_in_rows(b, *part[:2], sizes) for part in (hypothesis, truth)]
+    found = library.edit_distances(b, *sides, rows)
+    if found is NotImplemented:
+        return found
+    if op.attr("normalize"):
+        one = b.full(truth[1].shape, 1, "float32")
+        lengths = library.scatter_rows(b, "add", sides[1][0], one, rows)
+        found = b.map(_normalized, found, lengths)
+    return b.reshape(found, sizes)
+
+
+def _normalized(distance: Any, length: Any) -> Any:
+    """The distance by the length; of two sequences without elements 0."""
+    return k.select(k.eq(distance, 0), distance, k.div(distance, length))
+
+
 define(
     "EditDistance",
     "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, "
@@ -117,8 +196,10 @@ define(
     "normalize: bool = true; T: type",
     shape=_shape,
     kernel=_kernel,
+    lower=_lower,
     gradient=NoGradient("a number of changes has no gradient"),
-    dynamic_shape=True,
+    dynamic_shape=_result_sizes,
+    measured_sizes=_measured_sizes,
     doc="How many changes make the rows of one sparse tensor those of another.",
     test=lambda: {
         "values": [

@@ -40,6 +40,8 @@ ULP = {
     "sigmoid": (2.3, 2.3),
     "erf": (1.3, None),
     "erfc": (4.5, 8),
+    "i0e": (3.0, None),
+    "i1e": (3.0, None),
     "sqrt": (0.51, 0.51),
     "rsqrt": (1.6, 1.6),
     "reciprocal": (0.51, 0.51),

@@ -196,3 +196,32 @@ def test_assigning_another_shape_is_refused() -> None:
         session.run(tf.global_variables_initializer())
         with pytest.raises(tf.errors.OpError, match="does not match r-value shape"):
             session.run(assign)
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_boxes_whose_size_turns_out_to_be_the_rest(is_drawn: bool) -> None:
+    data = np.arange(90, dtype=np.float32).reshape(5, 6, 3)
+    x = tf.placeholder(tf.float32, [None, None, 3])
+    begin, size = tf.placeholder(tf.int32, [3]), tf.placeholder(tf.int32, [3])
+    given = (begin, size)
+    if is_drawn:  # by an op that plans leave to the host
+        given = tuple(tf.py_func(lambda n: n, [bound], tf.int32) for bound in (begin, size))
+        for bound in given:
+            bound.set_shape([3])
+    box = tf.slice(x, *given)
+    (slope,) = tf.gradients(box, x)
+    with settings.override(jit="always"), tf.Session() as session:
+        for start, count in (
+            ([1, 2, 0], [2, 3, -1]),
+            ([0, 0, 0], [2, 3, 3]),
+            ([1, 1, 1], [-1, -1, -1]),
+            ([2, 0, 1], [3, -1, 1]),
+        ):
+            taken = tuple(slice(i, None if n == -1 else i + n) for i, n in zip(start, count))
+            found = session.run([box, slope], {x: data, begin: start, size: count})
+            np.testing.assert_array_equal(found[0], data[taken])
+            inside = np.zeros_like(data)
+            inside[taken] = 1
+            np.testing.assert_array_equal(found[1], inside)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"size\[2\].*but got -2"):
+            session.run(box, {x: data, begin: [0, 0, 0], size: [1, 1, -2]})
