@@ -326,7 +326,7 @@ HOMES = {
         "tf_export": ".alias.helpers",
         "compat": "tf.compat",
         "compat_internal": "tf.compat",
-        "deprecation": ".engine.deprecation",
+        "deprecation": ".alias.internals.deprecation",
         "nest": "tf.nest .engine.types.nest",
         "tf_contextlib": "contextlib",
     },
@@ -481,9 +481,10 @@ AT_ONCE = frozenset({"python.framework.test_ops"})
 _INTERNALS = {
     "functions": (
         "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use "
-        "util.module_wrapper util.decorator_utils util.keyword_args util.is_in_graph_mode "
+        "util.module_wrapper util.keyword_args util.is_in_graph_mode "
         "util.serialization util.all_util"
     ),
+    "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
     "framework": (
@@ -588,7 +589,6 @@ for _module, _home in {
     "framework.ops": "framework .alias.internals.gradients",
     "ops.metrics_impl": "metrics_impl",
     "framework.test_util": "test_util",
-    "util.deprecation": "functions",
 }.items():
     _package, _, _leaf = _module.partition(".")
     HOMES[_package][_leaf] += f" .alias.internals.{_home}"
