@@ -111,7 +111,7 @@ HOMES = {
         "inplace_ops": ".ops.array.inplace",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": ".alias.internals.gradients",
-        "linalg_ops": "tf tf.linalg",
+        "linalg_ops": "tf tf.linalg .ops.linalg.solve raw",
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
         "lookup_ops": (
@@ -268,6 +268,7 @@ HOMES = {
         "loader_impl": ".train.saved_model.reading .train.saved_model.assets",
         "main_op": ".train.saved_model.init_ops",
         "main_op_impl": ".train.saved_model.init_ops",
+        "nested_structure_coder": ".train.saved_model.structures",
         "saved_model": "tf.saved_model",
         "signature_constants": ".train.saved_model.names",
         "signature_def_utils": ".train.saved_model.signatures",
@@ -324,7 +325,7 @@ HOMES = {
     "util": {
         "lazy_loader": ".alias.helpers",
         "tf_export": ".alias.helpers",
-        "compat": "tf.compat",
+        "compat": "tf.compat .alias.helpers",
         "compat_internal": "tf.compat",
         "deprecation": ".alias.internals.deprecation",
         "nest": "tf.nest .engine.types.nest",
@@ -530,8 +531,9 @@ _ESTIMATORS = {
 OTHERS["python.estimator"] = "tf.estimator"
 _EXPORTS = ".train.estimator.export_utils .train.estimator.export_output"
 OTHERS["python.saved_model.model_utils"] = _EXPORTS
-for _module in ("export_utils", "export_output", "mode_keys"):
+for _module in ("export_utils", "export_output"):
     OTHERS[f"python.saved_model.model_utils.{_module}"] = _EXPORTS
+OTHERS["python.saved_model.model_utils.mode_keys"] = ".alias.internals.mode_keys"
 OTHERS.update(
     {
         f"python.estimator.{module}": " ".join(
