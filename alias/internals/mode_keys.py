@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.saved_model.model_utils.mode_keys`: what a model is for, by two sets of names."""
+"""`saved_model.model_utils.mode_keys`: what a model is for, by two sets of names."""
 
 from __future__ import annotations
 

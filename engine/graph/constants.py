@@ -98,7 +98,7 @@ def _fold(tensor: Tensor) -> np.ndarray | None:
     known = tensor.__dict__.get("_folded")
     if known is not None:
         return known
-    # TensorFlow's shape refiner runs whatever makes a shape of constants: a sparse one's slice, say.
+    # TensorFlow's shape refiner runs whatever makes a shape of constants: a sparse slice, say.
     if not tensor.op.definition.sizes and tensor.dtype not in _OF_SIZES:
         return None
     try:
