@@ -161,6 +161,9 @@ def test_constant_folding() -> None:
     assert tf.sparse_tensor_to_dense(cut).shape.as_list() == [2, 2]
     longest = tf.reduce_max(tf.unique([2, 3, 2])[0])
     assert tf.fill([longest, 2], 0.0).shape.as_list() == [3, 2]
+    default = tf.placeholder_with_default(3, [])  # which a run may feed
+    assert tf.fill([default, 2], 0.0).shape.as_list() == [None, 2]
+    assert tf.fill(tf.abs([default, 2]), 0.0).shape.as_list() == [None, None]
     folded = tf.constant([4])
     constants.constant_value(folded)
     with pytest.raises(ValueError, match="may not be fed"):
