@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections.abc as collections_abc  # noqa: F401 - a name of util.compat
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

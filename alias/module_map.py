@@ -111,7 +111,7 @@ HOMES = {
         "inplace_ops": ".ops.array.inplace",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": ".alias.internals.gradients",
-        "linalg_ops": "tf tf.linalg",
+        "linalg_ops": "tf tf.linalg .ops.linalg.solve raw",
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
         "lookup_ops": (
@@ -268,6 +268,7 @@ HOMES = {
         "loader_impl": ".train.saved_model.reading .train.saved_model.assets",
         "main_op": ".train.saved_model.init_ops",
         "main_op_impl": ".train.saved_model.init_ops",
+        "nested_structure_coder": ".train.saved_model.structures",
         "saved_model": "tf.saved_model",
         "signature_constants": ".train.saved_model.names",
         "signature_def_utils": ".train.saved_model.signatures",
@@ -324,9 +325,9 @@ HOMES = {
     "util": {
         "lazy_loader": ".alias.helpers",
         "tf_export": ".alias.helpers",
-        "compat": "tf.compat",
+        "compat": "tf.compat .alias.helpers",
         "compat_internal": "tf.compat",
-        "deprecation": ".engine.deprecation",
+        "deprecation": ".alias.internals.deprecation",
         "nest": "tf.nest .engine.types.nest",
         "tf_contextlib": "contextlib",
     },
@@ -481,9 +482,10 @@ AT_ONCE = frozenset({"python.framework.test_ops"})
 _INTERNALS = {
     "functions": (
         "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use "
-        "util.module_wrapper util.decorator_utils util.keyword_args util.is_in_graph_mode "
+        "util.module_wrapper util.keyword_args util.is_in_graph_mode "
         "util.serialization util.all_util"
     ),
+    "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
     "framework": (
@@ -529,8 +531,9 @@ _ESTIMATORS = {
 OTHERS["python.estimator"] = "tf.estimator"
 _EXPORTS = ".train.estimator.export_utils .train.estimator.export_output"
 OTHERS["python.saved_model.model_utils"] = _EXPORTS
-for _module in ("export_utils", "export_output", "mode_keys"):
+for _module in ("export_utils", "export_output"):
     OTHERS[f"python.saved_model.model_utils.{_module}"] = _EXPORTS
+OTHERS["python.saved_model.model_utils.mode_keys"] = ".alias.internals.mode_keys"
 OTHERS.update(
     {
         f"python.estimator.{module}": " ".join(
@@ -588,7 +591,6 @@ for _module, _home in {
     "framework.ops": "framework .alias.internals.gradients",
     "ops.metrics_impl": "metrics_impl",
     "framework.test_util": "test_util",
-    "util.deprecation": "functions",
 }.items():
     _package, _, _leaf = _module.partition(".")
     HOMES[_package][_leaf] += f" .alias.internals.{_home}"

@@ -31,7 +31,6 @@ RENAMED = {
     **renamed_contrib.RENAMED,
     "saved_model.model_utils": {"EstimatorModeKeys": _MODES, "SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
     "saved_model.model_utils.export_utils": {"SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
-    "saved_model.model_utils.mode_keys": {"EstimatorModeKeys": _MODES},
     "feature_column.feature_column": {
         **{
             f"_{name}": f".train.feature_column.{room}:{name}"
@@ -87,6 +86,7 @@ RENAMED = {
         "__compiler_version__": ".io.versions:COMPILER_VERSION",
     },
     "ops.init_ops": {
+        "identity_initializer": "initializers.identity",
         "Constant": "constant_initializer",
         "GlorotNormal": "glorot_normal_initializer",
         "GlorotUniform": "glorot_uniform_initializer",
@@ -102,6 +102,7 @@ RENAMED = {
     },
     "ops.list_ops": {"_build_element_shape": ".ops.flow.tensor_list:shape_argument"},
     "ops.math_ops": {
+        "matvec": "linalg.matvec",
         "mul": "multiply",
         "neg": "negative",
         "sub": "subtract",

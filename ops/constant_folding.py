@@ -37,6 +37,11 @@ def _ranks(shapes: Sequence[TensorShape], dtype: np.dtype[Any]) -> list[np.ndarr
     return None if shapes[0].rank is None else [np.asarray(shapes[0].rank, np.int32)]
 
 
+def _nothing(shapes: Sequence[TensorShape], dtype: np.dtype[Any]) -> None:
+    """Not even where the input is known: a run may feed another value."""
+    del shapes, dtype
+
+
 def _input_shape(op: Operation, index: int, look: Look) -> TensorShape:
     del look
     return op.inputs[index].shape
@@ -90,6 +95,7 @@ def _always(op: Operation) -> bool:
 FOLDING = {
     "Shape": Folding(_shapes, _input_shape, _always),
     "ShapeN": Folding(None, _input_shape),
+    "PlaceholderWithDefault": Folding(_nothing),
     "Size": Folding(_counts, None, _always),
     "Rank": Folding(_ranks, None, _always),
     "Pack": Folding(None, _packed, lambda op: op._attrs["axis"] == 0, _partly_packed),

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from inspect import *  # noqa: F403 - tf_inspect has all of it
 from types import ModuleType
 from typing import Any
@@ -40,7 +39,7 @@ class TFDecorator:
         return self._decorated_target(*args, **kwargs)
 
     def __get__(self, instance: object, owner: type) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self._decorated_target.__get__(instance, owner)
 
     @property
     def decorated_target(self) -> Any:
@@ -79,8 +78,10 @@ def make_decorator(
         decorator_name = inspect.stack()[1][3]
     decorator = TFDecorator(decorator_name, target, decorator_doc, decorator_argspec)
     decorator_func._tf_decorator = decorator
-    functools.update_wrapper(decorator_func, target, updated=("__dict__",))
-    decorator_func.__dict__["_tf_decorator"] = decorator
+    functools.update_wrapper(decorator_func, target, updated=())
+    for name, value in vars(target).items() if hasattr(target, "__dict__") else ():
+        vars(decorator_func).setdefault(name, value)
+    decorator_func.__doc__ = decorator_doc or target.__doc__ or ""
     decorator_func.__wrapped__ = target
     return decorator_func
 
@@ -101,12 +102,22 @@ def unwrap(  # type: ignore[no-redef]
 
 
 def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
-    """Puts another function in the place of the one inside."""
-    decorators, target = unwrap(decorator_func)
-    if decorators and target is previous_target:
-        decorators[-1].decorated_target = new_target
-        return decorator_func
-    return new_target
+    """Puts another function in the place of one that is wrapped, once or more often.
+
+    The wrapping functions must call what `__wrapped__` of them says.
+    """
+    if not unwrap(decorator_func)[0]:
+        return new_target
+    current: Any = decorator_func
+    while True:
+        found = unwrap(current)[0][0]
+        below = found.decorated_target
+        if below is previous_target or not unwrap(below)[0]:
+            break
+        current = below
+    found.decorated_target = new_target
+    getattr(current, "__func__", current).__wrapped__ = new_target
+    return decorator_func
 
 
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:  # type: ignore[no-redef]
@@ -207,17 +218,6 @@ def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def get_qualified_name(function: Any) -> str:
-    """The name of a function with that of its class."""
-    return str(getattr(function, "__qualname__", function.__name__))
-
-
-def validate_callable(func: Any, decorator_name: str) -> None:
-    """Refuses what cannot be called."""
-    if not callable(func):
-        raise ValueError(f"{func} is not a function. @{decorator_name} needs one")
-
-
 def should_use_result(fn: Any) -> Any:
     """The function as it is: nothing warns here of results that nobody uses."""
     return fn
@@ -238,40 +238,11 @@ def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
     ]
 
 
-@contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Within it, nothing warns of what is deprecated; here, nothing ever does."""
-    yield
-
-
-def deprecated_alias(
-    deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True
-) -> Any:
-    """The function or class, under its old name."""
-    del deprecated_name, name, warn_once
-    return func_or_class
-
-
-def hide_attribute_from_api(value: Any) -> Any:
-    """An attribute that documents leave out, as it is."""
-    return value
-
-
 class TFModuleWrapper(ModuleType):
     """What a module that warns of deprecated names is wrapped in: here it stays as it is."""
 
     def __new__(cls, wrapped: ModuleType, *unused: Any, **also_unused: Any) -> Any:
         return wrapped
-
-
-def deprecated_endpoints(*args: str) -> Callable[[Any], Any]:
-    """A decorator that notes old public names."""
-
-    def mark(thing: Any) -> Any:
-        thing._tf_deprecated_api_names = args
-        return thing
-
-    return mark
 
 
 def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: str) -> str:

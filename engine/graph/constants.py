@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..api import NAMES, export
+from ..types import dtypes
 from ..types.shape import TensorShape, as_shape, unknown_shape
 from .convert import is_tensor
 from .kernel_context import KernelContext
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 # The work that one question may cost, in operations looked at.
 _BUDGET = 200
 _MOST_NUMBERS = 64
+# What an operation's shape is told by, beside what arithmetic of shapes gives.
+_OF_SIZES = (dtypes.int32, dtypes.int64)
 # Tells the value of a tensor, or that it is not known.
 Look = Callable[[Tensor], Any]
 
@@ -95,7 +98,8 @@ def _fold(tensor: Tensor) -> np.ndarray | None:
     known = tensor.__dict__.get("_folded")
     if known is not None:
         return known
-    if not tensor.op.definition.sizes:
+    # TensorFlow's shape refiner runs whatever makes a shape of constants: a sparse slice, say.
+    if not tensor.op.definition.sizes and tensor.dtype not in _OF_SIZES:
         return None
     try:
         return _Folder().value(tensor)

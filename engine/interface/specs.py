@@ -407,10 +407,10 @@ class SparseTensorSpec(TypeSpec):
         if isinstance(value, SparseTensor):
             return cls(value.shape, value.dtype)
         if isinstance(value, SparseTensorValue):
-            values, sizes = value.values, value.dense_shape
-            if isinstance(values, Tensor) or isinstance(sizes, Tensor):
-                return cls.from_value(SparseTensor.from_value(value))
-            return cls(sizes, np.asarray(values).dtype)
+            if isinstance(value.values, np.ndarray) and not isinstance(value.dense_shape, Tensor):
+                return cls(value.dense_shape, value.values.dtype)
+            # Lists of numbers have the dtypes that tensors of them have.
+            return cls.from_value(SparseTensor.from_value(value))
         raise TypeError("Expected SparseTensor or SparseTensorValue")
 
     @property
@@ -446,8 +446,7 @@ class SparseTensorSpec(TypeSpec):
         return SparseTensor(*components)
 
     def _to_tensor_list(self, value: Any) -> list[Tensor]:
-        if isinstance(value, SparseTensorValue):
-            value = SparseTensor.from_value(value)
+        value = SparseTensor.from_value(value)
         return [public("serialize_sparse")(value, out_type=dtypes.variant)]
 
     def _to_batched_tensor_list(self, value: Any) -> list[Tensor]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
 from . import driver, relayout
 from .driver import Flow, Program
+from .exclusive import Exclusive
 from .host_call import HostCall
 from .reading import reader_of
 from .relayout import Change
@@ -122,9 +124,13 @@ class Run:
         # (No bound methods of its own: a run is big, and a cycle would outlive its last use.)
         self.segments: list[Callable[[], int] | HostStep | Flow | tuple[np.ndarray, Check]] = []
         self.programs: list[Program] = []  # they own the memory that their calls read
-        for segment in template.segments:
+        for place, segment in enumerate(template.segments):
             if isinstance(segment, tuple):
-                self.segments.append(self._walked(segment, arena))
+                walked = self._walked(segment, arena)
+                if place in template.locks and not isinstance(walked, Flow):
+                    look = partial(check_session, self.evaluate.session)
+                    walked = Exclusive(self.programs[-1], template.locks[place], look)
+                self.segments.append(walked)
             elif isinstance(segment, HostStep):
                 self.segments.append(segment)
             else:
@@ -212,7 +218,8 @@ class Run:
             owner.table[rows] = content
             if isinstance(owner, Program):
                 owner.refresh()
-                self.segments[place] = owner.call
+                if not isinstance(self.segments[place], Exclusive):
+                    self.segments[place] = owner.call
         for stack, item in change.stacks.items():
             resize(self.stacks[stack], item)
         # What has no size in its shape looks as before, and is where it was.

@@ -20,6 +20,7 @@ from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
 from .aligned import aligned_copy
+from .exclusive import exclusive_cells
 from .placing import ALIGN, place
 from .steps import (
     Again,
@@ -104,6 +105,7 @@ class Template:
     size_arrays: list[SizeArrays]
     # Ranges of table rows, and between them what Python does.
     segments: list[tuple[int, int] | HostStep | Fail]
+    locks: dict[int, frozenset[Any]]  # by segment: the variables that others may not change
     stops: dict[int, Stop]  # by row: what Python does there, inside of loops
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
@@ -164,15 +166,15 @@ def make_template(
     Behind the address of a kernel come those of the kernels that it calls.
     """
     layout = _Layout(schedule, _Numbers())
-    remaining = iter(addresses)
-    for step in schedule.steps:
+    remaining, exclusive = iter(addresses), exclusive_cells(schedule.steps)
+    for number, step in enumerate(schedule.steps):
         layout.row_of.append(len(layout.steps))
         if isinstance(step, Control):
             layout.control(step)
         elif isinstance(step, HostStep):
             layout.host(step)
         else:
-            layout.native(step, next(remaining))
+            layout.native(step, next(remaining), exclusive.get(number, frozenset()))
     layout.row_of.append(len(layout.steps))
     for value in program.kept:
         layout.shape(value)
@@ -199,12 +201,15 @@ class _Layout:
         self.stops: dict[int, Stop] = {}
         self.drawn: set[Call] = set()  # those in front of which a Draw stands
         self.segments: list[tuple[int, int] | HostStep | Fail] = []
+        self.locks: dict[int, frozenset[Any]] = {}
         self.fixed: list[tuple[int, np.ndarray]] = []
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
 
-    def native(self, step: KernelStep | CallStep, addresses: tuple[int, ...]) -> None:
-        """The block of one kernel."""
+    def native(
+        self, step: KernelStep | CallStep, addresses: tuple[int, ...], locked: frozenset[Any]
+    ) -> None:
+        """The block of one kernel, which runs while it has the locks of these variables."""
         address, *parts = addresses
         start = self.length
         for value in step.reads:
@@ -219,7 +224,7 @@ class _Layout:
         for part in parts:
             self.constants[self.length] = part
             self.length += 1
-        self._row(extents)
+        self._row(extents, locked)
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
@@ -253,13 +258,19 @@ class _Layout:
                 self._row(ControlNumbers(self.length, HOST, True, None))
                 self.length += 1
 
-    def _row(self, numbers: StepNumbers | ControlNumbers) -> None:
+    def _row(
+        self, numbers: StepNumbers | ControlNumbers, locked: frozenset[Any] = frozenset()
+    ) -> None:
         self.steps.append(numbers)
-        row = len(self.steps) - 1
-        if self.segments and isinstance(self.segments[-1], tuple):
-            self.segments[-1] = (self.segments[-1][0], row + 1)
+        row, last = len(self.steps) - 1, len(self.segments) - 1
+        is_next = self.segments and isinstance(self.segments[-1], tuple)
+        if is_next and bool(locked) == (last in self.locks):
+            self.segments[-1] = (self.segments[-1][0], row + 1)  # type: ignore[index]
         else:
             self.segments.append((row, row + 1))
+            last += 1
+        if locked:
+            self.locks[last] = self.locks.get(last, locked) | locked
 
     def host(self, step: HostStep) -> None:
         """A step outside of the driver's table."""
@@ -392,6 +403,7 @@ class _Layout:
             slot_bytes=np.array([number for number, _ in slots], np.int64),
             size_arrays=size_arrays,
             segments=self.segments,
+            locks=self.locks,
             stops=self.stops,
             shapes=self.shapes,
             contents=self.contents,

@@ -32,7 +32,7 @@ def sparse_tensor_structure(dtype: Any, shape: Any) -> SparseTensorSpec:
 
 @export("data.experimental.TensorArrayStructure")
 def tensor_array_structure(
-    dtype: Any, element_shape: Any, dynamic_size: bool, infer_shape: bool
+    dtype: Any, element_shape: Any, dynamic_size: bool | None, infer_shape: bool | None
 ) -> TypeSpec:
     """The old name of `tf.TensorArraySpec`, arguments in another order."""
     from ..flow.tensor_list_array import TensorArraySpec
@@ -148,8 +148,8 @@ def _spec(dtype: Any, shape: Any, kind: Any) -> TypeSpec:
     if isinstance(kind, TypeSpec):
         return kind
     if kind.__name__ == "TensorArray":
-        facts, rest = shape[:2].as_list(), shape[2:]
-        return tensor_array_structure(dtype, rest, bool(facts[0]), bool(facts[1]))
+        facts = [None if fact is None else bool(fact) for fact in shape[:2].as_list()]
+        return tensor_array_structure(dtype, shape[2:], *facts)
     if issubclass(kind, SparseTensor):
         return SparseTensorSpec(shape, dtype)
     if issubclass(kind, Tensor):

@@ -158,8 +158,8 @@ class TensorArraySpec(TypeSpec):
         self,
         element_shape: ShapeLike = None,
         dtype: DTypeLike = dtypes.float32,
-        dynamic_size: bool = False,
-        infer_shape: bool = True,
+        dynamic_size: bool | None = False,
+        infer_shape: bool | None = True,
     ) -> None:
         self._element_shape = as_shape(element_shape)
         self._dtype = dtypes.as_dtype(dtype)
@@ -228,7 +228,8 @@ class TensorArraySpec(TypeSpec):
 
     def _to_legacy_output_shapes(self) -> TensorShape:
         # As in TensorFlow, which puts its two other facts in front of the shape.
-        facts = TensorShape([int(self._dynamic_size), int(self._infer_shape)])
+        stated = (self._dynamic_size, self._infer_shape)
+        facts = TensorShape([None if fact is None else int(fact) for fact in stated])
         return facts.concatenate(self._element_shape)
 
     def _to_legacy_output_classes(self) -> type:

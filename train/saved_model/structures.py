@@ -12,16 +12,46 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...io import protos
 from ...io.tensor_proto import shape_from_proto, shape_proto
+from ...ops.data.dataset_spec import DatasetSpec
+from ...ops.data.iterators import IteratorSpec
+from ...ops.data.optional import OptionalSpec
+from ...ops.flow.tensor_list_array import TensorArraySpec
+from ...ops.ragged.spec import RaggedTensorSpec
 
 # The type specs that a message can name, by TensorFlow's names for them.
 _SPECS: dict[str, type[TypeSpec]] = {
     "SPARSE_TENSOR_SPEC": SparseTensorSpec,
     "INDEXED_SLICES_SPEC": IndexedSlicesSpec,
+    "RAGGED_TENSOR_SPEC": RaggedTensorSpec,
+    "TENSOR_ARRAY_SPEC": TensorArraySpec,
+    "DATA_DATASET_SPEC": DatasetSpec,
+    "DATA_ITERATOR_SPEC": IteratorSpec,
+    "OPTIONAL_SPEC": OptionalSpec,
 }
 
 
 class NotEncodableError(Exception):
     """A value that no message can hold."""
+
+
+class StructureCoder:
+    """Nested structures as StructuredValue messages, and back."""
+
+    def encode_structure(self, nested_structure: object) -> Any:
+        """The message of a structure; NotEncodableError for what it cannot hold."""
+        return encode_structure(nested_structure)
+
+    def can_encode(self, nested_structure: object) -> bool:
+        """Whether a message can hold a structure."""
+        try:
+            encode_structure(nested_structure)
+        except NotEncodableError:
+            return False
+        return True
+
+    def decode_proto(self, proto: Any) -> Any:
+        """The structure of a message; ValueError for a type spec that is unknown here."""
+        return decode_structure(proto)
 
 
 def encode_structure(value: object) -> Any:

@@ -46,11 +46,26 @@ def view(path: str) -> Any:
         ("python.debug.wrappers.hooks", "LocalCLIDebugHook"),
         ("python.distribute.distribution_strategy_context", "get_replica_context has_strategy"),
         ("python.profiler.model_analyzer", "profile"),
+        ("python.saved_model.nested_structure_coder", "StructureCoder"),
+        ("python.ops.init_ops", "identity_initializer"),
+        ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
+        ("python.ops.math_ops", "matvec"),
+        ("python.util.compat", "collections_abc as_bytes"),
     ],
 )
 def test_names_that_libraries_import(module: str, names: str) -> None:
     found = view(module)
     assert not [name for name in names.split() if not hasattr(found, name)]
+
+
+def test_modes_have_the_names_of_estimators_and_of_keras() -> None:
+    modes = view("python.saved_model.model_utils.mode_keys")
+    found = modes.ModeKeyMap(predict=3, eval=1)
+    assert found["infer"] == found["predict"] == 3 and found[modes.KerasModeKeys.TEST] == 1
+    assert list(found) == ["predict", "eval"] and len(found) == 2 and "train" not in found
+    for given in ({"predict": 3, "infer": 1}, {"serve": 1}):
+        with pytest.raises(ValueError, match="mode"):
+            modes.ModeKeyMap(**given)
 
 
 def test_arguments_of_functions() -> None:

@@ -156,6 +156,14 @@ def test_constant_folding() -> None:
     assert constants.constant_value_as_shape(tf.shape(x)).as_list() == [None, 3]
     assert constants.evaluate_shape(tf.stack([tf.shape(x)[0], 7])).as_list() == [None, 7]
     assert tf.reshape(x, [-1]).shape.as_list() == [None]
+    # A shape may come from constants by whatever ops, as TensorFlow's shape refiner has it.
+    cut = tf.sparse_slice(tf.SparseTensor([[1, 2]], [5.0], [4, 3]), [0, 1], [2, 9])
+    assert tf.sparse_tensor_to_dense(cut).shape.as_list() == [2, 2]
+    longest = tf.reduce_max(tf.unique([2, 3, 2])[0])
+    assert tf.fill([longest, 2], 0.0).shape.as_list() == [3, 2]
+    default = tf.placeholder_with_default(3, [])  # which a run may feed
+    assert tf.fill([default, 2], 0.0).shape.as_list() == [None, 2]
+    assert tf.fill(tf.abs([default, 2]), 0.0).shape.as_list() == [None, None]
     folded = tf.constant([4])
     constants.constant_value(folded)
     with pytest.raises(ValueError, match="may not be fed"):

@@ -57,6 +57,18 @@ def test_inverses_undo(name: str) -> None:
         np.testing.assert_allclose(found[1] + found[2] + 0 * found[1], 0, atol=1e-4)
 
 
+def test_real_nvp_cuts_once_and_before_the_template_makes_its_nodes() -> None:
+    """As in TensorFlow: seeds of the template's initializers count the nodes before them."""
+    bijectors = tf.contrib.distributions.bijectors
+    with tf.Graph().as_default() as graph:
+        template = bijectors.real_nvp_default_template([3])
+        one = bijectors.RealNVP(1, template)
+        one.inverse(tf.identity(one.forward(tf.constant(programs.POINTS))))
+        types = [op.type for op in graph.get_operations()]
+        assert types.count("StridedSlice") == 4
+        assert types[:10] == ["Const", *(["Const"] * 3 + ["StridedSlice"]) * 2, "Const"]
+
+
 def test_losses_of_a_training_step_are_those_of_tensorflow_and_it_is_one_plan() -> None:
     np.testing.assert_allclose(programs.of_training(tf), RECORDED["training"], rtol=1e-4)
     with tf.Graph().as_default(), tf.Session() as session:

@@ -46,41 +46,47 @@ class RealNVP(Bijector):
             name=name or "real_nvp",
         )
 
-    def _of_first(self, x: Tensor) -> tuple[Any, Any]:
-        """Shift and log_scale of the first numbers."""
+    def _find_depth(self, x: Tensor) -> None:
+        """How many numbers there are, of the first tensor that is seen."""
+        if self._input_depth is not None:
+            return
+        self._input_depth = dimension_value(x.shape.with_rank_at_least(1)[-1])
         if self._input_depth is None:
-            self._input_depth = dimension_value(x.shape.with_rank_at_least(1)[-1])
-            if self._input_depth is None:
-                raise NotImplementedError(
-                    "Rightmost dimension must be known prior to graph execution."
-                )
-            if self._num_masked >= self._input_depth:
-                raise ValueError("Number of masked units must be smaller than the event size.")
-        count = self._input_depth - self._num_masked
-        return self._shift_and_log_scale_fn(x[:, : self._num_masked], count)
+            raise NotImplementedError("Rightmost dimension must be known prior to graph execution.")
+        if self._num_masked >= self._input_depth:
+            raise ValueError("Number of masked units must be smaller than the event size.")
+
+    def _of_first(self, first: Tensor) -> tuple[Any, Any]:
+        """Shift and log_scale of the first numbers."""
+        assert self._input_depth is not None, "_find_depth comes first"
+        return self._shift_and_log_scale_fn(first, self._input_depth - self._num_masked)
 
     def _forward(self, x: Tensor) -> Tensor:
-        shift, log_scale = self._of_first(x)
+        self._find_depth(x)
         first, rest = x[:, : self._num_masked], x[:, self._num_masked :]
+        shift, log_scale = self._of_first(first)
         rest = rest if log_scale is None else rest * tf.exp(log_scale)
         rest = rest if shift is None else rest + shift
         return tf.concat([first, rest], axis=-1)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        shift, log_scale = self._of_first(y)
+        self._find_depth(y)
         first, rest = y[:, : self._num_masked], y[:, self._num_masked :]
+        shift, log_scale = self._of_first(first)
         rest = rest if shift is None else rest - shift
         rest = rest if log_scale is None else rest * tf.exp(-log_scale)
         return tf.concat([first, rest], axis=-1)
 
     def _inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
-        _, log_scale = self._of_first(y)
+        self._find_depth(y)
+        _, log_scale = self._of_first(y[:, : self._num_masked])
         if log_scale is None:
             return tf.constant(0.0, dtype=y.dtype, name="ildj")
         return -tf.reduce_sum(log_scale, axis=-1)
 
     def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        _, log_scale = self._of_first(x)
+        self._find_depth(x)
+        _, log_scale = self._of_first(x[:, : self._num_masked])
         if log_scale is None:
             return tf.constant(0.0, dtype=x.dtype, name="fldj")
         return tf.reduce_sum(log_scale, axis=-1)
