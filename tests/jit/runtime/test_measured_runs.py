@@ -188,9 +188,7 @@ def test_a_fetch_whose_guessed_size_is_negative():
         for count in (6, 2, 1, 4, 1, 7):
             fed = random.normal(size=(2, 2 * count + 1, 8)).astype(np.float32)
             factor = random.normal(size=(2, count, 8)).astype(np.float32)
-            total, positive, same = session.run(
-                fetches, {behind: count, rows: fed, others: factor}
-            )
+            total, positive, same = session.run(fetches, {behind: count, rows: fed, others: factor})
             expected = fed[:, count + 1 :]
             np.testing.assert_allclose(total, (expected * factor).sum(), rtol=1e-4, atol=1e-4)
             np.testing.assert_array_equal(positive, np.maximum(expected, 0))
