@@ -27,8 +27,8 @@ from .shared import SharedClasses
 ROOT = "tensorflow"
 _PACKAGE = __package__.rpartition(".")[0]
 _MISSING = object()
-# Folders of this package that are no namespaces of TensorFlow's.
-_PRIVATE = frozenset({"engine", "jit", "ops"})
+# Folders of this package that are no namespaces of TensorFlow's, and packages that are internal.
+_PRIVATE = frozenset({"engine", "jit", "ops", "core", "python"})
 # Packages that hold nothing but modules of messages.
 _PACKAGES = frozenset(
     "core core.example core.framework core.kernels core.kernels.boosted_trees core.lib "

@@ -163,6 +163,10 @@ RENAMED = {
         "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
         "_concat": ".train.rnn.cell:concat",
         "_zero_state_tensors": ".train.rnn.cell:zero_state_tensors",
+        # Of versions before 1.15, which cells of programs are made of.
+        "_Linear": ".train.contrib.rnn.core_rnn_cell:_Linear",
+        "_linear": ".train.contrib.rnn.core_rnn_cell:_linear",
+        "_like_rnncell": ".alias.internals.cells:like_rnncell",
     },
     "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
 }

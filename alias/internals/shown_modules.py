@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of TensorFlow's that `tf.contrib.slim` shows because it takes all names of its layers.
+"""Internal modules of TensorFlow's that its public ones show.
 
-Programs use them through it: `slim.init_ops.zeros_initializer()`, `slim.variable_scope`.
+`tf` itself has some of them, as imports leave them there: `tf.python.framework.ops.Tensor`,
+`tf.pywrap_tensorflow.NewCheckpointReader`.  `tf.contrib.slim` shows others because it takes all
+names of its layers: `slim.init_ops.zeros_initializer()`, `slim.variable_scope`.
 """
 
 from __future__ import annotations
@@ -33,15 +35,22 @@ _MODULES = {
     "vars_": "ops.variables",
     "vs": "ops.variable_scope",
 }
+# Name in `tf` -> module below `tensorflow`.
+OF_ROOT = {"core": "core", "python": "python", "pywrap_tensorflow": "python.pywrap_tensorflow"}
 
 
 def publish() -> None:
-    """Makes them names of `tf.contrib.slim`, each found when it is first used."""
+    """Makes them names of `tf.contrib.slim` and `tf`, each found when it is first used."""
+    home = __name__.partition(".")[2]
     for name in _MODULES:
-        lazy(f"{__name__.partition('.')[2]}:{name}", f"contrib.slim.{name}")
+        lazy(f"{home}:{name}", f"contrib.slim.{name}")
+    for name in OF_ROOT:
+        lazy(f"{home}:{name}", name)
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"tensorflow.python.{_MODULES[name]}")
+    if name in _MODULES:
+        return importlib.import_module(f"tensorflow.python.{_MODULES[name]}")
+    if name in OF_ROOT:
+        return importlib.import_module(f"tensorflow.{OF_ROOT[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -64,18 +64,21 @@ def install(program: str) -> None:
     sys.meta_path.insert(place, _Patcher(os.path.realpath(program)))
     sys.meta_path.append(_Finder())
     for name in {*ROWS, *CLASSES}:
-        if name in sys.modules:
-            patch(sys.modules[name])
+        # (TensorFlow's modules are this package's.)
+        root, _, path = name.partition(".")
+        found = sys.modules.get(f"{_PACKAGE}.{path}" if root == "tensorflow" else name)
+        if found is not None:
+            patch(found, name)
 
 
-def patch(module: ModuleType) -> None:
-    """Gives a module and its classes what they lack."""
-    name = module.__name__
+def patch(module: ModuleType, name: str = "") -> None:
+    """Gives a module and its classes what they lack; its name is that in the table."""
+    name = name or module.__name__
     if not hasattr(module, "__path__") and any(row.startswith(f"{name}.") for row in ROWS):
         # It was a package, whose modules are asked for: `scipy.sparse.linalg.eigen`.
         module.__path__ = []
     if name in ROWS:
-        _look_up_rows(module, ROWS[name])
+        _look_up_rows(module, name, ROWS[name])
     for path, (since, target) in CLASSES.get(name, {}).items():
         owner, _, method = path.partition(".")
         cls = getattr(module, owner, None)
@@ -83,7 +86,7 @@ def patch(module: ModuleType) -> None:
             setattr(cls, method, _method(f"{name}.{path}", since, cls, target))
 
 
-def _look_up_rows(module: ModuleType, rows: dict[str, tuple[str, str]]) -> None:
+def _look_up_rows(module: ModuleType, known_as: str, rows: dict[str, tuple[str, str]]) -> None:
     others = module.__dict__.get("__getattr__")
     _OWN[module.__name__] = frozenset(module.__dict__), others
 
@@ -103,7 +106,7 @@ def _look_up_rows(module: ModuleType, rows: dict[str, tuple[str, str]]) -> None:
             if others is not None:
                 return others(name)
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        note(f"{module.__name__}.{name}", row[1])
+        note(f"{known_as}.{name}", row[1])
         if not REPORT.wanted:
             module.__dict__[name] = value
         return value

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from .rewriting import aliases, full_name
 from .table import CLASSES, METHODS
 
 _ROOT = "tensorflow"
+_NOTHING = object()
 # Methods that no type of another meaning has.
 _OLD_METHODS = {name: METHODS[name] for name in ("tostring", "itemset", "getchildren")}
 
@@ -50,7 +52,9 @@ def read(file: str, text: bytes) -> Program:
     names: dict[str, list[int]] = {}
     restored: dict[str, list[int]] = {}
     for path, line in _uses(tree, known):
-        if path == _ROOT or path.startswith(f"{_ROOT}."):
+        if _is_earlier(path):
+            restored.setdefault(path, []).append(line)
+        elif path == _ROOT or path.startswith(f"{_ROOT}."):
             names.setdefault(path, []).append(line)
         elif _is_gone(path):
             restored.setdefault(path, []).append(line)
@@ -117,31 +121,49 @@ def shown(path: str) -> str:
 
 def missing_because(path: str) -> str:
     """Why a name of TensorFlow is not here; nothing if it is."""
-    from ...engine.interface import missing
     from .. import finder
     from ..internals.absent import is_absent
-    from . import before_1
+    from ..internals.shown_modules import OF_ROOT
 
     thing: object = finder.resolve(_ROOT)
     parts = path.split(".")[1:]
+    if parts:
+        parts[:1] = OF_ROOT.get(parts[0], parts[0]).split(".")
     for count, part in enumerate(parts, 1):
         if not isinstance(thing, ModuleType):
             return ""  # What its classes have is found out by running it.
-        following = getattr(thing, part, None)
-        if following is None and not hasattr(thing, part):
-            try:
-                following = finder.resolve(".".join((_ROOT, *parts[:count])))
-            except ImportError:
-                public = ".".join(parts[:count])
-                if missing.is_known(public):
-                    return missing.NOT_YET
-                if any(f"{old}.".startswith(f"{public}.") for old in before_1.MODULES):
-                    return _old_or_unknown(public)
-                if parts[0] in ("python", "core", "contrib", "examples", "tools", "models"):
-                    return "an internal module or name that numbaflow has not"
-                return _old_or_unknown(public)
-        thing = following
+        thing = _part(thing, part, ".".join((_ROOT, *parts[:count])))
+        if thing is _NOTHING:
+            return _why_not(parts[:count])
     return "can be imported, and fails when it is used" if is_absent(thing) else ""
+
+
+def _part(module: ModuleType, name: str, path: str) -> object:
+    """A name of a module, or the module with this path; `_NOTHING` if there is neither."""
+    from .. import finder
+    from ..internals.absent import is_absent
+
+    found = getattr(module, name, _NOTHING)
+    # (Where tensorflow is not imported, a package does not look for its modules as names.)
+    if found is _NOTHING or is_absent(found):
+        with contextlib.suppress(ImportError):
+            return finder.resolve(path)
+    return found
+
+
+def _why_not(parts: list[str]) -> str:
+    """Why a name is not here, by its parts below `tensorflow`."""
+    from ...engine.interface import missing
+    from . import before_1
+
+    public = ".".join(parts)
+    if missing.is_known(public):
+        return missing.NOT_YET
+    if any(f"{old}.".startswith(f"{public}.") for old in before_1.MODULES):
+        return _old_or_unknown(public)
+    if parts[0] in ("python", "core", "contrib", "examples", "tools", "models"):
+        return "an internal module or name that numbaflow has not"
+    return _old_or_unknown(public)
 
 
 def _old_or_unknown(public: str) -> str:
@@ -151,6 +173,15 @@ def _old_or_unknown(public: str) -> str:
     if public in RENAMED or public in CHANGED or any(modules):
         return "was there before TensorFlow 1.0: `numbaflow run --api 0.12`"
     return f"not a name of TensorFlow 1.15's: tf.{public}"
+
+
+def _is_earlier(path: str) -> bool:
+    """Whether a name, or what it is a part of, is one that TensorFlow had before 1.15."""
+    if not path.startswith(f"{_ROOT}."):
+        return False
+    parts = path.split(".")
+    cuts = range(2, len(parts))
+    return any(parts[cut] in ROWS.get(".".join(parts[:cut]), ()) for cut in cuts)
 
 
 def _is_gone(path: str) -> bool:

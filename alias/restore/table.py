@@ -177,10 +177,31 @@ NAMES = (
     ),
     Row("matplotlib.pyplot", "register_cmap", "matplotlib 3.9", ".old_matplotlib"),
     Row("matplotlib.mlab", "normpdf bivariate_normal", "matplotlib 3.1", ".old_matplotlib"),
+    # TensorFlow's own, of versions before 1.15; its modules are those of this package.
+    Row(
+        "tensorflow.contrib.estimator",
+        "InMemoryEvaluatorHook make_early_stopping_hook make_stop_at_checkpoint_step_hook "
+        "stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook stop_if_no_increase_hook",
+        "TensorFlow 1.14",
+        "tensorflow.estimator.experimental",
+    ),
+    Row(
+        "tensorflow.contrib.estimator",
+        "BaselineEstimator DNNEstimator DNNLinearCombinedEstimator LinearEstimator",
+        "TensorFlow 1.14",
+        "tensorflow.estimator",
+    ),
+    Row(
+        "tensorflow.contrib.data",
+        "Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset",
+        "TensorFlow 1.5",
+        "tensorflow.data",
+    ),
 )
 
 # Module: {"Class.method": (since, what does it: a method's name, or "module:function")}.
 CLASSES: dict[str, dict[str, tuple[str, str]]] = {
+    "absl.flags": {"FlagValues._parse_flags": ("TensorFlow 1.5", ".old_flags:parse_flags")},
     "threading": {
         "Thread.isAlive": ("Python 3.9", "is_alive"),
     },

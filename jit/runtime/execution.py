@@ -530,7 +530,7 @@ class Run:
         """What gives a fetched value, or the value if that depends on the run."""
         if home(value).cell is not None or home(value) not in self.plan.schedule.slot_of:
             return value
-        if self._bytes(value) > self._room(value):
+        if not self._has_room(value):
             return value
         view, slot = self.view(value), self.plan.schedule.slot_of[home(value)]
         if slot not in self.places:
@@ -542,8 +542,16 @@ class Run:
     def _bytes(self, value: Value) -> int:
         return math.prod(self.shape_of(value)) * numpy_dtype(value.dtype).itemsize
 
+    def _has_room(self, value: Value) -> bool:
+        """Can a value lie in its slot at these sizes?  Not always if some are not learnt yet.
+
+        Guesses that differ may make a value larger than its slot, or a size of it negative.
+        """
+        is_possible = all(size >= 0 for size in self.shape_of(value))
+        return is_possible and self._bytes(value) <= self._room(value)
+
     def _room(self, value: Value) -> int:
-        """The bytes of a value's slot: too few if sizes are not learnt yet, and guesses differ."""
+        """The bytes of a value's slot."""
         slot = self.plan.schedule.slot_of[home(value)]
         return int(self.binding.numbers[self.plan.template.slots[slot][0]])
 
@@ -557,8 +565,10 @@ class Run:
             slot = self.plan.schedule.slot_of.get(home(value))
             if slot is None or slot in written or slot in self.places or verify_kernel.guards:
                 continue
+            if home(value).cell is not None or not self._has_room(value):
+                continue
             count = self._bytes(value)
-            if home(value).cell is None and count >= _OWN_BYTES and count == self._room(value):
+            if count >= _OWN_BYTES and count == self._room(value):
                 view = self.view(value)
                 positions = template.arena.positions[template.arena.sources == slot]
                 self.places[slot] = value, positions, view

@@ -174,3 +174,22 @@ def test_sizes_that_outgrow_their_room_in_turns_come_to_rest(
             counts.append(len(moves))
     assert counts[0] > 0
     assert counts[5] == counts[-1]
+
+
+def test_a_fetch_whose_guessed_size_is_negative():
+    """The number behind which a fed tensor is cut is met after the tensor: 13 - 7 rows, then 5 - 7."""
+    behind = tf.placeholder(tf.int32)
+    rows = tf.placeholder(tf.float32, [2, None, 8])
+    others = tf.placeholder(tf.float32, [2, None, 8])
+    kept = rows[:, behind + 1 :, :]
+    fetches = [tf.reduce_sum(kept * others), tf.nn.relu(kept), others + 0.0]
+    random = np.random.default_rng(0)
+    with tf.Session() as session:
+        for count in (6, 2, 1, 4, 1, 7):
+            fed = random.normal(size=(2, 2 * count + 1, 8)).astype(np.float32)
+            factor = random.normal(size=(2, count, 8)).astype(np.float32)
+            total, positive, same = session.run(fetches, {behind: count, rows: fed, others: factor})
+            expected = fed[:, count + 1 :]
+            np.testing.assert_allclose(total, (expected * factor).sum(), rtol=1e-4, atol=1e-4)
+            np.testing.assert_array_equal(positive, np.maximum(expected, 0))
+            np.testing.assert_array_equal(same, factor)
