@@ -11,16 +11,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import decode_source, find_spec
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from . import isolated_entry
+
+if TYPE_CHECKING:
+    import subprocess
 
 # What such a process runs: a function of a module of this package, called with the stream that it
 # reads lines of JSON from, and the one that it replies to, into which nothing else is written.
@@ -43,6 +45,8 @@ def is_supported() -> bool:
 
 def start(task: Task) -> subprocess.Popen[bytes]:
     """A process that runs a function."""
+    import subprocess
+
     process = subprocess.Popen(_command(task), stdout=subprocess.PIPE, **_surroundings())
     send(process, _package())
     return process
@@ -51,6 +55,8 @@ def start(task: Task) -> subprocess.Popen[bytes]:
 def leave(task: Task, *request: Any) -> None:
     """Starts a process that goes on by itself: it has no terminal and no pipe of this one, is in
     no group with it, and is nobody's child.  It finds `request` as a line of JSON."""
+    import subprocess
+
     process = subprocess.Popen(
         _command(task, is_left=True),
         stdout=subprocess.DEVNULL,
@@ -90,6 +96,8 @@ def source_of(spec: ModuleSpec) -> str | None:
 
 
 def _surroundings() -> dict[str, Any]:
+    import subprocess
+
     return {
         "stdin": subprocess.PIPE,
         "stderr": subprocess.DEVNULL,

@@ -161,6 +161,14 @@ def _size(value: Any) -> int | None:
     return None if value is None else Dimension(value)._value
 
 
+def _are_sizes(items: tuple[Any, ...]) -> bool:
+    """Is it what a shape holds already, as nearly all shapes are that are made?"""
+    for item in items:
+        if type(item) is not int or item < 0:
+            return False
+    return True
+
+
 def _is_symbolic(value: object) -> bool:
     """Is it a size of the compiler's, whose number is not to be asked for (jit/kernel/sizes.py)?"""
     return getattr(value, "is_symbolic", False) is True
@@ -191,7 +199,9 @@ class TensorShape:
     def __init__(self, dims: Any) -> None:
         self._dimensions: list[Dimension] | None = None
         self._sizes: tuple[int | None, ...] | None
-        if dims is None:
+        if type(dims) is tuple and _are_sizes(dims):
+            self._sizes = dims
+        elif dims is None:
             self._sizes = None
         elif isinstance(dims, (str, bytes)):
             raise TypeError(

@@ -13,9 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -42,7 +40,7 @@ def noted(root: Path | None) -> Iterator[Callable[[str], None]]:
         yield lambda key: None
         return
     notes: list[int] = []
-    path = root / FOLDER / f"{os.getpid()}-{uuid.uuid4().hex}"
+    path = root / FOLDER / f"{os.getpid()}-{os.urandom(16).hex()}"
 
     def note(key: str) -> None:
         # The disk is full, or may not be written: there is no note then.
@@ -131,6 +129,8 @@ def is_harmless(code: bytes, symbol: str) -> bool:
     """Whether a process of its own links an object file and lives."""
     if not isolated.is_supported():
         return False
+    import subprocess
+
     try:
         with isolated.start(_try) as process:
             try:

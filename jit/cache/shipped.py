@@ -15,26 +15,22 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..target import Target
 from . import store
+
+if TYPE_CHECKING:
+    import zipfile
 
 FORMAT = "1"
 _MANIFEST = "manifest.json"
 _FOLDER = Path(__file__).parents[1] / "library" / "objects"
 Facts = dict[str, str]
-# What reading a damaged file raises; some of its own, the rest by what its bytes happen to say.
-_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError),
-    *(KeyError, TypeError, AttributeError, ValueError),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +40,15 @@ class Object:
     name: str
     symbol: str
     code: bytes
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What reading a damaged file raises; some of its own, the rest by what its bytes say."""
+    import zipfile
+    import zlib
+
+    damaged = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError
+    return (*damaged, KeyError, TypeError, AttributeError, ValueError)
 
 
 def facts(emitter: str, aim: Target) -> Facts:
@@ -91,7 +96,7 @@ class _Shipped:
             code = self._archive.read(f"{content}.o")
             if row["checksum"] != _checksum(content, name, symbol, code):
                 raise ValueError("its checksum does not match")
-        except _DAMAGE as error:
+        except _damage() as error:
             store.warn_once(f"kernel {content} in {self._path} is not used: {error}")
             return None
         return Object(name, symbol, code)
@@ -105,6 +110,9 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
         content = path.read_bytes()
     except OSError:
         return None
+    # Here, since few programs find such a file, and all would wait for the module.
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         manifest = json.loads(archive.read(_MANIFEST))
@@ -112,7 +120,7 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
         kernels = manifest["kernels"]
         if not isinstance(kernels, dict):
             raise ValueError("it lists no kernels")
-    except _DAMAGE as error:
+    except _damage() as error:
         store.warn_once(f"the kernels in {path} are not used: {error}")
         return None
     return _Shipped(path, archive, kernels) if stated == dict(wanted) else None
@@ -128,6 +136,8 @@ def write(path: Path, stated: Facts, kernels: Mapping[str, Object]) -> None:
         }
         for content, each in sorted(kernels.items())
     }
+    import zipfile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.new")
     with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -139,6 +149,8 @@ def write(path: Path, stated: Facts, kernels: Mapping[str, Object]) -> None:
 
 
 def _member(name: str) -> zipfile.ZipInfo:
+    import zipfile
+
     member = zipfile.ZipInfo(name)  # of 1980
     member.compress_type = zipfile.ZIP_DEFLATED
     return member

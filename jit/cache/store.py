@@ -14,11 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import stat
-import tempfile
 import time
-import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -225,6 +222,10 @@ def store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool
 
 
 def _store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> bool:
+    # Modules that write are imported here: nearly all processes only read.
+    import shutil
+    import tempfile
+
     work = Path(tempfile.mkdtemp(prefix=NEW, dir=root))  # mkdtemp's mode is 0700
     source = entry.source.encode()
     manifest = {**manifest, "symbol": entry.symbol}
@@ -250,8 +251,10 @@ def _store(root: Path, text: str, entry: Entry, manifest: dict[str, Any]) -> boo
 
 def remove(place: Path) -> bool:
     """Takes an entry away, at once for every reader; False where it cannot be."""
+    import shutil
+
     # Renamed first: to delete file by file would leave others half an entry in between.
-    aside = place.with_name(f"{OLD}{uuid.uuid4().hex}")
+    aside = place.with_name(f"{OLD}{os.urandom(16).hex()}")
     try:
         os.rename(place, aside)
     except OSError:
@@ -362,6 +365,8 @@ def sweep(root: Path, seconds: float) -> int:
 
     Those that seem to be as far in the future go too: they were made before the clock was set.
     """
+    import shutil
+
     count = 0
     for path in leftovers(root):
         with suppress(FileNotFoundError):  # finished in the meantime

@@ -13,17 +13,19 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ...engine import settings, stopping
 from .. import isolated, target, threads
+
+if TYPE_CHECKING:
+    import subprocess
 
 # About what a line of a generated and of a hand-written source takes to compile, and what a helper
 # must have to do to be worth its start (all in seconds).

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from . import ir
 from .sizes import AnySize, same
@@ -55,6 +56,7 @@ class Affine:
 ZERO = Affine()
 
 
+@cache
 def along(axis: int | None) -> Affine:
     """The position on one axis; zero for None."""
     return ZERO if axis is None else Affine({axis: 1})

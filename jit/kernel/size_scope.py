@@ -36,6 +36,9 @@ class Scope:
         self.at_least_one: set[str] = set()
         # Texts of quotients, and of minima and maxima of measured sizes, that are zero or more.
         self.at_least_zero: set[str] = set()
+        # Minima and maxima that were asked for, by name and operands' texts.  (What is known of an
+        # atom is known when it is made, so that they would come out the same again.)
+        self.results: dict[tuple[str, str, str], AnySize] = {}
         # Texts of minima, and the number that none is above.
         self.at_most: dict[str, int] = {}
         # Symbols for sizes that a run measures on its way.  They may be zero, and no guard can ask
@@ -134,20 +137,16 @@ class Scope:
                 self.solved[name] = by_examples(made(self, rest, 0))
                 return
 
-    @contextmanager
-    def symbolic(self) -> Iterator[None]:
+    def symbolic(self) -> Symbolic:
         """Within it, a size asked for its number raises NeedsNumber instead of fixing the number.
 
         What was noted as guards until then is forgotten.
         """
-        guards, fixed, self._is_strict = dict(self.guards), dict(self.fixed), True
-        try:
-            yield
-        except NeedsNumber:
-            self.guards, self.fixed = guards, fixed
-            raise
-        finally:
-            self._is_strict = False
+        return Symbolic(self)
+
+    def be_strict(self, is_strict: bool) -> None:
+        """From here on a size that is asked for its number raises NeedsNumber, or no longer."""
+        self._is_strict = is_strict
 
     def mark(self) -> int:
         """Where the guards end by now, for `forget_guards`."""
@@ -194,6 +193,10 @@ class Scope:
         names = set(symbols_of(text))
         places = [self.places[name] for name in self.measured if name in names]
         return all(place <= places[-1] for place in places)
+
+    def is_from_zero(self, atom: str) -> bool:
+        """Is an atom of a size zero or more, perhaps zero?"""
+        return atom in self.at_least_zero or atom in self.at_least_one or atom in self.places
 
     def is_measured(self, text: str) -> bool:
         """Does an expression have a size in it that a run measures?"""
@@ -262,6 +265,23 @@ class Scope:
         """A function of the symbols' values, in order: do all guards hold?"""
         tests = [text if answer else f"not ({text})" for text, answer in self.guards.items()]
         return compile_function(self.examples, " and ".join(tests) or "True")
+
+
+class Symbolic:
+    """See Scope.symbolic.  (A class, as a trace enters it several times for each operation.)"""
+
+    __slots__ = ("_mark", "_scope")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope, self._mark = scope, scope.mark()
+
+    def __enter__(self) -> None:
+        self._scope.be_strict(True)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._scope.be_strict(False)
+        if kind is not None and issubclass(kind, NeedsNumber):
+            self._scope.forget_guards(self._mark)
 
 
 def unify(

@@ -111,10 +111,19 @@ class Size:
         other = _operand(other)
         if other is None:
             return NotImplemented
+        if not isinstance(other, Size):
+            return self._plus(other) if other else self
         terms = dict(self.terms)
-        for atoms, coefficient in _terms(other).items():
+        for atoms, coefficient in other.terms.items():
             terms[atoms] = terms.get(atoms, 0) + coefficient
-        return made(self.scope, terms, self.hint + hint(other))
+        return made(self.scope, terms, self.hint + other.hint)
+
+    def _plus(self, number: int) -> Size:
+        terms = dict(self.terms)
+        constant = terms.pop((), 0) + number
+        if constant:
+            terms[()] = constant
+        return Size(self.scope, terms, self.hint + number)
 
     __radd__ = __add__
 
@@ -136,14 +145,19 @@ class Size:
         other = _operand(other)
         if other is None:
             return NotImplemented
-        if len(self.terms) * len(_terms(other)) > _MOST_TERMS:
-            return _opaque(self.scope, f"{self.text}*{_text(other)}", self.hint * hint(other))
-        terms: dict[Term, int] = {}
+        if not isinstance(other, Size):
+            if other == 1 or not other:
+                return self if other else 0
+            terms = {atoms: x * other for atoms, x in self.terms.items()}
+            return Size(self.scope, terms, self.hint * other)
+        if len(self.terms) * len(other.terms) > _MOST_TERMS:
+            return _opaque(self.scope, f"{self.text}*{other.text}", self.hint * other.hint)
+        terms = {}
         for a, x in self.terms.items():
-            for b, y in _terms(other).items():
+            for b, y in other.terms.items():
                 atoms = tuple(sorted(a + b))
                 terms[atoms] = terms.get(atoms, 0) + x * y
-        return made(self.scope, terms, self.hint * hint(other))
+        return made(self.scope, terms, self.hint * other.hint)
 
     __rmul__ = __mul__
 
@@ -225,6 +239,9 @@ def same(a: AnySize, b: AnySize) -> bool:
     else:
         return int(a) == int(b)
     if not scope.fixed and not scope.solved:
+        return False
+    # What is fixed is fixed to the example; what is solved need not agree with it.
+    if not scope.solved and hint(a) != hint(b):
         return False
     return _text(_settled(_solved(a))) == _text(_settled(_solved(b)))
 
@@ -346,6 +363,15 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     pick = min if name == "min" else max
     if not isinstance(a, Size) and not isinstance(b, Size):
         return pick(int(a), int(b))
+    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
+    key = name, _text(a), _text(b)
+    if key not in scope.results:
+        scope.results[key] = _extreme(name, a, b, scope)
+    return scope.results[key]
+
+
+def _extreme(name: str, a: AnySize, b: AnySize, scope: Scope) -> AnySize:
+    pick = min if name == "min" else max
     difference = a - b
     # (Not a comparison, which would write a guard: both answers can be put into the text.)
     sign = _sign(difference)
@@ -354,7 +380,6 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
     if sign is not None:
         smaller, larger = (b, a) if sign >= 0 else (a, b)
         return smaller if name == "min" else larger
-    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
     text = f"{name}({_text(a)}, {_text(b)})"
     if (any if name == "max" else all)(map(_is_at_least_one, (a, b))):
         scope.at_least_one.add(f"({text})")
@@ -366,7 +391,7 @@ def _choose(name: str, a: AnySize, b: AnySize) -> AnySize:
 
 
 def _operand(value: np.ndarray | np.generic) -> AnySize | None:
-    if isinstance(value, Size):
+    if type(value) is int or isinstance(value, Size):
         return value
     if isinstance(value, (bool, int, np.integer)):
         return int(value)
@@ -418,14 +443,20 @@ def _exact_quotient(a: AnySize, b: AnySize) -> AnySize | None:
     """a / b when b divides a as polynomials, else None."""
     if same(a, b):
         return 1
+    if not isinstance(a, Size):  # what has symbols does not divide what has none
+        return None
+    if not isinstance(b, Size) and b:
+        # (Nearly all divisors are numbers, of which each coefficient must be a multiple.)
+        if any(c % b for c in a.terms.values()):
+            return None
+        return Size(a.scope, {atoms: c // b for atoms, c in a.terms.items()}, a.hint // b)
     # As Python's // does: a quotient that is not exact is rounded down, and no polynomial.
     quotient = _polynomial_quotient(dict(_terms(a)), _terms(b))
     if quotient is None:
         return None
-    scope = a.scope if isinstance(a, Size) else b.scope  # type: ignore[union-attr]
     if not hint(b):
-        return by_examples(made(scope, quotient, 0))
-    return made(scope, quotient, hint(a) // hint(b))
+        return by_examples(made(a.scope, quotient, 0))
+    return made(a.scope, quotient, a.hint // hint(b))
 
 
 def _polynomial_quotient(
@@ -518,24 +549,23 @@ def _is_not_negative(size: AnySize) -> bool:
 
 def _least(value: Size, sign: int) -> int | None:
     """What a size (of sign -1: its negative) is at least by form; None where that is unknown."""
-    constant = value.terms.get((), 0)
-    rest = [(atoms, c) for atoms, c in value.terms.items() if atoms]
     # Symbols are at least SMALLEST_SYMBOL, so terms of one sign have a least sum; atoms in brackets
     # (quotients, minima) may be anything, unless they are known not to be negative.
-    scope = value.scope
-    from_zero = {*scope.measured, *scope.at_least_zero, *scope.at_least_one}
-    above = scope.at_most
-    bounded = [(a[0], c) for a, c in rest if c * sign < 0 and len(a) == 1 and a[0] in above]
-    constant += sum(c * above[atom] for atom, c in bounded)
-    rest = [(atoms, c) for atoms, c in rest if (atoms[0], c) not in bounded]
-    atoms_of_all = {a for atoms, _ in rest for a in atoms}
-    if any(c * sign < 0 for _, c in rest) or any("(" in a for a in atoms_of_all - from_zero):
-        return None
-    sums = (
-        0 if any(a in from_zero for a in atoms) else c * sign * SMALLEST_SYMBOL ** len(atoms)
-        for atoms, c in rest
-    )
-    return constant * sign + sum(sums)
+    scope, total = value.scope, 0
+    for atoms, coefficient in value.terms.items():
+        factor = coefficient * sign
+        if not atoms:
+            total += factor
+        elif factor < 0:
+            if len(atoms) > 1 or atoms[0] not in scope.at_most:
+                return None
+            total += factor * scope.at_most[atoms[0]]
+        else:
+            known = [scope.is_from_zero(atom) for atom in atoms]
+            if any("(" in atom and not is_known for atom, is_known in zip(atoms, known)):
+                return None
+            total += 0 if any(known) else factor * SMALLEST_SYMBOL ** len(atoms)
+    return total
 
 
 def _compare(a: AnySize, b: AnySize, relation: str) -> bool:

@@ -4,41 +4,93 @@
 Imports the rest of `jit`; lowerings in `ops` call them through the builder.
 """
 
-from . import dense
-from .alignment import aligned
-from .class_suppression import suppressed_classes
-from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
-from .edits import edit_distances
-from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
-from .index_rows import (
-    filled_rows,
-    merged_rows,
-    parted_rows,
-    row_groups,
-    row_order,
-    row_places,
-    spread_subsequence,
-)
-from .library_kernel import LibraryKernel
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# At once: the function has the name of its module, whose import would put that in its place.
 from .matmul import batch_matmul, matmul
-from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
-from .random import (
-    philox_integers,
-    philox_normal,
-    philox_truncated_normal,
-    philox_uniform,
-    shuffled,
-)
-from .ranking import largest
-from .rejection import rejected
-from .resampling import resampled
-from .rows import coordinates, distinct, inverted, running, scatter_rows, transpose_matrices
-from .search import search_sorted
-from .segments import sorted_segments, sparse_product
-from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
-from .sparse_update import update_rows
-from .special import special_function
-from .suppression import suppressed
+
+if TYPE_CHECKING:
+    from . import dense
+    from .alignment import aligned
+    from .class_suppression import suppressed_classes
+    from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
+    from .edits import edit_distances
+    from .image import box_gradient, cut, cut_gradient, outlined, resized, resized_gradient
+    from .index_rows import (
+        filled_rows,
+        merged_rows,
+        parted_rows,
+        row_groups,
+        row_order,
+        row_places,
+        spread_subsequence,
+    )
+    from .library_kernel import LibraryKernel
+    from .pooling import avg_pool, avg_pool_gradient, max_pool, max_pool_gradient
+    from .random import (
+        philox_integers,
+        philox_normal,
+        philox_truncated_normal,
+        philox_uniform,
+        shuffled,
+    )
+    from .ranking import largest
+    from .rejection import rejected
+    from .resampling import resampled
+    from .rows import coordinates, distinct, inverted, running, scatter_rows, transpose_matrices
+    from .search import search_sorted
+    from .segments import sorted_segments, sparse_product
+    from .shifted_views import depthwise, depthwise_filter_gradient, depthwise_input_gradient
+    from .sparse_update import update_rows
+    from .special import special_function
+    from .suppression import suppressed
+
+# Where the names are, imported when they are first asked for: few programs call for many.
+_HOMES = {
+    "dense": (),
+    "alignment": ("aligned",),
+    "class_suppression": ("suppressed_classes",),
+    "conv": ("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient"),
+    "edits": ("edit_distances",),
+    "image": ("box_gradient", "cut", "cut_gradient", "outlined", "resized", "resized_gradient"),
+    "index_rows": (
+        "filled_rows",
+        "merged_rows",
+        "parted_rows",
+        "row_groups",
+        "row_order",
+        "row_places",
+        "spread_subsequence",
+    ),
+    "library_kernel": ("LibraryKernel",),
+    "pooling": ("avg_pool", "avg_pool_gradient", "max_pool", "max_pool_gradient"),
+    "random": (
+        "philox_integers",
+        "philox_normal",
+        "philox_truncated_normal",
+        "philox_uniform",
+        "shuffled",
+    ),
+    "ranking": ("largest",),
+    "rejection": ("rejected",),
+    "resampling": ("resampled",),
+    "rows": (
+        "coordinates",
+        "distinct",
+        "inverted",
+        "running",
+        "scatter_rows",
+        "transpose_matrices",
+    ),
+    "search": ("search_sorted",),
+    "segments": ("sorted_segments", "sparse_product"),
+    "shifted_views": ("depthwise", "depthwise_filter_gradient", "depthwise_input_gradient"),
+    "sparse_update": ("update_rows",),
+    "special": ("special_function",),
+    "suppression": ("suppressed",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "LibraryKernel",
@@ -60,8 +112,8 @@ __all__ = [
     "distinct",
     "edit_distances",
     "filled_rows",
-    "largest",
     "inverted",
+    "largest",
     "matmul",
     "max_pool",
     "max_pool_gradient",
@@ -85,10 +137,20 @@ __all__ = [
     "shuffled",
     "sorted_segments",
     "sparse_product",
-    "spread_subsequence",
     "special_function",
+    "spread_subsequence",
     "suppressed",
     "suppressed_classes",
     "transpose_matrices",
     "update_rows",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF and name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(f".{_HOME_OF.get(name, name)}", __name__)
+    found = getattr(home, name) if name in _HOME_OF else home
+    # From here on it is found without a call.
+    globals()[name] = found
+    return found

@@ -21,7 +21,6 @@ from ...engine import settings
 from .. import isolated, threads
 from ..cache import store
 from ..codegen import compile as compiler
-from ..library import closed_set
 from ..library.library_kernel import LibraryKernel
 from . import thread_pool
 
@@ -40,6 +39,9 @@ _FREE = 0.5
 def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
     """All that programs need of the library for numbers of these dtypes, for the target of the
     settings, each once."""
+    # Here, as it imports all of the library.
+    from ..library import closed_set
+
     every = (*thread_pool.closed(), *closed_set.kernels(dtypes))
     # What a kernel calls is compiled for itself, and makes no difference to its own code.
     return list({(kernel.name, kernel.text): kernel for kernel in every}.values())

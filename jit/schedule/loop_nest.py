@@ -158,6 +158,7 @@ class NestBuilder:
         self.accesses: list[Affine] = []
         self.pinned: set[int] = set()
         self._values: dict[Value, ir.Expr] = {}
+        self._loads: dict[tuple[Value | Affine, ...], ir.Load] = {}
 
     # Positions.
 
@@ -219,9 +220,14 @@ class NestBuilder:
             return scalar.cast(self.arguments.param(node.items.item()), value.dtype)
         if node in self.cluster.align:
             return self._own(value)
-        flat = flatten(position, value.shape)
-        storage = root(value)
-        return ir.Load(self.arguments.buffer(storage, "r"), self.index(flat), storage.dtype)
+        # (What stands at an axis is one object, so that what is read again at the same position
+        # is found.)
+        key = (value, *position)
+        if key not in self._loads:
+            index = self.index(flatten(position, value.shape))
+            storage = root(value)
+            self._loads[key] = ir.Load(self.arguments.buffer(storage, "r"), index, storage.dtype)
+        return self._loads[key]
 
     def _number_of(self, place: Affine) -> ir.Expr:
         """A position as an int64 scalar."""
@@ -407,6 +413,8 @@ def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
 
 
 def _merged(cluster: Cluster, stored: set[Value], order: Sequence[int]) -> Groups:
+    if len(order) < 2:
+        return [(axis,) for axis in order]
     # Written once with a loop for each axis, to see all accesses.
     trial = NestBuilder(cluster, stored, [(axis,) for axis in order])
     for node in cluster.nodes:
