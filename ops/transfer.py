@@ -53,6 +53,7 @@ for _name in ("_Send", "_HostSend"):
         kernel=_send,
         gradient=_CARRIED,
         stateful=True,
+        waits_for_data=True,
         test=lambda: _TEST,
         doc="Gives a tensor to another task, or to who runs this part of a graph.",
     )

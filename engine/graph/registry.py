@@ -192,7 +192,8 @@ class OpDef:
     # What it touches beside the values of its session; None: nothing was said.  Such ops are never
     # folded or compiled, and are refused to graphs from outside (engine/graph/trust.py).
     touches: tuple[Touch, ...] | None = None
-    # It is done when other work is: its own time says nothing of how quick it is.
+    # It is done when other work is, or carries what others have computed: its own time says nothing
+    # of how quick it is.  Of what may wait by its role this need not be said.
     waits_for_data: bool = False
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
@@ -216,6 +217,12 @@ class OpDef:
         return self.stateful or any(
             arg.dtype == dtypes.resource for arg in (*self.inputs, *self.outputs)
         )
+
+    @property
+    def is_work(self) -> bool:
+        """Whether its time is its own: it neither waits, nor carries tensors, nor is outside."""
+        waits = self.waits_for_data or self.control_flow_role == "wait"
+        return not waits and not self.touches
 
     @property
     def result_sizes(self) -> Callable[..., Any] | None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of the time of runs goes into reference kernels, and one warning where it is much.
 
-Each runner has a `Meter`.  What is slow by its nature (files, Python functions of the program's
-own) is not counted.  Imports nothing of jit.
+Each runner has a `Meter`.  What is slow by its nature is not counted: files, Python functions of the
+program's own, what waits for others or carries tensors to them.  Imports nothing of jit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Meter:
 
     def add(self, op: Any, reason: str, seconds: float) -> None:
         """Notes that an operation (or a region that it begins) ran by reference kernels."""
-        if not op.definition.touches and not op.definition.waits_for_data:
+        if op.definition.is_work:
             self.spent[op] = self.spent.get(op, 0.0) + seconds
             self.reasons[op] = reason
 

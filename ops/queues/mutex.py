@@ -111,7 +111,6 @@ define(
     kernel=lambda c, mutex: mutex.acquire(),
     gradient=_LOCK,
     control_flow_role="wait",
-    waits_for_data=True,
     stateful=True,
     doc="Waits until nobody holds a mutex, and holds it as long as its result is there.",
     test={"session_only": True},

@@ -109,3 +109,45 @@ def test_what_is_not_compiled_in_a_branch_is_told_of(told):
             session.run(y, {x: 3.0})
     (text,) = told()
     assert "SlowCopy 'cond/SlowCopy'" in text and "no lowering" in text
+
+
+def test_waits_and_transport_are_not_counted(told):
+    """What waits for others, or carries tensors to them, takes their time."""
+    x = tf.placeholder(tf.float32, [])
+    queue = tf.FIFOQueue(2, [tf.float32])
+    element = tf.data.Dataset.range(3).make_one_shot_iterator().get_next()
+    about = {"tensor_name": "x", "send_device_incarnation": 0, "send_device": "", "recv_device": ""}
+    with tf.Session() as session:
+        send = session.graph.create_op("_Send", [x], [], name="send", attrs=about)
+        receive = session.graph.create_op(
+            "_Recv", [], name="receive", attrs={**about, "tensor_type": tf.float32}
+        )
+        meter = host_time.Meter(session)
+        for op in (send, receive, queue.enqueue(x), queue.dequeue().op, element.op):
+            meter.add(op, "has no lowering", 1.0)
+        meter.ran(5.0)
+        assert not told() and meter.share == 0
+        # How large a queue is need not be waited for.
+        meter.add(queue.size().op, "has no lowering", 5.0)
+        meter.ran(5.0)
+        assert len(told()) == 1 and meter.share == 0.5
+
+
+def test_a_part_that_sends_warns_of_nothing(told):
+    """What another task does with a variable is transport alone on that of the variable."""
+    pytest.importorskip("grpc")
+    from numbaflow.train.cluster.launch import free_ports
+
+    spec = {job: [f"localhost:{port}"] for job, port in zip(("ps", "worker"), free_ports(2))}
+    servers = [tf.train.Server(spec, job_name=job, task_index=0) for job in spec]
+    with tf.device("/job:ps"):
+        kept = tf.get_variable("kept", [9 << 20], initializer=tf.zeros_initializer())
+    with tf.device("/job:worker"):
+        taken = tf.reduce_sum(kept)
+    with tf.Session(servers[1].target) as session:
+        session.run(kept.initializer)
+        for _ in range(4):
+            session.run(taken.op)
+    for server in servers:
+        server._stop()
+    assert not told()
