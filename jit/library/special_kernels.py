@@ -305,7 +305,10 @@ def polygamma(n: Scalar, x: Scalar) -> Scalar:
 
 @helper
 def beta_fraction(a: Scalar, b: Scalar, x: Scalar) -> Scalar:
-    """The continued fraction of the incomplete beta function, after Lentz; x < (a + 1)/(a + b + 2)."""
+    """The continued fraction of the incomplete beta function, after Lentz.
+
+    For x < (a + 1) / (a + b + 2).
+    """
     small = float64(1e-300)
     c, d = float64(1.0), 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (small if abs(d) < small else d)

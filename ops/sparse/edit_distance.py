@@ -135,9 +135,7 @@ def _in_rows(b: Builder, indices: Value, values: Value, sizes: list[AnySize]) ->
         )
         rows = b.map(lambda row, i, n: k.add(k.mul(row, n), i), rows, column, size)
     wrong = error_of(lambda indices, sizes: require_inside(indices[:, :-1], sizes))
-    b.require_not(
-        b.reduce("any", is_outside, None), wrong, indices, b.constant(sizes, "int64")
-    )
+    b.require_not(b.reduce("any", is_outside, None), wrong, indices, b.constant(sizes, "int64"))
     order = library.row_order(b, b.reshape(rows, (count, 1)))
     return [b.pick(rows, order), b.pick(values, order)]
 
