@@ -171,13 +171,13 @@ def _lower(b: Builder, op: OpView, *given: Value) -> Any:
         is_negative = b.reduce("any", b.map(lambda n: k.lt(n, 0), shape), None)
         b.require_not(is_negative, error_of(require_shape), shape)
     rows = product(sizes)
-    sides = [_in_rows(b, *part[:2], sizes) for part in (hypothesis, truth)]
-    found = library.edit_distances(b, *sides, rows)
+    one, other = (_in_rows(b, part[0], part[1], sizes) for part in (hypothesis, truth))
+    found = library.edit_distances(b, one, other, rows)
     if found is NotImplemented:
         return found
     if op.attr("normalize"):
-        one = b.full(truth[1].shape, 1, "float32")
-        lengths = library.scatter_rows(b, "add", sides[1][0], one, rows)
+        each = b.full(truth[1].shape, 1, "float32")
+        lengths = library.scatter_rows(b, "add", other[0], each, rows)
         found = b.map(_normalized, found, lengths)
     return b.reshape(found, sizes)
 
