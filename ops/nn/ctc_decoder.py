@@ -14,7 +14,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from ..array.found_rows import column_of, elements_at, shape_of_rows
+from ..found_rows import column_of, elements_at, shape_of_rows
 from ..public import raw
 from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked

@@ -15,7 +15,7 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, product
-from ..array.found_rows import column_of
+from ..found_rows import column_of
 from ..public import raw
 from ..run_checks import error_of
 from .common import as_sparse, flat_places, parts, require_inside, require_shape, sparse_shapes
