@@ -281,6 +281,27 @@ _op("SparseMatMul")(
     lambda r: ([_f(r, 256, 256) * (_f(r, 256, 256) > 2), _f(r, 256, 256)], {"a_is_sparse": True})
 )
 
+# Cells of recurrent networks: 512 rows of 256 numbers, 256 cells
+
+_op("GRUBlockCell")(
+    lambda r: (
+        [
+            *(_f(r, 512, 256), _f(r, 512, 256), _f(r, 512, 512), _f(r, 512, 256)),
+            *(_f(r, 512), _f(r, 256)),
+        ],
+        {},
+    )
+)
+_op("LSTMBlockCell")(
+    lambda r: (
+        [
+            *(_f(r, 512, 256), _f(r, 512, 256), _f(r, 512, 256), _f(r, 512, 1024)),
+            *(_f(r, 256), _f(r, 256), _f(r, 256), _f(r, 1024)),
+        ],
+        {},
+    )
+)
+
 # Text
 
 _op("StringToHashBucketFast", "StringToHashBucket")(

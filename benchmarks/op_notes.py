@@ -28,23 +28,18 @@ _REASONS = {
         "Angle Complex ComplexAbs Conj ConjugateTranspose FFT FFT2D FFT3D IFFT IFFT2D IFFT3D Imag "
         "IRFFT Real RFFT"
     ),
-    "SciPy computes it, in double precision": (
-        "BesselI0e BesselI1e Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma "
-        "RandomGammaGrad Zeta"
+    "its series is added up in double precision, one number after another": (
+        "Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma RandomGammaGrad Zeta"
     ),
     "it is computed in double precision, to be right near its zeros": "Lgamma",
-    "how many boxes are left depends on all before: a loop in NumPy": (
-        "NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3"
-    ),
-    "windows are gone through in NumPy, offset by offset or region by region": (
-        "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput FractionalAvgPool "
-        "FractionalMaxPool MaxPoolGradWithArgmax MaxPoolWithArgmax"
+    "regions of random sizes are gone through in NumPy, offset by offset": (
+        "FractionalAvgPool FractionalMaxPool"
     ),
     "candidates are drawn in NumPy, whose calls take longer than so few draws": (
         "ComputeAccidentalHits LearnedUnigramCandidateSampler LogUniformCandidateSampler "
         "ThreadUnsafeUnigramCandidateSampler UniformCandidateSampler"
     ),
-    "numbers are drawn and rejected in NumPy": ("ParameterizedTruncatedNormal RandomPoissonV2"),
+    "numbers are drawn and rejected in NumPy": "ParameterizedTruncatedNormal",
     "the planes that a window meets are copied side by side first": (
         "Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2"
     ),
@@ -55,6 +50,7 @@ _REASONS = {
         "SparseSparseMinimum SparseSplit SparseTensorDenseAdd SparseToDense Unique UniqueV2 "
         "UniqueWithCounts UniqueWithCountsV2"
     ),
+    "what is zero is multiplied as well": "SparseMatMul",
     "values are put into bins in several passes of NumPy": "HistogramFixedWidth",
     "a search's branches are not foreseen, which takes as long as all else": (
         "LowerBound UpperBound"

@@ -49,8 +49,7 @@ def normals(key: Scalar, low: Scalar, high: Scalar, at: Scalar) -> tuple[Scalar,
 def gamma(alpha: Scalar, key: Scalar, low: Scalar, high: Scalar, at: Scalar) -> Scalar:
     """Marsaglia and Tsang's method; below one, by way of alpha + 1."""
     if alpha == 1.0:
-        first, second = uniforms(key, low, high, at)
-        return -log(1.0 - second)
+        return -log(1.0 - uniforms(key, low, high, at)[1])
     d = alpha + (2.0 / 3 if alpha < 1.0 else -1.0 / 3)
     c = 1.0 / 3 / sqrt(d)
     x0, x1 = float64(0.0), float64(0.0)

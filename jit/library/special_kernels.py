@@ -35,14 +35,14 @@ EPSILON = 2.0**-53
 PI = 3.141592653589793
 HALF_LOG_TWO_PI = 0.9189385332046727
 MOST_TERMS = 100000
-# B(2n) / (2n (2n - 1)) of Stirling's series, B(2n) / 2n of Digamma's, (2n)! / B(2n) of Zeta's.
+# B(2n) / (2n (2n - 1)) of Stirling's series, B(2n) / 2n of Digamma's, B(2n) / (2n)! of Zeta's.
 S1, S2, S3, S4, S5, S6, S7 = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156
 D1, D2, D3, D4, D5, D6, D7 = 1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12
 Z = (
-    *(12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000.0 / 691),
-    *(74724249600.0, -10670622842880000.0 / 3617, 5109094217170944000.0 / 43867),
-    *(-802857662698291200000.0 / 174611, 14101100039391805440000.0 / 77683),
-    -1693824136731743669452800000.0 / 236364091,
+    *(1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000),
+    *(1 / 74724249600, -3617 / 10670622842880000, 43867 / 5109094217170944000),
+    *(-174611 / 802857662698291200000, 77683 / 14101100039391805440000),
+    -236364091 / 1693824136731743669452800000,
 )
 
 
@@ -173,7 +173,10 @@ def igammac(a: Scalar, x: Scalar) -> Scalar:
 
 @helper
 def upper_slope(a: Scalar, x: Scalar) -> Scalar:
-    """The derivative of Q(a, x) by a, by that of its continued fraction from the far end on."""
+    """The derivative of Q(a, x) by a, by that of its continued fraction from the far end on.
+
+    As that of P, without the factor x**a exp(-x) / gamma(a).
+    """
     i = float64(int64(20.0 * sqrt(a)) + 200)
     f, slope = x + 2.0 * i + 1.0 - a, float64(-1.0)
     while i > 0.0:
@@ -181,17 +184,12 @@ def upper_slope(a: Scalar, x: Scalar) -> Scalar:
         slope = (i * f - factor * slope) / (f * f) - 1.0
         f = x + 2.0 * i - 1.0 - a + factor / f
         i -= 1.0
-    return gamma_density(a, x) / f * (log(x) - psi(a) - slope / f)
+    return (log(x) - psi(a) - slope / f) / f
 
 
 @helper
-def igamma_slope(a: Scalar, x: Scalar) -> Scalar:
+def lower_slope(a: Scalar, x: Scalar) -> Scalar:
     """The derivative of P(a, x) by a: of each term of the series, and of what they are times."""
-    if not (a > 0.0 and x > 0.0 and a <= HUGE and x <= HUGE):
-        is_end = a > 0.0 and a <= HUGE and (x == 0.0 or x > HUGE)
-        return float64(0.0) if is_end else not_a_number()
-    if x > a + 2.0 * sqrt(a) + 2.0:
-        return -upper_slope(a, x)
     term, slope = float64(1.0), float64(0.0)
     total, slopes, n, count = term, slope, a, 0
     while (term > total * EPSILON or abs(slope) > abs(slopes) * EPSILON) and count < MOST_TERMS:
@@ -201,18 +199,40 @@ def igamma_slope(a: Scalar, x: Scalar) -> Scalar:
         total += term
         slopes += slope
         count += 1
-    return gamma_density(a, x) / a * (slopes + total * (log(x) - psi(a + 1.0)))
+    return (slopes + total * (log(x) - psi(a + 1.0))) / a
+
+
+@helper
+def relative_slope(a: Scalar, x: Scalar) -> Scalar:
+    """The derivative of P(a, x) by a, without the factor x**a exp(-x) / gamma(a)."""
+    if not (a > 0.0 and x > 0.0 and a <= HUGE and x <= HUGE):
+        is_end = a > 0.0 and a <= HUGE and (x == 0.0 or x > HUGE)
+        return float64(0.0) if is_end else not_a_number()
+    return -upper_slope(a, x) if x > a + 2.0 * sqrt(a) + 2.0 else lower_slope(a, x)
+
+
+@helper
+def igamma_slope(a: Scalar, x: Scalar) -> Scalar:
+    """The derivative of P(a, x) by a."""
+    slope = relative_slope(a, x)
+    return slope * gamma_density(a, x) if slope != 0.0 else slope
 
 
 @helper
 def gamma_slope(a: Scalar, x: Scalar) -> Scalar:
     """How a sample x of the gamma distribution moves with a."""
-    return -igamma_slope(a, x) * x / gamma_density(a, x)
+    return -relative_slope(a, x) * x
 
 
 @helper
 def power(x: Scalar, y: Scalar) -> Scalar:
     """x ** y, for x < 0 of whole numbers y."""
+    if y < 0.0 and y >= -8.0 and y == float64(int64(y)):
+        inverse, made = 1.0 / x, float64(1.0)
+        while y < 0.0:
+            made *= inverse
+            y += 1.0
+        return made
     size = exp(y * log(abs(x)))
     return -size if x < 0.0 and y - 2.0 * float64(int64(0.5 * y)) != 0.0 else size
 
@@ -221,8 +241,9 @@ def power(x: Scalar, y: Scalar) -> Scalar:
 def lacks_series(x: Scalar, q: Scalar) -> bool:
     """Where the terms of TensorFlow's series are zero times infinity."""
     grown = float64(1.0)
-    for i in range(23):
-        grown *= x + float64(i)
+    if x > 20.0:  # less grows to less than the largest float32
+        for i in range(23):
+            grown *= x + float64(i)
     return q > HUGE or (q > 0.0 and power(q, -x) < TINY and grown > LARGEST)
 
 
@@ -254,13 +275,13 @@ def zeta(x: Scalar, q: Scalar) -> Scalar:
         if abs(term) < abs(total) * EPSILON:
             return total
     total += term * at / (x - 1.0) - 0.5 * term
-    factor, k = float64(1.0), float64(0.0)
+    inverse, k = 1.0 / at, x
+    term *= k * inverse
     for number in Z:
-        factor *= x + k
-        term /= at
-        total += factor * term / number
-        factor *= x + k + 1.0
-        term /= at
+        total += term * number
+        if abs(term * number) < abs(total) * EPSILON:
+            return total
+        term *= (k + 1.0) * (k + 2.0) * inverse * inverse
         k += 2.0
     return total
 
@@ -284,7 +305,10 @@ def polygamma(n: Scalar, x: Scalar) -> Scalar:
 
 @helper
 def beta_fraction(a: Scalar, b: Scalar, x: Scalar) -> Scalar:
-    """The continued fraction of the incomplete beta function, after Lentz; x < (a + 1)/(a + b + 2)."""
+    """The continued fraction of the incomplete beta function, after Lentz.
+
+    For x < (a + 1) / (a + b + 2).
+    """
     small = float64(1e-300)
     c, d = float64(1.0), 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (small if abs(d) < small else d)

@@ -14,7 +14,10 @@ from ...engine.graph.build import OpFunction, define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import maximum, product
 from .. import shape_inference
+from ..run_checks import error_of
 from .shape import reshape, shape_internal
 
 if TYPE_CHECKING:
@@ -112,12 +115,36 @@ def _unravel(c: KernelContext, indices: np.ndarray, sizes: np.ndarray) -> np.nda
     total = math.prod(sizes.tolist())
     if total > np.iinfo(sizes.dtype).max:
         raise errors.invalid("Input dims product is causing integer overflow")
-    if (indices < 0).any():
-        raise errors.invalid("index is out of bound: negative indices are not supported")
-    if indices.size and indices.max() >= total:
-        raise errors.invalid(f"index is out of bound as with dims: {shape_text(sizes.tolist())}")
+    _require_places(indices, sizes)
     parts = np.unravel_index(indices, tuple(sizes.tolist()))
     return np.stack([np.asarray(p) for p in parts]).astype(c.out_dtype())
+
+
+def _require_places(indices: np.ndarray, sizes: np.ndarray) -> None:
+    if (indices < 0).any():
+        raise errors.invalid("index is out of bound: negative indices are not supported")
+    if indices.size and indices.max() >= math.prod(sizes.tolist()):
+        raise errors.invalid(f"index is out of bound as with dims: {shape_text(sizes.tolist())}")
+
+
+def _lower_unravel(b: Builder, op: OpView, indices: Value, sizes: Value) -> Any:
+    known = b.known(sizes)
+    if known is None:
+        return NotImplemented
+    b.require(indices.ndim <= 1 and sizes.ndim == 1 and len(known) > 0)
+    extents = known.tolist()
+    total = product(extents)
+    b.require(total <= np.iinfo(indices.dtype).max)
+    limit = b.constant(total, indices.dtype)
+    outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), indices, limit)
+    b.require_not(b.reduce("any", outside, None), error_of(_require_places), indices, sizes)
+    rows, rest = [], indices
+    for extent in reversed(extents):
+        # (Nothing lies in a dimension of size 0, and nothing is to be divided by it.)
+        size = b.constant(maximum(extent, 1), indices.dtype)
+        rows.append(b.reshape(b.map(k.floormod, rest, size), (1, *indices.shape)))
+        rest = b.map(k.floordiv, rest, size)
+    return b.concat(rows[::-1], 0)
 
 
 def _unravel_shape(c: ShapeContext) -> TensorShape:
@@ -134,6 +161,7 @@ _unravel_index = define(
     "Tidx: index = int32",
     shape=_unravel_shape,
     kernel=_unravel,
+    lower=_lower_unravel,
     gradient=NoGradient("indices are integers", silent=False),
     doc="Flat indices as coordinates, one row per dimension.",
     test=lambda: {"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},

@@ -19,9 +19,9 @@ from ...engine.graph.tensor import SparseTensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
+from ..found_rows import elements_at, shape_of_rows
 from ..public import raw
 from ..sparse_checks import require_sparse
-from .found_rows import elements_at, shape_of_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import SparseLike, TensorLike

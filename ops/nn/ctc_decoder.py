@@ -14,7 +14,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
-from ..array.found_rows import column_of, elements_at, shape_of_rows
+from ..found_rows import column_of, elements_at, shape_of_rows
 from ..public import raw
 from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
@@ -126,7 +126,7 @@ def _lower_greedy(b: Builder, op: OpView, scores: Value, lengths: Value, sizes: 
     if known is None:
         return NotImplemented
     best, counted, kept = _kept_labels(b, op, scores, lengths)
-    (batch, time), limit = kept.shape, b.constant(scores.shape[0], "int64")
+    limit = b.constant(scores.shape[0], "int64")
     too_long = b.reduce("any", b.map(k.gt, b.cast(lengths, "int64"), limit), None)
     b.require_not(too_long, error_of(_require_lengths), lengths, limit)
     found = library.coordinates(b, kept, known.item(0))
@@ -134,7 +134,7 @@ def _lower_greedy(b: Builder, op: OpView, scores: Value, lengths: Value, sizes: 
     places = library.running(b, "add", number, 1, exclusive=True)
     columns = [column_of(b, found, 0), elements_at(b, places, found)]
     indices = b.concat([b.reshape(column, (found.shape[0], 1)) for column in columns], 1)
-    shape = shape_of_rows(b, [batch], b.reduce("sum", number, [1]))
+    shape = shape_of_rows(b, kept.shape[:1], b.reduce("sum", number, [1]))
     most = b.transpose(b.reduce("max", scores, [2]), [1, 0])
     scored = b.map(lambda is_in, x: k.select(is_in, x, 0), counted, most)
     total = b.map(lambda x: k.sub(0, x), b.reduce("sum", scored, [1], keepdims=True))

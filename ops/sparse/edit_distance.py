@@ -15,7 +15,7 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, product
-from ..array.found_rows import column_of
+from ..found_rows import column_of
 from ..public import raw
 from ..run_checks import error_of
 from .common import as_sparse, flat_places, parts, require_inside, require_shape, sparse_shapes
@@ -135,9 +135,7 @@ def _in_rows(b: Builder, indices: Value, values: Value, sizes: list[AnySize]) ->
         )
         rows = b.map(lambda row, i, n: k.add(k.mul(row, n), i), rows, column, size)
     wrong = error_of(lambda indices, sizes: require_inside(indices[:, :-1], sizes))
-    b.require_not(
-        b.reduce("any", is_outside, None), wrong, indices, b.constant(sizes, "int64")
-    )
+    b.require_not(b.reduce("any", is_outside, None), wrong, indices, b.constant(sizes, "int64"))
     order = library.row_order(b, b.reshape(rows, (count, 1)))
     return [b.pick(rows, order), b.pick(values, order)]
 
@@ -173,13 +171,13 @@ def _lower(b: Builder, op: OpView, *given: Value) -> Any:
         is_negative = b.reduce("any", b.map(lambda n: k.lt(n, 0), shape), None)
         b.require_not(is_negative, error_of(require_shape), shape)
     rows = product(sizes)
-    sides = [_in_rows(b, *part[:2], sizes) for part in (hypothesis, truth)]
-    found = library.edit_distances(b, *sides, rows)
+    one, other = (_in_rows(b, part[0], part[1], sizes) for part in (hypothesis, truth))
+    found = library.edit_distances(b, one, other, rows)
     if found is NotImplemented:
         return found
     if op.attr("normalize"):
-        one = b.full(truth[1].shape, 1, "float32")
-        lengths = library.scatter_rows(b, "add", sides[1][0], one, rows)
+        each = b.full(truth[1].shape, 1, "float32")
+        lengths = library.scatter_rows(b, "add", other[0], each, rows)
         found = b.map(_normalized, found, lengths)
     return b.reshape(found, sizes)
 

@@ -100,10 +100,9 @@ def sparse(texts: list[list[int]]) -> Any:
     """Rows as a sparse matrix."""
     places = [(i, j) for i, row in enumerate(texts) for j in range(len(row))]
     values = [x for row in texts for x in row]
-    longest = max(map(len, texts))
-    return tf.SparseTensorValue(
-        np.reshape(places, (-1, 2)).astype(np.int64), np.array(values, np.int64), [len(texts), longest]
-    )
+    shape = [len(texts), max(map(len, texts))]
+    indices = np.reshape(places, (-1, 2)).astype(np.int64)
+    return tf.SparseTensorValue(indices, np.array(values, np.int64), shape)
 
 
 def test_errors_of_labels_and_their_loss_are_one_plan() -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...jit.kernel import scalar as k
-from ...jit.kernel.sizes import AnySize, product
+from ..jit.kernel import scalar as k
+from ..jit.kernel.sizes import AnySize, product
 
 if TYPE_CHECKING:
-    from ...jit.program.tensor_ir import Value
-    from ...jit.trace.builder import Builder
+    from ..jit.program.tensor_ir import Value
+    from ..jit.trace.builder import Builder
 
 
 def elements_at(b: Builder, x: Value, indices: Value) -> Value:
