@@ -178,8 +178,8 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self._shape_val} dtype={self._dtype.name}>"
 
-    def __hash__(self) -> int:
-        return id(self)
+    # By identity, and without a call of Python for each of the many look-ups of a compilation.
+    __hash__ = object.__hash__
 
     def __copy__(self) -> Tensor:
         result = Tensor.__new__(Tensor)

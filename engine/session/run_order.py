@@ -33,24 +33,24 @@ def needed_operations(
     skipped = {t.op for t in fed if t.op.definition.is_fed}
     pending = [t.op for t in fetches if t not in fed]
     pending += [op for op in targets if op not in skipped]
-    seen = set(pending)
+    before: dict[Operation | _Gate, list[Any]] = {}
     while pending:
         op = pending.pop()
-        for other in _predecessors(op, fed, skipped):
-            if other not in seen:
-                seen.add(other)
-                pending.append(other)
-    return _ordered(sorted(seen, key=lambda op: op._id), fed, skipped)
+        if op not in before:
+            before[op] = _predecessors(op, fed, skipped)
+            pending += [other for other in before[op] if other not in before]
+    ops: Any = before.keys()
+    return _ordered(sorted(ops, key=lambda op: op._id), before)
 
 
 def _predecessors(op: Operation, fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
-    result = [t.op for t in op._inputs_val if t not in fed]
+    result = [t._op for t in op._inputs_val if t not in fed]
     result += [other for other in op._control_inputs_val if other not in skipped]
     return result
 
 
-def _ordered(ops: list[Operation], fed: set[Tensor], skipped: set[Operation]) -> list[Operation]:
-    before: dict[Operation | _Gate, list[Any]] = {op: _predecessors(op, fed, skipped) for op in ops}
+def _ordered(ops: list[Operation], before: dict[Operation | _Gate, list[Any]]) -> list[Operation]:
+    """The operations in order, given those of creation and what each waits for."""
     # As in nearly all graphs nodes take what was there before them.
     if any(other._id > op._id for op in ops for other in before[op]):
         # What a loop sends back is for its next iteration.

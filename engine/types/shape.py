@@ -163,10 +163,7 @@ def _size(value: Any) -> int | None:
 
 def _are_sizes(items: tuple[Any, ...]) -> bool:
     """Is it what a shape holds already, as nearly all shapes are that are made?"""
-    for item in items:
-        if type(item) is not int or item < 0:
-            return False
-    return True
+    return not [item for item in items if type(item) is not int or item < 0]
 
 
 def _is_symbolic(value: object) -> bool:

@@ -28,7 +28,11 @@ _DECIDING = (
     *(ast.Name, ast.Constant, ast.Tuple, ast.Compare, ast.UnaryOp, ast.BinOp),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop),
 )
-_LEAVES = (ast.Constant, ast.Name, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)
+# Parts without parts, and of the tree those that are no part of the text for themselves.
+_LEAVES = (ast.Constant, ast.Name)
+_SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+# What constants may decide by itself.
+_DECIDED = (ast.If, ast.IfExp, ast.BoolOp, ast.Name, ast.For, ast.Call)
 _CHECKED = (ast.For, ast.While, ast.FunctionDef, ast.Lambda)
 _NO_FORMAT = b"  # fmt: skip"
 
@@ -95,12 +99,13 @@ class _Function:
             self.problem = self.problem or _problem(node)
         if isinstance(node, ast.For) and _may_be_tuple(node.iter):
             self._turns |= {name.id for name in _names(node.target)}
-        children = list(ast.iter_child_nodes(node)) if not isinstance(node, _LEAVES) else []
+        every = ast.iter_child_nodes(node) if not isinstance(node, _LEAVES) else ()
+        children = [child for child in every if not isinstance(child, _SIGNS)]
         for child in children:
             self._survey(child, deciding)
             names += self.names.get(child, ())
         self.names[node] = names
-        found = self._deciding(node)
+        found = self._deciding(node) if isinstance(node, _DECIDED) else ()
         if found:
             deciding.update(dict.fromkeys(name for name in found if name.isupper()))
         if found or any(child in self.touched for child in children):
@@ -293,7 +298,7 @@ class _Writer:
     def _edits(self, node: ast.AST, turn: Names) -> list[Edit]:
         """What is to be replaced below a node."""
         if node not in self._function.touched:
-            self.used += self._function.names[node]
+            self.used += self._function.names.get(node, ())
             return []
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             rest = self._remaining(node, turn)

@@ -310,6 +310,8 @@ class _Fusion:
 
     def _passes(self, node: Node, cluster: Cluster) -> int:
         """After how many reductions of a cluster, one upon the other, a node of it is known."""
+        if not cluster.most_passes:  # nothing is reduced so far
+            return int(isinstance(node, Reduce))
         before = (cluster.passes.get(base(value).node, 0) for value in node.inputs)
         return max(before, default=0) + isinstance(node, Reduce)
 

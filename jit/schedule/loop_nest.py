@@ -222,7 +222,7 @@ class NestBuilder:
             return self._own(value)
         # (What stands at an axis is one object, so that what is read again at the same position
         # is found.)
-        key = (value, *position)
+        key: tuple[Value | Affine, ...] = (value, *position)
         if key not in self._loads:
             index = self.index(flatten(position, value.shape))
             storage = root(value)

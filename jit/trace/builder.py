@@ -84,7 +84,7 @@ class Builder:
     def __init__(self, program: Program, scope: size_scope.Scope) -> None:
         self.program = program
         self.scope = scope
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._constants: dict[tuple[np.dtype[Any], tuple[int, ...], bytes], Value] = {}
         self._equal: dict[tuple[Any, ...], tuple[Value, ...]] = {}
         # What was joined, and along which axis.
         self.joined: dict[Value, tuple[int, tuple[Value, ...]]] = {}
@@ -118,7 +118,7 @@ class Builder:
             return self.known_as(np.array(array, dtype=object), dtype or "int64")
         array = np.asarray(array, dtype=None if dtype is None else numpy_dtype(dtype))
         array = np.ascontiguousarray(array).reshape(array.shape)
-        key = (array.dtype.name, array.shape, array.tobytes())
+        key = (array.dtype, array.shape, array.tobytes())
         if key not in self._constants:
             node = Constant(array)
             (value,) = self.program.add(node, (array.dtype.name, array.shape))

@@ -32,7 +32,11 @@ class TracedShapes(ShapeContext):
         """sees_sizes: whether inputs that spell symbolic sizes are shown to the function."""
         super().__init__(op)
         self._values, self._sees_sizes = values, sees_sizes
-        self.inputs = [_shape(v, static) for v, static in zip(values, self.inputs)]
+        pairs = zip(values, self.inputs)
+        self.inputs = [
+            TensorShape(v.shape) if v.cell is None else _contents_shape(v, static)
+            for v, static in pairs
+        ]
 
     def value(self, index: int) -> Any:
         """The contents of an input where the trace knows them."""
@@ -52,10 +56,8 @@ class TracedShapes(ShapeContext):
         return TensorShape([None if item == -1 else item for item in known.tolist()])
 
 
-def _shape(value: Value, static: TensorShape) -> TensorShape:
-    """The shape of a value; of a variable, that of its contents."""
-    if value.cell is None:
-        return TensorShape(value.shape)
+def _contents_shape(value: Value, static: TensorShape) -> TensorShape:
+    """The shape of what a variable holds."""
     contents = getattr(value.cell, "value", None)
     return static if contents is None or not static.rank else TensorShape(np.shape(contents))
 

@@ -170,7 +170,8 @@ class Tracer:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
         # All of it is fed, or given by the segment before.
-        if op.outputs and all(output in self.values for output in op.outputs):
+        outputs = op._outputs
+        if outputs and outputs[0] in self.values and all(t in self.values for t in outputs):
             return False
         self.program.origin = op
         mark = self.program.last

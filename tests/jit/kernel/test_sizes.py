@@ -158,3 +158,44 @@ def test_the_text_of_a_quotient_means_the_quotient(divisor):
         size = eval(f"z {operation} ({divisor})", dict(x=x, y=y, z=z))
         want = eval(f"z {operation} ({divisor})", numbers)
         assert sizes.number(size, dict(s0=7, s1=5, s2=101)) == want == sizes.hint(size)
+
+
+@given(st.data(), st.integers(2, 50), st.integers(2, 50), st.integers(-3, 3))
+def test_numbers_are_added_and_multiplied_as_sizes_are(data, a, b, number):
+    """What has a symbol less the symbol is a number, which takes the long way to the same text."""
+    scope = size_scope.Scope()
+    x, y = scope.symbol(a), scope.symbol(b)
+    value = data.draw(expressions([x, y]))
+    for name in "+-*":
+        for one, other in ((value, number), (number, value)):
+            found = OPERATIONS[name](one, other)
+            wanted = OPERATIONS[name](one + x - x, other + x - x)
+            assert sizes.expression(found) == sizes.expression(wanted)
+            assert sizes.hint(found) == OPERATIONS[name](sizes.hint(one), sizes.hint(other))
+    assert isinstance(value * 0, int)
+
+
+def test_an_extreme_that_is_asked_for_again_is_the_same():
+    scope = size_scope.Scope()
+    x, y = scope.symbol(5), scope.symbol(7)
+    assert sizes.maximum(x, y) is sizes.maximum(x, y)
+    assert sizes.hint(sizes.maximum(x, y)) == 7
+    assert sizes.hint(sizes.minimum(x, y)) == 5
+    other = size_scope.Scope()
+    assert sizes.hint(sizes.maximum(other.symbol(9), other.symbol(8))) == 9
+
+
+def test_within_a_strict_stretch_questions_without_numbers_become_guards():
+    scope = size_scope.Scope()
+    x, y = scope.symbol(5), scope.symbol(7)
+    with scope.symbolic():
+        assert x < y
+        with pytest.raises(sizes.NeedsNumber):
+            int(x)
+    assert list(scope.guards.values()) == [True]
+    with pytest.raises(sizes.NeedsNumber), scope.symbolic():
+        assert x != y
+        int(y)
+    # What was asked before the number was is forgotten with it.
+    assert len(scope.guards) == 1
+    assert int(x) == 5
