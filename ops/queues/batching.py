@@ -285,7 +285,8 @@ define(
     gradient=lambda op, *grads: [
         raw.Unbatch(
             grad,
-            *op.outputs[-2:],
+            op.outputs[-2],
+            op.outputs[-1],
             timeout_micros=op.get_attr("grad_timeout_micros"),
             shared_name=f"batch_gradient_{op.name}_{i}",
         )
@@ -444,7 +445,9 @@ def batch_function_v1(
             with name_scope(None, "unbatch") as scope:
                 results = [
                     raw.Unbatch(
-                        *(output, index, key),
+                        output,
+                        index,
+                        key,
                         timeout_micros=unbatch_timeout_micros,
                         shared_name=f"{scope}/{output.name}",
                     )
