@@ -75,7 +75,7 @@ HOMES = {
             "tf .alias.internals.second_forms .ops.array.constant .ops.array.gather "
             ".ops.array.shape .ops.array.indexing raw"
         ),
-        "batch_ops": "tf.contrib.batching .ops.queues.batching raw",
+        "batch_ops": "tf.contrib.batching .train.contrib.batching raw",
         "bitwise_ops": "tf.bitwise",
         "boosted_trees_ops": ".train.estimator.trees.resources raw",
         "candidate_sampling_ops": "tf.nn",
@@ -444,7 +444,7 @@ OTHERS = {
     "contrib.factorization.python.ops.clustering_ops": (
         ".train.contrib.factorization.clustering_ops raw"
     ),
-    "contrib.batching.python.ops.batch_ops": "tf.contrib.batching .ops.queues.batching raw",
+    "contrib.batching.python.ops.batch_ops": "tf.contrib.batching .train.contrib.batching raw",
     "contrib.factorization.python.ops.gen_factorization_ops": "raw",
     "contrib.framework.python.ops.audio_ops": "raw",
     "contrib.graph_editor.tests": "",

@@ -332,7 +332,6 @@ ops.quantization.quantized: dequantize quantization.dequantize quantization.quan
 ops.quantization.round_trip: quantization.quantize_and_dequantize
 ops.queues.accumulators: ConditionalAccumulator ConditionalAccumulatorBase
   SparseConditionalAccumulator sparse.SparseConditionalAccumulator
-ops.queues.batching: contrib.batching.batch_function nondifferentiable_batch_function
 ops.queues.mutex: CriticalSection
 ops.queues.queues: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
   io.PaddingFIFOQueue io.PriorityQueue io.QueueBase io.RandomShuffleQueue queue.FIFOQueue
@@ -457,6 +456,7 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.batching: contrib.batching.batch_function nondifferentiable_batch_function
 train.contrib.bayesflow: contrib.bayesflow.monte_carlo.expectation
   contrib.bayesflow.monte_carlo.expectation_importance_sampler
   contrib.bayesflow.monte_carlo.expectation_importance_sampler_logspace

@@ -8,24 +8,19 @@ gets its own rows of what came of them.
 
 from __future__ import annotations
 
-import functools
 import random
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...engine import errors
-from ...engine.api import export
 from ...engine.graph.build import define
-from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
-from ...engine.graph.tensor import Tensor
 from ...engine.session.function_inlining import Inliner
 from ...engine.session.futures import Future
 from ...engine.types.shape import TensorShape, unknown_shape
-from ..flow.function_library import Defun
 from ..public import raw
 from ..state.shared_state import kept
 
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...engine.graph.tensor import Tensor
     from ...engine.trampoline import Steps
 
 
@@ -165,9 +161,7 @@ class Unbatcher:
             if self._waiting.get(key) is waiting:
                 del self._waiting[key]
         waiting.settle(
-            error=errors.DeadlineExceededError(
-                None, None, "Batched data did not arrive within timeout window."
-            )
+            error=errors.deadline_exceeded("Batched data did not arrive within timeout window.")
         )
 
 
@@ -245,6 +239,20 @@ def _unbatch_grad(
     return found.add(int(key), grad, index[:, 0].tolist(), len(original))
 
 
+def _batch_gradient(op: Operation, *grads: Tensor) -> list[Tensor]:
+    *_, index, key = op.outputs
+    return [
+        raw.Unbatch(
+            grad,
+            index,
+            key,
+            timeout_micros=op.get_attr("grad_timeout_micros"),
+            shared_name=f"batch_gradient_{op.name}_{i}",
+        )
+        for i, grad in enumerate(grads[:-2])
+    ]
+
+
 def _batch_function(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     """A batch, the function of it, and to each run its rows of the results."""
     count = len(op.attr("Tin"))
@@ -282,16 +290,7 @@ define(
     "container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type)",
     shape=_batch_shapes,
     kernel=_batch,
-    gradient=lambda op, *grads: [
-        raw.Unbatch(
-            grad,
-            op.outputs[-2],
-            op.outputs[-1],
-            timeout_micros=op.get_attr("grad_timeout_micros"),
-            shared_name=f"batch_gradient_{op.name}_{i}",
-        )
-        for i, grad in enumerate(grads[:-2])
-    ],
+    gradient=_batch_gradient,
     control_flow_role="wait",
     doc="The rows of several runs, given to one of them; which rows are whose, and a key.",
     test={"session_only": True},
@@ -339,122 +338,3 @@ define(
     doc="The results of a function, computed for the rows of several runs at once.",
     test=lambda: {"needs": "a function"},
 )
-
-
-def _require_tensors(args: Sequence[object]) -> None:
-    for argument in args:
-        if not isinstance(argument, Tensor):
-            raise ValueError(
-                "All arguments to functions decorated with `batch_function` are supposed to be "
-                f"Tensors; found {argument!r}"
-            )
-
-
-@export("contrib.batching.batch_function", "nondifferentiable_batch_function")
-def batch_function(
-    num_batch_threads: int,
-    max_batch_size: int,
-    batch_timeout_micros: int,
-    allowed_batch_sizes: Sequence[int] | None = None,
-    max_enqueued_batches: int = 10,
-    autograph: bool = True,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator of a function that is computed for the rows of several runs at once.
-
-    Runs at the same time, of several threads, that call the function at one place are put together.
-
-    Args:
-        num_batch_threads: how many batches TensorFlow computes at a time; here each run that
-            completes one computes it.
-        max_batch_size: the most rows of a batch.
-        batch_timeout_micros: how long the first run waits for others.
-        allowed_batch_sizes: sizes that batches are filled up to, ascending, the last of which is
-            `max_batch_size`.
-        max_enqueued_batches: accepted, as nothing waits in line.
-        autograph: accepted: loops and conditions are those of the graph.
-
-    Returns:
-        The decorator: the function then takes tensors, whose first axes have the rows.
-
-    Raises:
-        ValueError: an argument of the function is no Tensor.
-
-    Example:
-        >>> twice = tf.contrib.batching.batch_function(1, 8, 1000)(lambda x: x * 2)
-        >>> tf.Session().run(twice(tf.constant([1, 2])))
-        array([2, 4], dtype=int32)
-    """
-    del autograph
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Tensor) -> Any:
-            _require_tensors(args)
-            defined = Defun(*[argument.dtype for argument in args])(function)
-            with name_scope(None, "batch") as scope:
-                results = raw.BatchFunction(
-                    list(args),
-                    defined.captured_inputs,
-                    f=defined,
-                    num_batch_threads=num_batch_threads,
-                    max_batch_size=max_batch_size,
-                    batch_timeout_micros=batch_timeout_micros,
-                    max_enqueued_batches=max_enqueued_batches,
-                    allowed_batch_sizes=list(allowed_batch_sizes or []),
-                    shared_name=scope,
-                    Tout=[kind.type for kind in defined.definition.signature.output_arg],
-                )
-            return results[0] if len(results) == 1 else results
-
-        return call
-
-    return decorate
-
-
-def batch_function_v1(
-    num_batch_threads: int,
-    max_batch_size: int,
-    batch_timeout_micros: int,
-    allowed_batch_sizes: Sequence[int] | None = None,
-    grad_timeout_micros: int = 60 * 1000 * 1000,
-    unbatch_timeout_micros: int = 60 * 1000 * 1000,
-    max_enqueued_batches: int = 10,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The older `batch_function`, whose nodes stand in the graph itself and have gradients.
-
-    Runs that do not compute the batch call the function with no rows.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Tensor) -> Any:
-            with name_scope(None, "batch") as scope:
-                _require_tensors(args)
-            batched, index, key = raw.Batch(
-                args,
-                num_batch_threads=num_batch_threads,
-                max_batch_size=max_batch_size,
-                batch_timeout_micros=batch_timeout_micros,
-                max_enqueued_batches=max_enqueued_batches,
-                allowed_batch_sizes=list(allowed_batch_sizes or []),
-                grad_timeout_micros=grad_timeout_micros,
-                shared_name=scope,
-            )
-            outputs = function(*batched)
-            is_one = isinstance(outputs, Tensor)
-            with name_scope(None, "unbatch") as scope:
-                results = [
-                    raw.Unbatch(
-                        output,
-                        index,
-                        key,
-                        timeout_micros=unbatch_timeout_micros,
-                        shared_name=f"{scope}/{output.name}",
-                    )
-                    for output in ([outputs] if is_one else outputs)
-                ]
-            return results[0] if is_one else results
-
-        return call
-
-    return decorate

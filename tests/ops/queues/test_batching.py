@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.queues.batching import batch_function_v1
+from numbaflow.train.contrib.batching import batch_function_v1
 
 pytestmark = pytest.mark.cpu
 
