@@ -75,6 +75,7 @@ HOMES = {
             "tf .alias.internals.second_forms .ops.array.constant .ops.array.gather "
             ".ops.array.shape .ops.array.indexing raw"
         ),
+        "batch_ops": "tf.contrib.batching .train.contrib.batching raw",
         "bitwise_ops": "tf.bitwise",
         "boosted_trees_ops": ".train.estimator.trees.resources raw",
         "candidate_sampling_ops": "tf.nn",
@@ -426,8 +427,8 @@ HOMES["training"]["training_util"] = ".train.variables.global_step tf.train tf"
 HOMES["ops"].update(
     (f"gen_{family}_ops", "raw")
     for family in (
-        "array audio bitwise candidate_sampling control_flow ctc data_flow functional image io "
-        "linalg list logging lookup manip math nn parsing random resource_variable script sdca "
+        "array audio batch bitwise candidate_sampling control_flow ctc data_flow functional image "
+        "io linalg list logging lookup manip math nn parsing random resource_variable script sdca "
         "boosted_trees checkpoint set sparse spectral state stateful_random stateless_random "
         "string summary "
         "dataset experimental_dataset rnn cudnn_rnn clustering decode_proto encode_proto collective"
@@ -443,6 +444,7 @@ OTHERS = {
     "contrib.factorization.python.ops.clustering_ops": (
         ".train.contrib.factorization.clustering_ops raw"
     ),
+    "contrib.batching.python.ops.batch_ops": "tf.contrib.batching .train.contrib.batching raw",
     "contrib.factorization.python.ops.gen_factorization_ops": "raw",
     "contrib.framework.python.ops.audio_ops": "raw",
     "contrib.graph_editor.tests": "",

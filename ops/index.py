@@ -456,6 +456,7 @@ train.checkpoints.lookup_mutable: contrib.lookup.MutableDenseHashTable
   contrib.lookup.MutableHashTable lookup.experimental.DenseHashTable
 train.checkpoints.meta_graph: train.export_meta_graph train.import_meta_graph
 train.checkpoints.saver: train.Saver
+train.contrib.batching: contrib.batching.batch_function nondifferentiable_batch_function
 train.contrib.bayesflow: contrib.bayesflow.monte_carlo.expectation
   contrib.bayesflow.monte_carlo.expectation_importance_sampler
   contrib.bayesflow.monte_carlo.expectation_importance_sampler_logspace
@@ -1214,27 +1215,27 @@ train.contrib.training.training: contrib.training.add_gradients_summaries
 train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograph.ConversionOptions
   contrib.autograph.StackTraceMapper contrib.autograph.convert contrib.autograph.converted_call
   contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
-  contrib.autograph.to_graph contrib.batching.batch_function
-  contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
-  contrib.cluster_resolver.SlurmClusterResolver contrib.distribute.MultiWorkerAllReduce
-  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
-  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
-  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
-  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
-  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
-  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
-  contrib.eager.gradients_function contrib.eager.implicit_gradients
-  contrib.eager.implicit_value_and_gradients contrib.eager.inf_callback
-  contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
-  contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
-  contrib.eager.metrics.SparseAccuracy contrib.eager.nan_callback
-  contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
-  contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
-  contrib.eager.set_server_def contrib.eager.seterr contrib.eager.value_and_gradients_function
-  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
-  contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
-  contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
-  contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
+  contrib.autograph.to_graph contrib.cluster_resolver.GCEClusterResolver
+  contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
+  contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
+  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
+  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
+  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
+  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
+  contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
+  contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
+  contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
+  contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy
+  contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy
+  contrib.eager.metrics.Mean contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
+  contrib.eager.nan_callback contrib.eager.restore_network_checkpoint
+  contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
+  contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
+  contrib.eager.value_and_gradients_function contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video
+  contrib.ffmpeg.encode_audio contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc
+  contrib.rpc.try_rpc contrib.stat_summarizer.DeleteStatSummarizer
+  contrib.stat_summarizer.NewStatSummarizer contrib.stat_summarizer.StatSummarizer
+  contrib.tensor_forest.client.eval_metrics.get_metric
   contrib.tensor_forest.client.eval_metrics.get_prediction_key
   contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
   contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator

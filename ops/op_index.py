@@ -228,6 +228,7 @@ ops.queues.accumulators: AccumulatorApplyGradient AccumulatorNumAccumulated Accu
   SparseConditionalAccumulator
 ops.queues.barrier: Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize
   BarrierTakeMany
+ops.queues.batching: Batch BatchFunction Unbatch UnbatchGrad
 ops.queues.mutex: ConsumeMutexLock MutexLock MutexV2
 ops.queues.nodes: FIFOQueue FIFOQueueV2 FakeQueue PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue
   PriorityQueueV2 QueueClose QueueCloseV2 QueueDequeue QueueDequeueMany QueueDequeueManyV2

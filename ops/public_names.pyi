@@ -310,6 +310,7 @@ from ..engine.interface.log import _logger as _newaxis
 from ..engine.gradients.autodiff_registry import no_gradient as no_gradient
 from .control import no_op as no_op
 from .state.variable_store import no_regularizer as no_regularizer
+from ..train.contrib.batching import batch_function as _nondifferentiable_batch_function
 from .linalg.norm import norm as norm
 from .math.compare import not_equal as not_equal
 from .flow.script import numpy_function as numpy_function
@@ -621,6 +622,7 @@ minimum = _minimum
 mod = _mod
 def negative(x: Any, name: str | None = ...) -> Any: ...
 newaxis = _newaxis
+nondifferentiable_batch_function = _nondifferentiable_batch_function
 ones_initializer = _ones_initializer
 orthogonal_initializer = _orthogonal_initializer
 polygamma = _polygamma

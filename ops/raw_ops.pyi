@@ -559,6 +559,24 @@ def BarrierTakeMany(
     timeout_ms: int | None = ...,
     name: str | None = ...,
 ) -> _BarrierTakeMany: ...
+class _Batch(NamedTuple):
+    batched_tensors: list[Tensor]
+    batch_index: Tensor
+    id: Tensor
+
+def Batch(
+    in_tensors: Sequence[TensorLike] | Tensor,
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    grad_timeout_micros: int,
+    max_enqueued_batches: int | None = ...,
+    allowed_batch_sizes: Sequence[int] | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    batching_queue: bytes | str | None = ...,
+    name: str | None = ...,
+) -> _Batch: ...
 def BatchCholesky(
     input: TensorLike,
     name: str | None = ...,
@@ -596,6 +614,21 @@ def BatchFFT3D(
     input: TensorLike,
     name: str | None = ...,
 ) -> Tensor: ...
+def BatchFunction(
+    in_tensors: Sequence[TensorLike] | Tensor,
+    captured_tensors: Sequence[TensorLike] | Tensor,
+    f: object,
+    num_batch_threads: int,
+    max_batch_size: int,
+    batch_timeout_micros: int,
+    Tout: Sequence[DTypeLike],
+    max_enqueued_batches: int | None = ...,
+    allowed_batch_sizes: Sequence[int] | None = ...,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    batching_queue: bytes | str | None = ...,
+    name: str | None = ...,
+) -> list[Tensor]: ...
 def BatchIFFT(
     input: TensorLike,
     name: str | None = ...,
@@ -8482,10 +8515,28 @@ def TruncatedNormal(
     seed2: int | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
+def Unbatch(
+    batched_tensor: TensorLike,
+    batch_index: TensorLike,
+    id: TensorLike,
+    timeout_micros: int,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
+    name: str | None = ...,
+) -> Tensor: ...
 def UnbatchDataset(
     input_dataset: TensorLike,
     output_types: Sequence[DTypeLike],
     output_shapes: Sequence[ShapeLike],
+    name: str | None = ...,
+) -> Tensor: ...
+def UnbatchGrad(
+    original_input: TensorLike,
+    batch_index: TensorLike,
+    grad: TensorLike,
+    id: TensorLike,
+    container: bytes | str | None = ...,
+    shared_name: bytes | str | None = ...,
     name: str | None = ...,
 ) -> Tensor: ...
 class _UnicodeDecode(NamedTuple):

@@ -296,8 +296,8 @@ class Inliner:
             raise errors.InvalidArgumentError(
                 None,
                 self._caller,
-                f"Function {function.name} takes {len(body.parameters)} arguments, but node "
-                f"'{op.name}' gives {len(inputs)}",
+                f"Function {function.name} expects {len(body.parameters)} arguments, but "
+                f"{len(inputs)} are given by node '{op.name}'",
             )
         return (yield self.place(function.name, body, inputs, label))
 

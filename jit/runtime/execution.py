@@ -28,8 +28,8 @@ from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
 from . import driver, relayout
 from .driver import Flow, Program
-from .exclusive import Exclusive
 from .host_call import HostCall
+from .locked_steps import Exclusive
 from .reading import reader_of
 from .relayout import Change
 

@@ -210,9 +210,8 @@ class TensorArraySpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Any]) -> TensorListArray:
         (flow,) = components
-        return TensorListArray(
-            self._dtype, flow, self._element_shape, self._dynamic_size, self._infer_shape
-        )
+        facts = bool(self._dynamic_size), bool(self._infer_shape)
+        return TensorListArray(self._dtype, flow, self._element_shape, *facts)
 
     @staticmethod
     def from_value(value: Any) -> TensorArraySpec:

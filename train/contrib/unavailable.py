@@ -15,7 +15,6 @@ _CLOUD = "services of the cloud"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
 _PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
-_SERVING = "TensorFlow Serving's batching threads"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
@@ -73,7 +72,6 @@ TABLE = {
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
     """,
-    _SERVING: "contrib.batching.batch_function",
     _CPP: """
         contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
         contrib.stat_summarizer.StatSummarizer
