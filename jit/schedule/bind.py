@@ -477,7 +477,7 @@ def bind(
     values = np.array(numbers, np.int64)
     args = template.args.copy()
     args[template.numbers.positions] = values[template.numbers.sources]
-    # (Where sizes are guesses, which a run may find to be others, formulas of them may be negative.)
+    # (Sizes that a run is still to learn are guesses, and what is made of them may be negative.)
     counts = np.maximum(values[template.slot_bytes], 0)
     if like is not None and (counts <= like.room).all():
         offsets, total, room, starts = like.offsets, like.arena_bytes, like.room, like.starts

@@ -176,8 +176,8 @@ def test_sizes_that_outgrow_their_room_in_turns_come_to_rest(
     assert counts[5] == counts[-1]
 
 
-def test_a_fetch_whose_guessed_size_is_negative():
-    """The number behind which a fed tensor is cut is met after the tensor: 13 - 7 rows, then 5 - 7."""
+def test_a_fetch_whose_guessed_size_is_negative() -> None:
+    """Rows behind a number that is met later than their own: 13 - 7, and of the next run 5 - 7."""
     behind = tf.placeholder(tf.int32)
     rows = tf.placeholder(tf.float32, [2, None, 8])
     others = tf.placeholder(tf.float32, [2, None, 8])
