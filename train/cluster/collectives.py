@@ -6,11 +6,14 @@ the others are, and a number that is theirs alone.  From then on they exchange t
 themselves.  Small tensors go from each to each; of large ones each member takes and sends what it
 has to as neighbours of a ring, so that nobody sends more than twice the tensor.  Who is answered
 has the same bits as the others: each element is added up in one order.
+
+Where TensorFlow's tasks are among the members, all speak as those do (shared_collectives.py).
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 import secrets
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -25,11 +28,13 @@ from ...engine.types import dtypes
 from ...io import protos
 from ...ops.collective import MERGES, check_shapes, divided, joined, merged
 from .rendezvous import make_key
+from .shared_collectives import BROADCAST, GATHER, REDUCTION, SharedCollectives, watched
 from .shared_memory import SharedArray, is_worth_it
 from .tensor_messages import received_bytes
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
+    from .buffer_exchange import BufferExchange
     from .worker import Worker
 
 # From so many bytes on, more than two members send along a ring.
@@ -39,6 +44,8 @@ _MASK = (1 << 56) - 1
 _ROUND = 1 << 20
 # So often it is looked whether a member that waits for others is still there, in seconds.
 _LOOK = 1.0
+# How the leader says that all members are of this package, and what their starts were.
+_KEY = re.compile(rb"[0-9a-f]+:[0-9a-f]+(,[0-9a-f]+)*")
 Steps = Generator[Future, Any, np.ndarray]
 # fetch(task, key, step) -> the tensor that another task has under a key.
 Fetch = Callable[[str, str, int], Future]
@@ -46,11 +53,13 @@ Fetch = Callable[[str, str, int], Future]
 
 @dataclass(frozen=True)
 class Member:
-    """One task of a group: its device and the number of its start."""
+    """One device of a group: its task and the number of its start."""
 
     task: str
     device: str
     incarnation: int
+    # Of a task of this package.
+    is_kin: bool = True
 
 
 class Forming:
@@ -60,6 +69,15 @@ class Forming:
         self.members: dict[str, Member] = {}
         self.is_complete = threading.Event()
         self.number = secrets.randbits(56)
+
+    @property
+    def is_kin(self) -> bool:
+        """Whether all members are of this package."""
+        return all(one.is_kin for one in self.members.values())
+
+    def lasts_for(self, member: Member) -> bool:
+        """Whether a member that comes again finds the same group: TensorFlow's tasks come once."""
+        return not self.is_kin and member.device in self.members
 
 
 class Leader:
@@ -76,7 +94,7 @@ class Leader:
         """
         with self._lock:
             found = self._forming.get(group_key)
-            if found is None or found.is_complete.is_set():
+            if found is None or (found.is_complete.is_set() and not found.lasts_for(member)):
                 found = self._forming[group_key] = Forming()
             found.members[member.device] = member
             if len(found.members) == size:
@@ -88,6 +106,19 @@ class Leader:
         with self._lock:
             if group.members.get(member.device) == member and not group.is_complete.is_set():
                 del group.members[member.device]
+
+    def devices(self, group_key: int) -> list[str]:
+        """The devices of a complete group, by rank.
+
+        Raises:
+            FailedPreconditionError: there is none.
+        """
+        found = self._forming.get(group_key)
+        if found is None or not found.is_complete.is_set():
+            raise errors.failed_precondition(
+                f"group {group_key} not found. This normally means the server has restarted"
+            )
+        return sorted(found.members)
 
     def complete(
         self, request: Any, member: Member, is_awaited: Callable[[], bool] = lambda: True
@@ -103,19 +134,22 @@ class Leader:
                 raise errors.cancelled(f"Group {request.group_key} was not completed.")
         members = sorted(found.members.values(), key=lambda one: one.device)
         incarnations = ",".join(f"{one.incarnation:x}" for one in members)
+        key = f"{found.number:x}:{incarnations}" if found.is_kin else ""
         return protos.CompleteGroupResponse(
             group_key=request.group_key,
             group_size=request.group_size,
             device_type=request.device_type,
-            num_tasks=len(members),
+            num_tasks=len({one.task for one in members}),
             device_name=[one.device for one in members],
             task_name=[one.task for one in members],
-            communicator_key=f"{found.number:x}:{incarnations}".encode(),
+            communicator_key=key.encode(),
         )
 
 
-def members_of(response: Any) -> tuple[int, list[Member]]:
-    """The number and members of a group, from a CompleteGroupResponse."""
+def members_of(response: Any) -> tuple[int, list[Member]] | None:
+    """The number and members of a group of this package's tasks, from a CompleteGroupResponse."""
+    if not _KEY.fullmatch(response.communicator_key):
+        return None
     number, _, starts = response.communicator_key.decode().partition(":")
     found = zip(response.task_name, response.device_name, starts.split(","), strict=True)
     return int(number, 16), [Member(task, device, int(start, 16)) for task, device, start in found]
@@ -212,66 +246,99 @@ class Exchange:
 class Collectives:
     """The collectives of a task's graph, for their kernels."""
 
-    def __init__(self, worker: Worker, fetch: Fetch, complete: Callable[[Any], Any]) -> None:
-        """complete(CompleteGroupRequest) -> the response of the leader, which may take long."""
-        self._worker, self._fetch, self._complete = worker, fetch, complete
+    def __init__(self, worker: Worker, fetch: Fetch, shared: SharedCollectives) -> None:
+        """shared: those of groups with tasks of TensorFlow, and how tasks are asked."""
+        self._worker, self._fetch, self._shared = worker, fetch, shared
         self._lock = threading.Lock()
         self._groups: dict[int, Future] = {}
 
-    def _group(self, key: int, size: int) -> Future:
-        """The group of a number."""
+    def _group(self, key: int, size: int, kind: int) -> Future:
+        """The members of a group: a Group, or a list of members where some are TensorFlow's."""
         with self._lock:
             found = self._groups.get(key)
             if found is not None and (not found.is_done or found.error is None):
                 return found
             found = self._groups[key] = Future()
         request = protos.CompleteGroupRequest(
-            group_key=key, group_size=size, device_type="CPU", device_name=[self._worker.device]
+            group_key=key,
+            group_size=size,
+            device_type="CPU",
+            device_name=[self._worker.device],
+            collective_type=kind,
         )
 
         def join(settled: Future) -> None:
             try:
-                number, members = members_of(self._complete(request))
-                settled.settle(Group(self._worker, self._fetch, number, members))
+                response = self._shared.complete(request)
+                known = members_of(response)
+                if known is not None:
+                    settled.settle(Group(self._worker, self._fetch, *known))
+                    return
+                # (TensorFlow's leaders name them as they have come.)
+                devices = sorted(response.device_name)
+                settled.settle([self._worker.member(device) for device in devices])
             except Exception as error:
                 settled.settle(error=error)
 
         threading.Thread(target=join, args=(found,), daemon=True).start()
         return found
 
-    def _run(self, c: KernelContext, work: Callable[[Exchange], Steps]) -> Future:
+    def _run(
+        self,
+        c: KernelContext,
+        kind: int,
+        value: np.ndarray,
+        own: Callable[[Exchange], Steps],
+        shared: Callable[[BufferExchange], Steps],
+        is_source: bool = False,
+    ) -> Future:
+        """own, shared: what is done in a group of this package's tasks, and in another one."""
         key, size = c.attr("group_key"), c.attr("group_size")
-        instance = c.attr("instance_key")
+        instance, step = c.attr("instance_key"), self._shared.step_of_run()
+        asked = self._shared.instance(c, kind, value, is_source)
 
         def steps() -> Steps:
-            group: Group = yield _watched(self._group(key, size))
-            if len(group.members) != size:
+            group = yield watched(self._group(key, size, kind))
+            members = group.members if isinstance(group, Group) else group
+            if len(members) != size:
                 raise errors.invalid(
-                    f"Group {key} has {len(group.members)} members, but {c.name} says {size}"
+                    f"Group {key} has {len(members)} members, but {c.name} says {size}"
                 )
-            return (yield from work(group.begin(instance)))
+            if isinstance(group, Group):
+                return (yield from own(group.begin(instance)))
+            return (yield from shared((yield from self._shared.begin(asked, members, step))))
 
         return AsyncTask(steps())
 
     def reduce(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members as one."""
-        merge, divides = c.attr("merge_op"), c.attr("final_op") == "Div"
-        own = np.array(value)
-        return self._run(c, lambda exchange: exchange.reduced(own, merge, divides))
+        how, given = (c.attr("merge_op"), c.attr("final_op") == "Div"), np.array(value)
+        return self._run(
+            *(c, REDUCTION, given),
+            lambda exchange: exchange.reduced(given, *how),
+            lambda exchange: exchange.reduced(given, *how),
+        )
 
     def gather(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members, one behind the other."""
-        own = np.array(value)
+        given = np.array(value)
 
         def work(exchange: Exchange) -> Steps:
-            return joined((yield from exchange.gathered(own)))
+            return joined((yield from exchange.gathered(given)))
 
-        return self._run(c, work)
+        return self._run(c, GATHER, given, work, lambda exchange: exchange.joined(given))
 
     def broadcast(self, c: KernelContext, value: np.ndarray | None) -> Future:
         """The tensor of the member that has one."""
-        own = None if value is None else np.array(value)
-        return self._run(c, lambda exchange: _handed_on(exchange, own))
+        given = None if value is None else np.array(value)
+        shape, dtype = tuple(c.attr("shape").as_list()), c.attr("T").np_dtype
+        like = np.empty(shape, dtype) if given is None else given
+        return self._run(
+            *(c, BROADCAST, like),
+            lambda exchange: _handed_on(exchange, given),
+            lambda exchange: exchange.handed_on(given, like),
+            is_source=given is not None,
+        )
 
 
 def _handed_on(exchange: Exchange, value: np.ndarray | None) -> Steps:
@@ -285,14 +352,3 @@ def _handed_on(exchange: Exchange, value: np.ndarray | None) -> Steps:
         return np.asarray((yield exchange.receive(sources[0], "value")))
     exchange.send(value, [i for i in ranks if i != exchange.rank], "value")
     return value
-
-
-def _watched(shared: Future) -> Future:
-    """A Future of one's own for one that others wait for, too, and may not be cancelled."""
-    own = Future()
-
-    def settle(settled: Future) -> None:
-        own.settle(settled.result, settled.error)
-
-    shared.watch(settle)
-    return own

@@ -34,11 +34,16 @@ class Host:
     """A task that listens: its worker, its master, and the channels to others."""
 
     def __init__(
-        self, task: str, tasks: Mapping[str, str], address: str, processors: int = 1
+        self,
+        task: str,
+        tasks: Mapping[str, str],
+        address: str,
+        processors: int = 1,
+        leader: str = "",
     ) -> None:
         """tasks: addresses by task; address: where to listen, the port 0 for any that is free.
 
-        processors: how many devices the task has.
+        processors: how many devices the task has; leader: of groups of collectives, if stated.
         """
         self._grpc = rpc.grpc()
         self._channels: dict[str, rpc.Channel] = {}
@@ -52,7 +57,7 @@ class Host:
         peers = self._peers(tasks)
         number = secrets.randbits(63) | 1
         self.worker = Worker(task, number, self.resources, peers, processors)
-        self.worker.leads = leading(tasks)
+        self.worker.leads = leader or leading(tasks)
         self.master = Master(self.worker, list(tasks), peers, self._peers_of)
         self.master_service = MasterService(self.master)
         worker_service = WorkerService(self.worker, self._peers_of)

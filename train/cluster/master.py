@@ -33,7 +33,7 @@ from .staged_run import StagedRun
 from .stages import staged
 from .task_session import TaskSession
 from .trace import Trace
-from .worker import Transfers
+from .worker import Transfers, key_of_collectives
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -420,11 +420,14 @@ class _LocalRun:
         computed = [tensor for tensor in fetches if tensor not in set(feeds)]
         self._places = [None if t in set(feeds) else computed.index(t) for t in fetches]
         self._run = engine.runner(computed, targets, feeds)
+        needed = run_order.needed_operations(computed, list(targets), list(feeds))
+        self._graph_key = key_of_collectives(needed)
 
     def __call__(self, feeds: Mapping[str, Any], step: Step) -> list[Any]:
         run = random.getrandbits(56)
         step.on_cancel(lambda: self._engine.run_futures.cancel_run(run))
-        with self._engine.running(run, step.seconds):
+        key = step.options.experimental.collective_graph_key or self._graph_key
+        with self._engine.running(run, step.seconds, graph_key=key):
             if step.is_traced:
                 given = dict(zip(self._feeds, feeds.values()))
                 trace = Trace(step.options)

@@ -17,6 +17,7 @@ from ...engine.types import dtypes
 from ...io import protos
 from .link_client import PART, Told
 from .rendezvous import of_task
+from .step_sequences import graph_key
 from .tensor_messages import decoded, encoded
 from .trace import Trace
 
@@ -70,19 +71,24 @@ class Registered:
         # The runs of the others' parts, as links are told of them.
         self.told: list[Told] = []
         calls = []
+        # Collectives on several tasks have the run's number in common.
+        is_run_whole = sum(bool(part.collectives) for part in parts) > 1
+        instances = {number for part in parts for number in part.collectives}
         for part in parts:
             if part.task == worker.task:
                 continue
             request = protos.RegisterGraphRequest(
                 session_handle=handle, create_worker_session_called=True
             )
+            if is_run_whole:
+                request.collective_graph_key = graph_key(instances)
             request.graph_def.CopyFrom(part.graph_def)
             request.graph_options.CopyFrom(config.graph_options)
             calls.append((part, peers(part.task).begin("RegisterGraph", request, waits=False)))
         for part in parts:
             if part.task == worker.task:
                 session = worker.session(handle)
-                registered = worker.register(session, part.graph_def, config)
+                registered = worker.register(session, part.graph_def, config, is_run_whole)
                 self.own = part, worker.graph(session, registered)
         for part, call in calls:
             response = peers(part.task).outcome(call)

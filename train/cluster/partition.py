@@ -40,6 +40,8 @@ class Part:
     kinds: list[dtypes.DType] = field(default_factory=list)
     # Whether an operation of it may have to wait for others.
     may_wait: bool = False
+    # The numbers of its collectives.
+    collectives: set[int] = field(default_factory=set)
 
 
 class Partitioner:
@@ -102,6 +104,8 @@ class Partitioner:
             del node.attr["_class"]
         node.device = device
         part.may_wait |= op.definition.control_flow_role == "wait"
+        if "group_key" in op._attrs:
+            part.collectives.add(op._attrs["instance_key"])
         inputs = [self._input(op, tensor, device) for tensor in op._inputs_val]
         controls = [
             self._control(op, other, device)

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine import errors
+from ...engine.session.futures import Future
 from ...io import protos
+from .buffer_exchange import Buffer
 from .link_client import Told
 from .link_server import Answer, LinkCall
 from .master import Master
@@ -224,7 +226,9 @@ class WorkerService:
     def RegisterGraph(self, request: Any, call: Call) -> Any:
         """Takes a part of a graph."""
         config = protos.ConfigProto(graph_options=request.graph_options)
-        handle = self._worker.register(self._session(request), request.graph_def, config)
+        handle = self._worker.register(
+            self._session(request), request.graph_def, config, bool(request.collective_graph_key)
+        )
         return protos.RegisterGraphResponse(graph_handle=handle)
 
     def DeregisterGraph(self, request: Any, call: Call) -> Any:
@@ -323,19 +327,48 @@ class WorkerService:
     def RecvTensor(self, request: Any, call: Call) -> bytes:
         """A tensor of a step, once it is there; the bytes of the response."""
         future = self._worker.receive(request.step_id, request.rendezvous_key)
-        if not future.is_done:
-            ready = threading.Event()
-            future.watch(lambda settled: ready.set())
-            call.on_cancel(future.cancel)
-            ready.wait()
-            if future.error is not None:
-                self._worker.steps.release(request.step_id)
-        value = future.outcome()
+        value = self._awaited(future, call, request.step_id)
         if not isinstance(value, SharedArray):
             return value  # type: ignore[no-any-return]
         # It is mapped after the response has come, and before the step ends.
         self._worker.steps.find(request.step_id).kept.append(value)
         return value.response(request)
+
+    def RecvBuf(self, request: Any, call: Call) -> bytes:
+        """A piece of a tensor in a collective, once it is there; the bytes of the response."""
+        future = self._worker.receive_buffer(request)
+        buffer: Buffer = self._awaited(future, call, request.step_id)
+        return buffer.response()
+
+    def _awaited(self, future: Future, call: Call, step: int | None = None) -> Any:
+        """What a Future gives, if the client waits for so long.
+
+        step: where it was looked for.
+        """
+        if not future.is_done:
+            ready = threading.Event()
+            future.watch(lambda settled: ready.set())
+            call.on_cancel(future.cancel)
+            ready.wait()
+            if future.error is not None and step is not None:
+                self._worker.steps.release(step)
+        return future.outcome()
+
+    def CompleteInstance(self, request: Any, call: Call) -> Any:
+        """Waits until the members of a broadcast have come; which of them is the source."""
+        devices = self._worker.leader.devices(request.group_key)
+        source = self._awaited(self._worker.instances.join(request, devices), call)
+        return protos.CompleteInstanceResponse(
+            instance_key=request.instance_key, source_rank=source
+        )
+
+    def GetStepSequence(self, request: Any, call: Call) -> Any:
+        """The next steps that members of collectives have in common."""
+        response = protos.GetStepSequenceResponse()
+        for key in request.graph_key:
+            step = self._worker.sequences.begin(key)
+            response.step_sequence.add(graph_key=key, next_step_id=step)
+        return response
 
     def Logging(self, request: Any, call: Call) -> Any:
         """Calls are not logged here: there are none to tell of."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from ...engine import errors
 from ...engine.session.futures import FutureSet, SessionFutures
 from ...engine.session.session import BaseSession
 from ...engine.session.state import Resources
@@ -27,6 +28,8 @@ class _Current(threading.local):
     run: Any = None
     # Where the tensors of its step meet who waits for them.
     rendezvous: Any = None
+    # What graphs with the same collectives have in common.
+    graph_key: int = 0
 
 
 class RunFutures(SessionFutures):
@@ -89,13 +92,24 @@ class TaskSession(BaseSession):
         return self._given, None
 
     @contextmanager
-    def running(self, run: Any, seconds: float | None, rendezvous: Any = None) -> Iterator[None]:
-        """A context of one run: by what it may be cancelled, and how long it may take."""
+    def running(
+        self, run: Any, seconds: float | None, rendezvous: Any = None, graph_key: int = 0
+    ) -> Iterator[None]:
+        """A context of one run: by what it may be cancelled, and how long it may take.
+
+        graph_key: of the collectives in it, if any.
+        """
         before, self.current.run = self.current.run, run
-        self.current.rendezvous = rendezvous
+        self.current.rendezvous, self.current.graph_key = rendezvous, graph_key
+        failure: errors.OpError | None = None
         try:
             with self._limited(seconds) if seconds else nullcontext():
                 yield
+        except errors.OpError as error:
+            failure = error
+            raise
         finally:
             self.current.run = before
             self.run_futures.forget(run)
+            if graph_key:
+                self.transfers.shared.end(run, failure)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,9 @@ from . import rpc
 from .collectives import Collectives, Leader, Member
 from .part_program import RECEIVES, SENDS, crosses_within
 from .rendezvous import OUTSIDE, Rendezvous, Steps, attributes, key_of, of_task, task_of
+from .shared_collectives import Instances, SharedCollectives
 from .shared_memory import SharedArray, ask, is_worth_it, mapped
+from .step_sequences import StepSequences, graph_key
 from .task_session import TaskSession
 from .tensor_messages import received, received_bytes
 from .trace import Trace
@@ -59,20 +61,11 @@ class Transfers:
     def __init__(self, worker: Worker, session: TaskSession, peers: Any) -> None:
         self._worker, self._session, self._peers = worker, session, peers
         self._keys: dict[Operation, tuple[str, str]] = {}
-        self.collectives = Collectives(worker, self._fetch, self._complete)
+        self.shared = SharedCollectives(worker, session, peers)
+        self.collectives = Collectives(worker, self._fetch, self.shared)
 
     def _fetch(self, task: str, key: str, step: int) -> Future:
         return _remote(self._peers(task), task, key, step, self._worker.steps.find(step))
-
-    def _complete(self, request: Any) -> Any:
-        """Has the leader of groups complete one."""
-        worker = self._worker
-        if worker.leads == worker.task:
-            return worker.leader.complete(request, worker.member(worker.device))
-        try:
-            return self._peers(worker.leads).call("CompleteGroup", request)
-        except errors.OpError as error:
-            raise of_task(error, worker.leads) from None
 
     def _key(self, op: Operation, device: str, turn: str) -> tuple[str, str]:
         """The key of an operation's tensor, and the task of the device at the other end."""
@@ -144,16 +137,32 @@ def _taken(response: bytes) -> np.ndarray | Dead:
     return DEAD if found is None else found
 
 
+def key_of_collectives(operations: Iterable[Operation]) -> int:
+    """The key that graphs with the same collectives have; 0 where there are none."""
+    collectives = (op._attrs for op in operations if "group_key" in op._attrs)
+    return graph_key(attrs["instance_key"] for attrs in collectives)
+
+
 class RegisteredGraph:
     """A part of a graph: what runs it, its feeds and fetches by their keys."""
 
-    def __init__(self, worker: Worker, session: WorkerSession, graph_def: Any, config: Any) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        session: WorkerSession,
+        graph_def: Any,
+        config: Any,
+        is_run_whole: bool = False,
+    ) -> None:
+        """is_run_whole: whether its master runs all members of its collectives."""
         self.task, self.graph = worker.task, RuntimeGraph()
         extend_graph(self.graph, graph_def)
         self.session = TaskSession(
             self.graph, worker.task, session.resources, session.states, config
         )
         self.session.transfers = Transfers(worker, self.session, session.peers)
+        self.session.transfers.shared.is_run_whole = is_run_whole
+        self.graph_key = key_of_collectives(self.graph.get_operations())
         self.feeds: dict[str, Tensor] = {}
         self.fetches: dict[str, Tensor] = {}
         sinks = []
@@ -190,7 +199,7 @@ class RegisteredGraph:
             raise errors.unimplemented(
                 f"Runs in parts across tasks do not run here: {missing[0]} was not fed."
             )
-        with self.session.running(step, seconds, rendezvous):
+        with self.session.running(step, seconds, rendezvous, self.graph_key):
             if trace is None:
                 results = self.run([given[key] for key in self.feeds])
             else:
@@ -231,6 +240,7 @@ class Worker:
         self._kin: set[str] = set()
         # Groups of collectives: who leads them, and what it needs to.
         self.leader, self.leads = Leader(), task
+        self.instances, self.sequences = Instances(), StepSequences()
         self._exchanges: set[int] = set()
 
     def known_as(self, task: str, peers: Callable[[str], Any]) -> Worker:
@@ -251,7 +261,8 @@ class Worker:
         status = self._shared.peers(task).call("GetStatus", protos.GetStatusRequest())
         for one in status.device_attributes:
             if one.name == device:
-                return Member(task, device, one.incarnation)
+                is_kin = one.physical_device_desc == _KIN
+                return Member(task, device, one.incarnation, is_kin)
         raise errors.internal(f"There is no device {device}.")
 
     def devices(self) -> list[Any]:
@@ -308,9 +319,18 @@ class Worker:
         for graph in list(session.graphs.values()) if session else ():
             graph.session.cancel()
 
-    def register(self, session: WorkerSession, graph_def: Any, config: Any = None) -> str:
-        """Takes a part of a graph; the handle by which it is run."""
-        graph = RegisteredGraph(session.owner, session, graph_def, config)
+    def register(
+        self,
+        session: WorkerSession,
+        graph_def: Any,
+        config: Any = None,
+        is_run_whole: bool = False,
+    ) -> str:
+        """Takes a part of a graph; the handle by which it is run.
+
+        is_run_whole: whether the master runs all members of its collectives.
+        """
+        graph = RegisteredGraph(session.owner, session, graph_def, config, is_run_whole)
         handle = f"{next(self._numbers):016x}"
         session.graphs[handle] = graph
         return handle
@@ -377,12 +397,22 @@ class Worker:
         if task_of(source) not in self.names:
             raise errors.internal(f"{key} is not a tensor of {self.task}")
         if int(incarnation, 16) != self.incarnation:
-            raise errors.aborted(
-                f"RecvTensor expects a different device incarnation: {int(incarnation, 16)} vs. "
-                f"{self.incarnation}. Your worker job was probably restarted. Check your worker "
-                "job for the reason why it was restarted."
-            )
+            raise errors.aborted(self._restarted("RecvTensor", int(incarnation, 16)))
         return self.steps.find(step).receive(key)
+
+    def receive_buffer(self, request: Any) -> Future:
+        """The Buffer that a RecvBufRequest asks for, once it is there."""
+        if request.src_incarnation != self.incarnation:
+            text = self._restarted("RecvBuf", request.src_incarnation)
+            raise errors.failed_precondition(text)
+        return self.steps.find(request.step_id).receive(request.buf_rendezvous_key)
+
+    def _restarted(self, call: str, expected: int) -> str:
+        return (
+            f"{call} expects a different device incarnation: {expected} vs. {self.incarnation}. "
+            "Your worker job was probably restarted. Check your worker job for the reason why it "
+            "was restarted."
+        )
 
     def clear(self, containers: Sequence[str]) -> None:
         """Clears containers of the task's state."""

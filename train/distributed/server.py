@@ -121,8 +121,10 @@ class Server:
                 f"Task {self._server_def.task_index} is not defined in job "
                 f'"{self._server_def.job_name}"'
             )
-        processors = self._server_def.default_session_config.device_count.get("CPU", 1)
-        self._host = Host(task, tasks, _listening(tasks[task]), max(processors, 1))
+        given = self._server_def.default_session_config
+        processors = max(given.device_count.get("CPU", 1), 1)
+        leader = given.experimental.collective_group_leader
+        self._host = Host(task, tasks, _listening(tasks[task]), processors, leader)
         # Before the interpreter is taken apart, where this lives until then.
         weakref.finalize(self, self._host.stop)
         self._is_alone = len(tasks) == 1

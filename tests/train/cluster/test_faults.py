@@ -221,13 +221,14 @@ def test_messages_that_are_cut_harm_nobody_else(running: Cluster) -> None:
 
 
 TRAIN = """
-import sys
+import os
+import time
 import tensorflow as tf
 
 tf.flags.DEFINE_string("job_name", "", "")
 tf.flags.DEFINE_string("folder", "", "")
 tf.flags.DEFINE_integer("task_index", 0, "")
-tf.flags.DEFINE_integer("steps", 0, "")
+tf.flags.DEFINE_string("over", "", "a file that says at which step training ends")
 tf.flags.DEFINE_list("ps_hosts", [], "")
 tf.flags.DEFINE_list("worker_hosts", [], "")
 FLAGS = tf.flags.FLAGS
@@ -251,12 +252,15 @@ def main(_):
     with tf.train.MonitoredTrainingSession(
             master=server.target, is_chief=FLAGS.task_index == 0,
             checkpoint_dir=FLAGS.folder, save_checkpoint_steps=20, save_summaries_steps=None,
-            config=tf.ConfigProto(device_filters=filters),
-            hooks=[tf.train.StopAtStepHook(last_step=FLAGS.steps)]) as sess:
-        while not sess.should_stop():
+            config=tf.ConfigProto(device_filters=filters)) as sess:
+        now, last = 0, float("inf")
+        while now < last and not sess.should_stop():
             now, value = sess.run([step, x, train])[:2]
             print("step", now, flush=True)
-            import time; time.sleep(0.01)
+            time.sleep(0.01)
+            if os.path.exists(FLAGS.over):
+                with open(FLAGS.over) as file:
+                    last = int(file.read())
     print("trained to %.2f" % value, flush=True)
 
 
@@ -267,9 +271,9 @@ tf.app.run(main)
 class _Killing(launch.LocalEngine):
     """Kills a task, again and again, whenever the training has gone on for a while."""
 
-    def __init__(self, job: str, index: int, at: Sequence[int]) -> None:
-        """at: the steps at which it does."""
-        self._victim, self._at = launch.Task(job, index), list(at)
+    def __init__(self, job: str, index: int, at: Sequence[int], over: Path) -> None:
+        """at: the steps at which it does; over: where it says afterwards when training ends."""
+        self._victim, self._at, self._over = launch.Task(job, index), list(at), over
         self.started: dict[launch.Task, Any] = {}
 
     def start(
@@ -284,6 +288,11 @@ class _Killing(launch.LocalEngine):
             if tells and self._at and int(step) >= self._at[0] and victim.poll() is None:
                 del self._at[0]
                 victim._signal(signal.SIGKILL)
+                if not self._at:
+                    # (However long tasks take to come back, and however far others are by then.)
+                    made = self._over.with_suffix(".new")
+                    made.write_text(str(int(step) + 200))
+                    made.rename(self._over)
 
         self.started[task] = super().start(task, arguments, variables, told)
         return self.started[task]
@@ -302,8 +311,9 @@ def test_training_goes_on_from_the_checkpoint(
     lines: list[str] = []
     # Some way apart, as a chief that comes back restores the last checkpoint.
     at = [60 + 60 * i for i in range(rounds)]
-    arguments = [f"--folder={tmp_path / 'model'}", f"--steps={at[-1] + 200}"]
-    engine = _Killing(job, index, at)
+    over = tmp_path / "over"
+    arguments = [f"--folder={tmp_path / 'model'}", f"--over={over}"]
+    engine = _Killing(job, index, at, over)
     code = launch.launch(
         engine,
         launch.tasks_of(1, 2),
