@@ -51,7 +51,7 @@ def _kernel(method: str, dtype: str) -> LibraryKernel:
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """Both methods, for samples of these dtypes."""
+    """Both methods, for samples of these dtypes, and numbers of events as integers."""
     for method in _METHODS:
-        for dtype in dtypes:
+        for dtype in (d for d in _DTYPES[method] if d in dtypes or d.startswith("int")):
             yield _kernel(method, dtype).over(["float64", dtype])

@@ -67,7 +67,19 @@ def randoms(dtype: str) -> Run:
         tf.random_uniform([7], 0, 9, tf.int32, seed=1),
         tf.random_uniform([7], 0, 9, tf.int64, seed=1),
     ]
+    rates = tf.Variable(numbers(4, dtype=dtype) ** 2)
+    gamma = tf.random_gamma([3], rates, dtype=dtype, seed=1)
+    found += [gamma, *tf.gradients(gamma, rates)]
+    for kind in (dtype, "int32", "int64"):
+        found.append(tf.random_poisson(rates, [3], tf.as_dtype(kind), seed=1))
     return found, {}
+
+
+def special(dtype: str) -> Run:
+    a, b, x = (tf.Variable(numbers(n, dtype=dtype) ** 2) for n in (4, 4, 4))
+    lower = tf.igamma(a, x)
+    found = [lower, tf.igammac(a, x), tf.zeta(x, b), tf.polygamma(a, x), tf.betainc(a, b, x)]
+    return [*found, *tf.gradients(lower, a)], {}
 
 
 def rows(dtype: str) -> Run:
@@ -312,6 +324,7 @@ FAMILIES: tuple[Callable[[str], Run], ...] = (
     growing,
     sparse_tensors,
     ragged_tensors,
+    special,
     *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays, boxes),
 )
 
@@ -416,9 +429,15 @@ def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatc
     data, ids = tf.placeholder(dtype, [None, 3]), tf.placeholder(tf.int64, [None])
     names = "sum", "mean", "prod", "max", "min"
     fetches = [getattr(tf, f"segment_{name}")(data, ids) for name in names]
+    kind = {"float32": tf.int32, "float64": tf.int64}[dtype]
+    one, other = (tf.sparse_placeholder(kind, [None, None]) for _ in range(2))
+    fetches.append(tf.edit_distance(one, other))
+    labels = tf.SparseTensorValue([[0, 0], [1, 0]], [5, 6], [2, 1])
     with tf.Session() as session:
-        session.run(fetches, {data: np.ones((3, 3), dtype), ids: [0, 0, 2]})
-    assert {kernel.name for kernel in asked} >= {"segments_add", "segments_fmax"}
+        feeds = {data: np.ones((3, 3), dtype), ids: [0, 0, 2], one: labels, other: labels}
+        session.run(fetches, feeds)
+    wanted = {"segments_add", "segments_fmax", "edit_distances"}
+    assert {kernel.name for kernel in asked} >= wanted
     assert not {kernel.name for kernel in asked - recorder.closed}
     recorder.asked |= asked
 
