@@ -9,6 +9,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
 
 
@@ -17,3 +18,10 @@ def _fresh_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(interpreter, "verify", True)
     with settings.override(jit="never"), tf.Graph().as_default():
         yield
+
+
+@pytest.fixture
+def own_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ops that the test defines are gone after it; those of families that it loads are not."""
+    list(registry.definitions())
+    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -12,13 +10,7 @@ import numbaflow as tf
 from numbaflow.engine.graph import constants, registry
 from numbaflow.engine.graph.build import OpFunction, apply_op, build_op, define
 
-pytestmark = pytest.mark.pure
-
-
-@pytest.fixture(autouse=True)
-def _own_ops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
-    yield
+pytestmark = [pytest.mark.pure, pytest.mark.usefixtures("own_ops")]
 
 
 @pytest.mark.parametrize("role", ["transfer", "control_flow_role"])

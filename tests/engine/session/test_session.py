@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.engine.graph import registry
 from numbaflow.engine.graph.build import define
 from numbaflow.engine.session import fetches
 
@@ -198,14 +197,14 @@ def test_stateful_operations_run_in_order_of_creation() -> None:
         assert session.run(v) == 12.0
 
 
-def test_only_what_is_needed_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("own_ops")
+def test_only_what_is_needed_runs() -> None:
     ran: list[int] = []
 
     def kernel(c: object) -> np.ndarray:
         ran.append(1)
         return np.float32(0)
 
-    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
     noisy = define("NoisyForTest", "-> y: float32", kernel=kernel, stateful=True)()
     x = tf.placeholder_with_default(1.0, []) + 1.0
     y = noisy + x
@@ -300,8 +299,8 @@ def test_list_devices() -> None:
     assert device.name.endswith("/device:CPU:0") and device.device_type == "CPU"
 
 
-def test_deadlines_reach_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_TABLE", dict(registry._TABLE))
+@pytest.mark.usefixtures("own_ops")
+def test_deadlines_reach_the_kernels() -> None:
     limited = define(
         "LimitedForTest",
         "-> y: bool",
