@@ -13,6 +13,7 @@ from ...engine.graph.collections import GraphKeys, add_to_collection
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import device, get_default_graph, init_scope, name_scope
 from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.trackable import Trackable
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..array.constant import is_constant
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
 
 
-class LookupInterface:
+class LookupInterface(Trackable):
     """What all tables share: the types of keys and values, and the handle."""
 
     _resource_handle: Any = None

@@ -324,3 +324,25 @@ def test_templates_depend_on_their_variables() -> None:
     template()
     assert names(template) == ["own", "inner"]
     assert names(inner) == ["part/of"]
+
+
+@pytest.mark.parametrize("kind", ["hash", "dense"])
+def test_tables_are_objects_of_checkpoints(tmp_path: Path, session: Any, kind: str) -> None:
+    def made(**entries: int) -> Any:
+        if kind == "hash":
+            table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)
+        else:
+            table = tf.contrib.lookup.MutableDenseHashTable(
+                tf.string, tf.int64, -1, empty_key="", deleted_key="deleted"
+            )
+        session.run(table.insert(list(entries), tf.constant(list(entries.values()), tf.int64)))
+        return table
+
+    fixed = tf.contrib.lookup.HashTable(tf.contrib.lookup.KeyValueTensorInitializer(["a"], [1]), 0)
+    path = saved(session, tmp_path, table=made(a=1, b=2), fixed=fixed)
+    names = {name for name, _ in tf.train.list_variables(path)}
+    assert {"table/.ATTRIBUTES/table-keys", "table/.ATTRIBUTES/table-values"} <= names
+    other = made(b=7, c=3)
+    root = tf.train.Checkpoint(table=other, fixed=fixed)
+    root.restore(path).assert_consumed().run_restore_ops(session)
+    assert session.run(other.lookup(tf.constant(["a", "b", "c"]))).tolist() == [1, 2, -1]
