@@ -118,6 +118,11 @@ def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
     return {"shapes": [output.get_shape() for output in op.outputs]}
 
 
+def _set_call_cpp_shape_fn(call_cpp_shape_fn: object) -> None:
+    """Where TensorFlow was told what finds shapes, which definitions of ops do here."""
+    del call_cpp_shape_fn
+
+
 class RegisterShape:
     """A decorator that once told the shapes of an op; definitions of ops do."""
 

@@ -48,6 +48,7 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
         (
             "from tensorflow.python.framework import ops",
             "assert ops.RegisterShape('NoSuchOp')(None) is None",
+            "assert ops._set_call_cpp_shape_fn(common_shapes.call_cpp_shape_fn) is None",
         ),
         (
             "from tensorflow.python import tf2",

@@ -319,9 +319,9 @@ class FinalOpsHook(SessionRunHook):
             self._final_ops_values = session.run(self._final_ops, feed_dict=feed)
         except (errors.OutOfRangeError, StopIteration):
             log.warning(
-                "FinalOpsHook: what runs at the end took more input, and there is none left. It must "
-                "have no dependency back to some input source: of a metric fetch the value, not the "
-                "update."
+                "FinalOpsHook: what runs at the end took more input, and there is none left. It "
+                "must have no dependency back to some input source: of a metric fetch the value, "
+                "not the update."
             )
             raise
 
