@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def build_tensor_info(tensor: Any) -> Any:
     """The TensorInfo of a tensor: its name, dtype and static shape (`tf.saved_model.utils`).
 
-    A SparseTensor is told by the names of its three tensors, an IndexedSlices by its type and the
-    TensorInfos of its parts.
+    A SparseTensor is told by the names of its three tensors, other values of several tensors
+    (IndexedSlices, a RaggedTensor) by their type and the TensorInfos of their parts.
     """
-    if isinstance(tensor, IndexedSlices):
+    if isinstance(tensor, IndexedSlices) or hasattr(tensor, "_type_spec"):
         return _of_composite(tensor)
     info = protos.TensorInfo(
         dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum,

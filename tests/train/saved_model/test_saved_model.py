@@ -245,12 +245,14 @@ def test_signatures_are_checked(tmp_path: Path) -> None:
         load_op_from_signature_def(build(outputs={"op": tf.TensorInfo(name="none")}), "op")
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "slices"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "slices", "ragged"])
 def test_tensor_infos_name_what_they_were_made_of(kind: str) -> None:
     if kind == "sparse":
         tensor = tf.sparse_placeholder(tf.float32)
     elif kind == "slices":
         tensor = tf.IndexedSlices(numbers(), tf.constant([0]), tf.constant([3]))
+    elif kind == "ragged":
+        tensor = tf.RaggedTensor.from_row_lengths(numbers(), [1, 2])
     else:
         tensor = numbers()
     info = tf.saved_model.build_tensor_info(tensor)
@@ -258,6 +260,9 @@ def test_tensor_infos_name_what_they_were_made_of(kind: str) -> None:
     assert type(found) is type(tensor)
     if kind == "dense":
         assert found is tensor
+    elif kind == "ragged":
+        assert found.values is tensor.values
+        assert found.row_splits is tensor.row_splits
     else:
         assert found.values is tensor.values
         assert found.indices is tensor.indices
