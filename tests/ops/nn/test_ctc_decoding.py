@@ -111,7 +111,7 @@ def test_errors_of_labels_and_their_loss_are_one_plan() -> None:
     lengths = tf.fill([2], 5)
     (labels,), _ = tf.nn.ctc_greedy_decoder(scores, lengths)
     rate = tf.reduce_mean(tf.edit_distance(tf.cast(labels, tf.int32), right))
-    weight = tf.get_variable("weight", [4], initializer=tf.ones_initializer())
+    weight = tf.Variable(tf.ones([4]))
     loss = tf.reduce_mean(tf.nn.ctc_loss(right, scores * weight, lengths))
     fetches = [loss, rate, tf.train.GradientDescentOptimizer(0.1).minimize(loss)]
     feeds = {scores: np.random.default_rng(2).normal(size=(5, 2, 4))}
