@@ -66,7 +66,7 @@ def test_whole_rows_that_are_hard_to_sort(kind):
 def test_a_count_that_the_program_computes_is_learnt_on_the_way():
     """Hard examples: three times as many as there are positive ones; once there are none."""
     x, flags = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [None])
-    weight = tf.get_variable("weight", initializer=2.0)
+    weight = tf.Variable(2.0)
     losses = tf.square(x) * weight
     some, others = tf.boolean_mask(losses, flags), tf.boolean_mask(losses, ~flags)
     hard, _ = tf.nn.top_k(others, tf.minimum(3 * tf.size(some), tf.size(others)))
