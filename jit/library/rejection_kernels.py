@@ -30,7 +30,7 @@ SAMPLE: Callable[..., Scalar] = GIVEN
 KIND: str = GIVEN  # of the samples: float32, float64, or an integer
 
 BLOCKS = uint64(256)
-MOST_TURNS = 10000  # parameters that are no numbers accept nothing
+MOST_TURNS = 10000  # parameters that are too large may accept nothing
 
 
 @helper
@@ -64,7 +64,8 @@ def gamma(alpha: Scalar, key: Scalar, low: Scalar, high: Scalar, at: Scalar) -> 
         normal_left -= 1
         x = x1 if normal_left == 1 else x0
         v = 1.0 + c * x
-        if v > 0.0:
+        # (What is no number goes on: of an alpha that is none, all samples are none.)
+        if v > 0.0 or v != v:
             v = v * v * v
             if uniform_left == 0:
                 u0, u1 = uniforms(key, low, high, at)
@@ -115,7 +116,8 @@ def poisson(rate: Scalar, key: Scalar, low: Scalar, high: Scalar, at: Scalar) ->
         u, v = u1 - 0.5, u0
         shifted = 0.5 - abs(u)
         drawn = (2.0 * a / shifted + b) * u + rate + 0.43
-        k = float64(int64(drawn))
+        # (What no integer holds is whole.)
+        k = float64(int64(drawn)) if abs(drawn) < 4e18 else drawn
         k = k - 1.0 if k > drawn else k
         if shifted >= 0.07 and v <= squeeze:
             count, is_open = k, False

@@ -35,6 +35,7 @@ EPSILON = 2.0**-53
 PI = 3.141592653589793
 HALF_LOG_TWO_PI = 0.9189385332046727
 MOST_TERMS = 100000
+NORMAL = 1e6  # from here on slopes are those of a distribution that is nearly normal
 # B(2n) / (2n (2n - 1)) of Stirling's series, B(2n) / 2n of Digamma's, B(2n) / (2n)! of Zeta's.
 S1, S2, S3, S4, S5, S6, S7 = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156
 D1, D2, D3, D4, D5, D6, D7 = 1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12
@@ -203,11 +204,23 @@ def lower_slope(a: Scalar, x: Scalar) -> Scalar:
 
 
 @helper
+def normal_slope(a: Scalar, x: Scalar) -> Scalar:
+    """The same for a so large that cube roots of samples are normal, after Wilson and Hilferty.
+
+    Where P is neither 0 nor 1.  Fractions and series have too many terms there.
+    """
+    root = exp(log(x / a) / 3.0)
+    return -root * root * (1.5 - 0.5 * root + 1.0 / (6.0 * a)) / x
+
+
+@helper
 def relative_slope(a: Scalar, x: Scalar) -> Scalar:
     """The derivative of P(a, x) by a, without the factor x**a exp(-x) / gamma(a)."""
     if not (a > 0.0 and x > 0.0 and a <= HUGE and x <= HUGE):
         is_end = a > 0.0 and a <= HUGE and (x == 0.0 or x > HUGE)
         return float64(0.0) if is_end else not_a_number()
+    if a > NORMAL:
+        return normal_slope(a, x)
     return -upper_slope(a, x) if x > a + 2.0 * sqrt(a) + 2.0 else lower_slope(a, x)
 
 

@@ -67,8 +67,9 @@ def gamma(lanes: Lanes, alpha: np.ndarray) -> np.ndarray:
         while rows.size:
             x = lanes.normal(rows)
             v = 1 + c[rows] * x
-            ahead = rows[v > 0]
-            x, v = x[v > 0], v[v > 0]
+            # (What is no number goes ahead: of an alpha that is none, all samples are none.)
+            goes_on = ~(v <= 0)
+            ahead, x, v = rows[goes_on], x[goes_on], v[goes_on]
             v = v * v * v
             u = lanes.uniform(ahead)
             limit = 0.5 * x * x + d[ahead] * (1 - v + np.log(v))

@@ -53,3 +53,17 @@ def test_parameters_that_are_no_numbers_end() -> None:
         draws = tf.random_poisson([np.nan, -1.0, 1.0], [5], seed=1)
         found = [session.run(draws) for _ in range(2)][1]
     assert (found[:, :2] == 0).all() and (found[:, 2] >= 0).all()
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_alphas_and_rates_beyond_all_numbers_end(mode: str) -> None:
+    large = [1e38, 1e300, np.inf]
+    with settings.override(jit=mode), tf.Session() as session:
+        raw = tf.raw_ops.RandomGamma(
+            shape=[3], alpha=tf.constant([np.nan, -1.0, 1e300], tf.float64), seed=1
+        )
+        rates = tf.constant(large, tf.float64)
+        counts = tf.random_poisson(rates, [4], dtype=tf.float64, seed=1)
+        gammas, counted = [session.run([raw, counts]) for _ in range(2)][1]
+    assert np.isnan(gammas[:, :2]).all() and (gammas[:, 2] > 0.9e300).all()
+    np.testing.assert_allclose(counted[:, :2], np.broadcast_to(large[:2], (4, 2)))

@@ -101,6 +101,22 @@ def test_slopes_of_the_incomplete_gamma_function() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-100)
 
 
+def test_slopes_of_large_gamma_distributions() -> None:
+    """Differences of the series in 50 digits (mpmath), on both sides of where the way changes."""
+    a = np.array([9e5, 9e5, 1.1e6, 1.1e6, 1e7, 1e7])
+    x = a + [0, 5, 0.5, -4, 0, 2] * np.sqrt(a)
+    expected = [-4.20522125940593531e-4, -1.6329211922891844e-9, -3.35614482169384795e-4]
+    expected += [-1.25264572175284454e-7, -1.26156627152313228e-4, -1.70824383275247855e-5]
+    fed = tf.placeholder(tf.float64, [None]), tf.placeholder(tf.float64, [None])
+    (found,) = tf.gradients(tf.igamma(*fed), fed[0])
+    with settings.override(jit="always"), tf.Session() as session:
+        got = [session.run(found, dict(zip(fed, (a, x)))) for _ in range(2)][1]
+        np.testing.assert_allclose(got, expected, rtol=2e-9)
+        # So large that series and fractions would have more terms than anybody waits for.
+        far = session.run(found, {fed[0]: [1e38, 1e300, 1e20], fed[1]: [1e38, 1e300, 1.0]})
+    np.testing.assert_allclose(far, -0.3989422804 * np.array([1e-19, 1e-150, 0.0]), rtol=1e-6)
+
+
 def test_shapes_broadcast_and_those_of_betainc_do_not() -> None:
     a, x = tf.placeholder(tf.float64, [None, 1]), tf.placeholder(tf.float64, [None])
     rows, columns = np.array([[0.5], [2.0]]), np.array([0.1, 1.0, 9.0])
