@@ -32,8 +32,12 @@ _NAMED = frozenset(
     "LOAD_GLOBAL LOAD_NAME LOAD_FAST LOAD_DEREF LOAD_CLOSURE LOAD_FAST_BORROW".split()
 )
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
-# What runs a function of the graph: its ops have definitions that state what they touch.
-_FUNCTION = (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun")
+# What runs a function of the graph, whose ops have definitions that state what they touch; and what
+# shares machine code among threads, which is made of kernels that know arrays alone.
+_UNFOLLOWED = (
+    (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun"),
+    (f"{PACKAGE}.jit.runtime.driver", "Program"),
+)
 
 
 class Reach:
@@ -78,7 +82,7 @@ class Reach:
             self._visit(thing, way)
 
     def _class(self, kind: type, way: str) -> None:
-        if (kind.__module__, kind.__name__) == _FUNCTION:
+        if (kind.__module__, kind.__name__) in _UNFOLLOWED:
             return
         if kind.__name__ == "FunctionRegistry":
             self.found.setdefault("python", way)
