@@ -43,7 +43,6 @@ REASONS = {
         "GetSessionHandleV2 "
         "DatasetFromGraph StatsAggregatorSetSummaryWriter StatsAggregatorHandleV2"
     ),
-    "servers that answer single requests in batches": "Batch BatchFunction Unbatch UnbatchGrad",
     "databases": "CreateSummaryDbWriter",
 }
 

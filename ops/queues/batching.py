@@ -287,7 +287,8 @@ define(
     "in_tensors: T -> batched_tensors: T, batch_index: int64, id: int64",
     "num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; "
     "batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; "
-    "container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type)",
+    "container: string = ''; shared_name: string = ''; batching_queue: string = ''; "
+    "T: list(type) >= 1",
     shape=_batch_shapes,
     kernel=_batch,
     gradient=_batch_gradient,
@@ -330,7 +331,7 @@ define(
     "f: func; num_batch_threads: int; max_batch_size: int; batch_timeout_micros: int; "
     "max_enqueued_batches: int = 10; allowed_batch_sizes: list(int) = []; "
     "container: string = ''; shared_name: string = ''; batching_queue: string = ''; "
-    "Tin: list(type); Tcaptured: list(type) >= 0; Tout: list(type)",
+    "Tin: list(type) >= 1; Tcaptured: list(type) >= 0; Tout: list(type) >= 1",
     shape=lambda c: [unknown_shape() for _ in c.attr("Tout")],
     expand=_batch_function,
     gradient=NoGradient("a function of batches is not differentiable", silent=False),

@@ -46,7 +46,7 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
             "model_analyzer.profile(options=option_builder.ProfileOptionBuilder.float_operation())",
         ),
         (
-            "from tensorflow.python.framework import ops",
+            "from tensorflow.python.framework import common_shapes, ops",
             "assert ops.RegisterShape('NoSuchOp')(None) is None",
             "assert ops._set_call_cpp_shape_fn(common_shapes.call_cpp_shape_fn) is None",
         ),

@@ -154,6 +154,7 @@ OTHER_SIGNATURES = {
         ["MaxPool", "MaxPoolV2", "MaxPool3D", "MaxPool3DGrad"],
         "more types; no layout of quantized images for GPUs",
     ),
+    "BatchFunction": "TensorFlow 2's priorities and ways to split large batches too",
     "ImageProjectiveTransformV2": "TensorFlow 2's ways to fill what lies outside too",
 }
 
