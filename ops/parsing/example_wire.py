@@ -21,8 +21,8 @@ from ...engine.types.dtypes import DType
 
 # Fields whose places are remembered from one Example to the next.
 _PLACES = 256
-# Bytes of Examples that are worth another thread's while.
-_PART = 64 * 1024
+# Bytes of Examples that are worth another thread's while: a millisecond's work.
+_PART = 1 << 20
 
 
 class Unusual(Exception):

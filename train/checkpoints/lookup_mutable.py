@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
@@ -55,9 +54,6 @@ class _Mutable(LookupInterface):
     @property
     def name(self) -> Any:
         return self._table_name
-
-    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
-        return {"table": partial(_Saveable, self)}
 
     @property
     def _shares_node_name(self) -> bool:
