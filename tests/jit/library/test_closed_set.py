@@ -25,7 +25,7 @@ from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.library.library_kernel import LibraryKernel
-from numbaflow.jit.runtime import driver, warming
+from numbaflow.jit.runtime import calling, driver, warming
 
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
@@ -453,6 +453,7 @@ def test_records_and_features(
         asked.update(kernel for kernel, _ in wanted if isinstance(kernel, LibraryKernel))
         return COMPILE(wanted)
 
+    monkeypatch.setattr(calling, "_CALLED", {})  # by other tests
     monkeypatch.setattr(compiler, "compile_kernels", note)
     example = tf.train.Example()
     example.features.feature["a"].int64_list.value.append(5)
