@@ -186,8 +186,8 @@ _FEW = 16
 
 def _quick_count(c: KernelContext, one: np.ndarray, other: np.ndarray) -> Any:
     """How many elements the result has, where it is going to be compiled."""
-    is_small = one.ndim > 1 and other.ndim > 1 and one.shape[-1] + other.shape[-1] <= _FEW
-    if not is_small or one.dtype == object:
+    is_fitting = one.ndim > 1 and one.shape[:-1] == other.shape[:-1]
+    if not is_fitting or one.shape[-1] + other.shape[-1] > _FEW or one.dtype == object:
         return None
     return [_combined(c, _of_dense(one), _of_dense(other))[1].size]
 

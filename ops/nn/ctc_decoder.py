@@ -100,7 +100,7 @@ def _kept_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> tuple
     b.require(scores.ndim == 3 and lengths.ndim == 1)
     time, batch, classes = scores.shape
     b.require(b.equal(batch, lengths.shape[0]))
-    b.require(not b.equal(time, 0) and not b.equal(batch, 0))
+    b.require(not any(b.equal(size, 0) for size in (time, batch, classes)))
     best = b.transpose(b.reduce("argmax", scores, [2]), [1, 0])
     step = b.iota((batch, time), 1, "int64")
     length = b.broadcast(b.reshape(b.cast(lengths, "int64"), (batch, 1)), (batch, time))
