@@ -228,7 +228,7 @@ def relative_slope(a: Scalar, x: Scalar) -> Scalar:
 def igamma_slope(a: Scalar, x: Scalar) -> Scalar:
     """The derivative of P(a, x) by a."""
     slope = relative_slope(a, x)
-    return slope * gamma_density(a, x) if slope != 0.0 else slope
+    return slope if slope == 0.0 or slope != slope else slope * gamma_density(a, x)
 
 
 @helper

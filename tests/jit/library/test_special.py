@@ -117,6 +117,22 @@ def test_slopes_of_large_gamma_distributions() -> None:
     np.testing.assert_allclose(far, -0.3989422804 * np.array([1e-19, 1e-150, 0.0]), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", (tf.float32, tf.float64))
+def test_no_value_takes_as_many_turns_as_it_is_large(dtype: tf.DType) -> None:
+    """What steps up to where a series holds would step for ever from -1e38 on."""
+    values = np.array([0.0, 1e-300, 0.5, 2.0, 1e7, 1e38, np.inf, -0.5, -1e10, -1e38, -np.inf])
+    x, a = (part.reshape(-1) for part in np.meshgrid(values, np.append(values, np.nan)))
+    fed = tf.placeholder(dtype, [None]), tf.placeholder(dtype, [None])
+    (by_a,) = tf.gradients(tf.igamma(*fed), fed[0])
+    found = [by_a, tf.igamma(*fed), tf.igammac(*fed), tf.raw_ops.RandomGammaGrad(*fed)]
+    found += [tf.polygamma(*fed), tf.betainc(*fed, tf.fill(tf.shape(fed[0]), fed[1][2]))]
+    with settings.override(jit="always"), tf.Session() as session:
+        for _ in range(2):
+            got = session.run(found, dict(zip(fed, (a, x), strict=True)))
+    assert np.isnan(got[0][~((a > 0) & (x >= 0))]).all()
+    assert np.isfinite(got[0][(a > 1e-30) & (a < 1e30) & (x > 1e-30) & (x < 1e30)]).all()
+
+
 def test_shapes_broadcast_and_those_of_betainc_do_not() -> None:
     a, x = tf.placeholder(tf.float64, [None, 1]), tf.placeholder(tf.float64, [None])
     rows, columns = np.array([[0.5], [2.0]]), np.array([0.1, 1.0, 9.0])
