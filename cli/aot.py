@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ import numpy as np
 from ..engine.graph.graph import Graph
 from ..engine.graph.operation import Operation
 from ..engine.graph.tensor import Tensor
+from ..engine.record_class import record
 from ..engine.session.state import VariableStorage
 
 # The size that stands for `?` in a feed: a batch, unlikely to equal another size of the graph.
@@ -43,7 +44,7 @@ class ProgramError(Exception):
         self.trace = "".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FeedSpec:
     """`x:float32[?,784]`: a tensor, and, where given, its dtype and the sizes of its shape.
 
@@ -306,7 +307,7 @@ def _size(word: str, sizes: dict[str, int]) -> int:
     return sizes.setdefault(word, BATCH + 4 + 6 * len(sizes))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Planned:
     """One planned run.  `report` is an explain.PlanReport; compiled counts the kernels that had to
     be compiled, in `seconds`, and known those that had not."""

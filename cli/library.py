@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..engine import settings
 from ..engine.printable import say
+from ..engine.record_class import record
 from ..jit import target, threads
 from ..jit.cache import shipped, store
 from ..jit.kernel.ir import Kernel
@@ -36,7 +37,7 @@ QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing if all goes wel
 _LEVELS = ", ".join(target.LEVELS)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Warmed:
     """What was done for one target: kernels compiled, with the bytes of their object files, and
     those that were there."""

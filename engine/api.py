@@ -11,6 +11,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from . import gc_pause
+
 T = TypeVar("T")
 
 _PACKAGE = __name__.removesuffix(".engine.api")
@@ -58,9 +60,10 @@ def later(name: str, module: str) -> None:
 
 def load(module: str) -> None:
     """Imports a module of the package by its path below it."""
-    importlib.import_module(f"{_PACKAGE}.{module}")
-    for call in ON_LOAD:
-        call()
+    with gc_pause.held_up():
+        importlib.import_module(f"{_PACKAGE}.{module}")
+        for call in ON_LOAD:
+            call()
 
 
 def constant(name: str, value: object) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..engine.record_class import record
 
 if TYPE_CHECKING:
     from ..engine.graph.graph import Graph
@@ -60,7 +62,7 @@ class ChromeTrace:
         return json.dumps(trace, separators=(",", ":"))
 
 
-@dataclass
+@record
 class _Tensor:
     """An output of a node: where and how long it lived."""
 

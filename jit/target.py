@@ -6,14 +6,14 @@ Imports llvmlite on first use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ..engine import settings
+from ..engine.record_class import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """A CPU as LLVM names it; `vector_bits` is the width that loops are vectorised to."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..engine.dispatch import dispatched
 from ..engine.graph.build import OpFunction, define
 from ..engine.graph.shape_rules import merge
 from ..engine.graph.tensor import SparseTensor
+from ..engine.record_class import record
 from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 
@@ -107,7 +107,7 @@ def is_lowerable(dtype: str) -> bool:
     return not str(dtype).startswith(("complex", "object", "str", "bytes", "q"))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Guard:
     """Values that an integer input must not hold: the run raises InvalidArgumentError."""
 

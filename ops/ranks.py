@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..engine import errors
+from ..engine.record_class import record
 from ..engine.types.shape import shape_text
 
 if TYPE_CHECKING:
     from ..engine.graph.kernel_context import KernelContext
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rank:
     """The ranks that an input may have, and the error; {shape} and {rank} stand for what came."""
 

@@ -142,6 +142,8 @@ def test_the_compiler_names_no_op() -> None:
 ROOMS = {
     "engine": (
         *(
+            "record_class",
+            "gc_pause",
             "settings",
             "api",
             "dispatch",
@@ -149,7 +151,6 @@ ROOMS = {
             "compat",
             "deprecation",
             "errors",
-            "gc_pause",
             "memory",
         ),
         *("printable", "stopping", "trampoline", "hints", "tracebacks"),

@@ -13,12 +13,13 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from .. import api
+from ..record_class import record
 from ..types import dtypes
 
 # Allowed-type groups, by TensorFlow's own names for them.
@@ -35,7 +36,7 @@ TYPE_GROUPS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arg:
     """One input or output: a tensor, `number_attr` tensors of one type, or a list of types.
 
@@ -50,7 +51,7 @@ class Arg:
     is_ref: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attr:
     """One attribute: TensorFlow's type name for it, its default and what it allows."""
 
@@ -62,7 +63,7 @@ class Attr:
     minimum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NoGradient:
     """The declared fact that an op has no gradient, with the reason.
 
@@ -73,7 +74,7 @@ class NoGradient:
     silent: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Folding:
     """What a graph tells of an op's result before anything runs (see engine/graph/constants.py).
 
@@ -110,7 +111,7 @@ Touched = Literal["files", "python", "output", "session"]
 TOUCHED = get_args(Touched)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Touch:
     """One thing beside the values of its session that an op touches (engine/graph/trust.py).
 
@@ -138,7 +139,7 @@ def writes(*paths: str, scheme: str = "") -> tuple[Touch, ...]:
     return tuple(Touch("files", path, scheme, writes=True) for path in paths)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OpDef:
     """All there is to know about one op.
 
@@ -243,7 +244,7 @@ def _made(facts: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return facts()
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class UnparsedOpDef:
     """A definition whose notation nobody has had to read: of 600 ops, programs use few."""
 

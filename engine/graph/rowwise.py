@@ -8,15 +8,15 @@ elementwise, the dataset computes blocks of elements (ops/data/runtime/vectorizi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ..record_class import record
 from .graph import get_default_graph
 from .operation import Operation
 from .tensor import Tensor
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rows:
     """What a tensor of one element is for many of them.
 

@@ -8,7 +8,7 @@ choose from), `shapes`, `ranges`, `dtypes`, `attrs`; else inputs broadcast, of a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..gradients.autodiff_sums import public
 from ..graph.build import OpFunction
 from ..graph.registry import Arg, OpDef
 from ..graph.tensor import Tensor
+from ..record_class import record
 from ..types import dtypes
 from ..types.dtypes import DType
 from . import strategies
@@ -26,7 +27,7 @@ from .functions import Array
 _USUAL = ("float64", "float32", "int32", "int64", "complex128", "bool")
 
 
-@dataclass(frozen=True, repr=False)
+@record(frozen=True, repr=False)
 class Call:
     """Inputs, arrays or lists of them, and attributes."""
 

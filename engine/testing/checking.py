@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..gradients.autodiff_sums import public
 from ..graph.graph import name_scope
 from ..graph.operation import Operation
 from ..graph.tensor import IndexedSlices, Tensor
+from ..record_class import record
 from . import cones, faults
 from .directions import beside, dot, nearby, normal, random_directions, wide
 from .functions import Array, Feeds, Function, Input, Runner, at, loaded
@@ -32,7 +33,7 @@ _MOVES = 4
 _NOT_THERE = (LookupError, NotImplementedError, TypeError)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Options:
     """How much is checked: see `numbaflow.testing.check_gradients`."""
 
@@ -44,7 +45,7 @@ class Options:
     find_op: bool = True
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Found:
     """What has been found so far."""
 
@@ -58,7 +59,7 @@ class _Found:
             self.notes.append(text)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Level:
     """The derivatives of one order: nodes of the graph.
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from ..record_class import record
 
 Method = Literal["complex step", "central differences"]
 
@@ -35,7 +36,7 @@ _NEAR = (1e-9, 1e-7)
 _COMPLEX_STEP = 1e-100
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Derivative:
     """A numeric derivative: its value, how wrong it may be, and how it was found.
 
@@ -58,7 +59,7 @@ class Derivative:
         return math.isfinite(self.value) and math.isfinite(self.error) and not self.is_kink
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Rung:
     """The best entry of a row of an extrapolation table."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .. import errors, settings
 from ..gradients.autodiff_sums import public
 from ..graph.tensor import Tensor
+from ..record_class import record
 from ..types import dtypes
 from ..types.shape import TensorShape
 from . import cones
@@ -22,7 +23,7 @@ Array = np.ndarray[Any, Any]
 Feeds = dict[Tensor, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Input:
     """Something that is moved.
 
@@ -37,7 +38,7 @@ class Input:
     load: Callable[[Array, Any], None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Runner:
     """A session, how it runs, and what is fed whatever moves."""
 
@@ -74,7 +75,7 @@ def loaded(runner: Runner, inputs: Sequence[Input], values: Sequence[Array]) -> 
             x.load(x.value, runner.session)  # type: ignore[misc]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Precision:
     """One way to compute a function: the tensors that are fed and fetched."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..graph.build import build_op
 from ..graph.graph import Graph
 from ..graph.registry import OpDef
 from ..graph.tensor import Tensor
+from ..record_class import record
 from ..types import dtypes
 
 Array = np.ndarray[Any, Any]
@@ -44,7 +44,7 @@ def _is_composable(op: OpDef) -> bool:
     return op.kernel is not None and (allowed is None or dtypes.float64 in allowed)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Step:
     """One op and the numbers of the values that it takes: first inputs, then what steps gave."""
 
@@ -52,7 +52,7 @@ class Step:
     inputs: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Program:
     """A function of tensors that are all of one shape: its last step's value.
 
@@ -165,7 +165,7 @@ def _safe(name: str) -> bool:
     return bool(np.all(np.isfinite(values[0])))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Training:
     """A program whose first input is a variable, and an optimizer of its sum of squares."""
 

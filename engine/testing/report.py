@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
+
+from ..record_class import record
 
 Mode = Literal["reverse", "forward"]
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OpAtFault:
     """An op whose own gradient is wrong, and the line of the program that made it.
 
@@ -32,7 +34,7 @@ class OpAtFault:
         return f"{own}, made at {self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fault:
     """A derivative that is not what the function's values say.
 
@@ -77,7 +79,7 @@ class Fault:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Kink:
     """A point without a derivative: those of its two sides differ, or there is none.
 
@@ -100,7 +102,7 @@ class Kink:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Row:
     """One comparison: `worst` is the largest difference in units of its tolerance."""
 
@@ -112,7 +114,7 @@ class Row:
     worst: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Report:
     """All that a check found; `str` of it is for people, `as_dict()` for programs."""
 

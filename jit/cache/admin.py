@@ -13,11 +13,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from ...engine.printable import printable
+from ...engine.record_class import record
 from . import device_file, object_file, store
 from .kernel_text import is_kernel, split_header
 
@@ -38,7 +39,7 @@ class NoSuchKernel(LookupError):
     """No entry, or more than one, has a key that begins so."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Item:
     """What is known of an entry without reading its code; `problem` if even that is damaged.
 
@@ -224,7 +225,7 @@ def assembly_of(item: Item) -> str:
 # Totals
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Totals:
     """Sums over the cache.  saved_seconds: compiling that was spared; outdated: entries that this
     installation never asks for again; leftovers: traces of processes that died."""
@@ -277,7 +278,7 @@ def is_outdated(item: Item) -> bool:
 # Soundness
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """An entry (or the folder) that cannot be used."""
 

@@ -17,10 +17,10 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from ...engine.record_class import record
 from . import store
 from .admin import Item, fault, object_fault
 
@@ -48,7 +48,7 @@ class NoArchive(Exception):
     """A file is no archive of kernels."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Imported:
     """What became of an archive's entries: keys added, keys already there, and key: reason."""
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from ..target import Target
 from . import store
 
@@ -33,7 +33,7 @@ _FOLDER = Path(__file__).parents[1] / "library" / "objects"
 Facts = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Object:
     """An object file: the kernel's name, the function that it defines, and its bytes."""
 

@@ -19,12 +19,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ...engine import settings
 from ...engine.printable import printable
+from ...engine.record_class import record
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -41,7 +42,7 @@ MOST_BYTES = 1 << 26
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Entry:
     """What is stored for one kernel."""
 
@@ -50,7 +51,7 @@ class Entry:
     object_code: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Facts:
     """What is remembered of a kernel's making: its name and the seconds that it took; the graph
     operations in it, the user's line that made the last of them, and what graph they are of; how

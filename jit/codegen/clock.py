@@ -9,13 +9,14 @@ read.  Imports nothing heavy.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+
+from ...engine.record_class import record
 
 # A walk comes back to Python after so long (in ns), at the end of the tile at hand.
 SLICE = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Clock:
     """A function of C's library: with a number it fills a timespec, without it gives `unit` ns."""
 

@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache as memoize
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ...engine import gc_pause, settings, stopping
+from ...engine.record_class import record
 from .. import target
 from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
@@ -26,7 +27,7 @@ from ..library.library_kernel import LibraryKernel
 from . import compile_workers, emit, progress
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Compiled:
     """A kernel in memory; `seconds` is what it took to compile, 0 from the cache.
 
@@ -44,7 +45,7 @@ class Compiled:
     made: float = 0.0
 
 
-@dataclass
+@record
 class Stats:
     """What this process has compiled and taken from the cache so far."""
 

@@ -18,10 +18,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import IO, TYPE_CHECKING
 
 from ...engine import settings, stopping
+from ...engine.record_class import record
 from .. import isolated, target, threads
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _PATIENCE = 60.0
 _REPLY = struct.Struct("<dQ")  # seconds, and the bytes of the object file that follows
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Job:
     """A source to compile, and the name of the function that its object file defines.
 

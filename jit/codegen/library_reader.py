@@ -14,11 +14,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from llvmlite import ir
 
+from ...engine.record_class import record
 from . import numbers, vocabulary, words
 from .reader import ARGUMENTS, COMPARISONS, Scope, Value, located, unknown
 from .words import WORD, Address, Kind, Pointer, Several, Text, Unfit
@@ -34,7 +35,7 @@ class _Function(NamedTuple):
     kind: Kind
 
 
-@dataclass
+@record
 class _Text:
     """A text: its constants and functions, and the module that is written."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel.ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store, postorder
 from ..kernel.scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, wide
@@ -265,7 +265,7 @@ def _column_step(e: Writer, n: int) -> None:
         e.line(f"store({frame}, {at}, {name})")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slot:
     """A block of the frame, the dtype of its elements, and the variable that holds one of them."""
 

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
+from ...engine.record_class import record
 from . import coefficients, llvm_scalar
 from .llvm_scalar import Emitter
 
 INF, NAN = math.inf, math.nan
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Format:
     """What a function needs to know about a floating-point type."""
 

@@ -17,12 +17,12 @@ The vocabulary, as kernels see it (D is a dtype name):
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Union
 
 from llvmlite import ir
 
+from ...engine.record_class import record
 from ..kernel.scalar import COMPILED_DTYPES, PRIMITIVES
 from . import llvm_scalar, transcendental
 from .llvm_scalar import GROUP, Emitter
@@ -38,7 +38,7 @@ HELD_IN = {dtype: "float32" if "float16" in dtype else dtype for dtype in COMPIL
 WORD = ir.IntType(64)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Address:
     """The kind of an address: what lies there are elements of a dtype.
 
@@ -54,7 +54,7 @@ class Address:
         return f"Address({self.dtype})"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pointer:
     """The kind of a pointer: texts written by hand index it for elements of a dtype."""
 
@@ -64,7 +64,7 @@ class Pointer:
         return f"Pointer({self.dtype})"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Text:
     """The kind of a literal string, which is all that there is of it."""
 
@@ -74,7 +74,7 @@ class Text:
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Several:
     """The kind of a tuple."""
 
@@ -98,7 +98,7 @@ class Unfit(Exception):
     line = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Word:
     """A name that generated kernels call.
 

@@ -8,9 +8,10 @@ all loops, per row, per position of an outer reduce axis, or per element.  Impor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel.ir import (
     Apply,
     AxisIndex,
@@ -32,7 +33,7 @@ ROW = -1  # stands for the row among the axes that values depend on
 Axes = frozenset[int]
 
 
-@dataclass
+@record
 class Scope:
     """The body of a loop under construction: its lines and the names that hold in it."""
 

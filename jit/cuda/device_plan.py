@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ...engine.record_class import record
 from ...engine.session.state import VariableStorage
 from .. import debug, threads
 from ..codegen import compile as compiler
@@ -34,7 +35,7 @@ from .device_stacks import on_device, stack_of
 from .launching import PIECES
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Launch:
     """A row of the table that the device runs: its kernel, and the variables that it changes.
 
@@ -57,14 +58,14 @@ class Launch:
     change: Callable[[int, int], tuple[int, int]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProcessorCall:
     """A row that the processor runs, between copies."""
 
     step: KernelStep | CallStep
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class DevicePlan(Plan):
     """A plan whose rows are launches on a device; None stands for rows that jump or stop."""
 

@@ -12,11 +12,11 @@ import ctypes
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...engine.record_class import record
 from .. import target
 from ..codegen import compile as compiler
 from ..codegen import llvm
@@ -30,7 +30,7 @@ from .launching import Extents
 _GIGABYTE = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Function:
     """A kernel's machine code, for the processor, and whether it does tiles."""
 

@@ -7,14 +7,15 @@ Imports the kernel IR and sizes only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from ...engine.record_class import record
 from . import ir
 from .sizes import AnySize, same
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Affine:
     """offset + the sum of coefficient times position over axes + the sum of expression times size.
 
@@ -40,9 +41,7 @@ class Affine:
         coefficients = dict(self.coefficients)
         for axis, c in other.coefficients.items():
             coefficients[axis] = coefficients[axis] + c if axis in coefficients else c
-        # What cancels out must go: an axis in here counts as one that the position walks along.
-        coefficients = {a: c for a, c in coefficients.items() if not same(c, 0)}
-        return Affine(coefficients, self.offset + other.offset, self.loaded + other.loaded)
+        return Affine(_moving(coefficients), self.offset + other.offset, self.loaded + other.loaded)
 
     def shifted(self, amount: AnySize) -> Affine:
         """This position plus a size."""
@@ -64,10 +63,21 @@ def along(axis: int | None) -> Affine:
 
 def flatten(position: Sequence[Affine], shape: Sequence[AnySize]) -> Affine:
     """The row-major element offset of a position in a contiguous tensor."""
-    total, stride = ZERO, 1
+    coefficients: dict[int, AnySize] = {}
+    offset: AnySize = 0
+    loaded: tuple[tuple[ir.Expr, AnySize], ...] = ()
+    stride: AnySize = 1
     for place, size in zip(reversed(position), reversed(shape)):
         # On a dimension of one the position is 0, whatever expression stands for it.
         if not same(size, 1):
-            total = total.plus(place.scaled(stride))
+            for axis, factor in place.coefficients.items():
+                coefficients[axis] = coefficients.get(axis, 0) + factor * stride
+            offset += place.offset * stride
+            loaded += tuple((expr, factor * stride) for expr, factor in place.loaded)
         stride = size * stride
-    return total
+    return Affine(_moving(coefficients), offset, loaded)
+
+
+def _moving(coefficients: Mapping[int, AnySize]) -> dict[int, AnySize]:
+    """Without what cancels out: an axis in here counts as one that the position walks along."""
+    return {axis: factor for axis, factor in coefficients.items() if not same(factor, 0)}

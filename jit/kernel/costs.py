@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from . import ir
 from .ir import postorder
@@ -12,9 +13,9 @@ from .scalar import PRIMITIVES
 
 def expression_cost(exprs: Iterable[ir.Expr]) -> int:
     """What expressions cost together, what they share counted once per expression."""
-    return sum(
-        PRIMITIVES[node.fn].cost
-        for expr in exprs
-        for node in postorder(expr)
-        if isinstance(node, ir.Apply)
-    )
+    return sum(map(_cost, exprs))
+
+
+@cache
+def _cost(expr: ir.Expr) -> int:
+    return sum(PRIMITIVES[node.fn].cost for node in postorder(expr) if isinstance(node, ir.Apply))

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
 from typing import Any, Literal, Union
+
+from ...engine.record_class import record
 
 # Never emptied: it grows with the different expressions of a process, and equal layers, steps and
 # plans share theirs.
@@ -53,7 +54,7 @@ class _InternedLiteral(_Interned):
         return type(value), repr(value), dtype
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Const(metaclass=_InternedLiteral):
     """A literal; dtype is a NumPy dtype name such as "float32"."""
 
@@ -61,7 +62,7 @@ class Const(metaclass=_InternedLiteral):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class AxisIndex(metaclass=_Interned):
     """The current position on an axis, an int64."""
 
@@ -69,7 +70,7 @@ class AxisIndex(metaclass=_Interned):
     dtype: str = "int64"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Param(metaclass=_Interned):
     """The int64 argument in `slot` of the kernel's parameters (a stride, a size, an offset)."""
 
@@ -77,7 +78,7 @@ class Param(metaclass=_Interned):
     dtype: str = "int64"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Index(metaclass=_Interned):
     """An element offset: the sum of axis position times stride, plus `offset`.
 
@@ -89,7 +90,7 @@ class Index(metaclass=_Interned):
     offset: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Load(metaclass=_Interned):
     """The element of a buffer at an index; always in bounds."""
 
@@ -98,7 +99,7 @@ class Load(metaclass=_Interned):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Apply(metaclass=_Interned):
     """A scalar primitive (jit/kernel/scalar.py) applied to expressions; dtype is the result's."""
 
@@ -107,7 +108,7 @@ class Apply(metaclass=_Interned):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Reduced(metaclass=_Interned):
     """The finished value of the kernel's reduction number `reduction`."""
 
@@ -118,7 +119,7 @@ class Reduced(metaclass=_Interned):
 Expr = Union[Const, AxisIndex, Param, Load, Apply, Reduced]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Buffer(metaclass=_Interned):
     """A pointer argument: element dtype, and whether the kernel reads, writes or does both."""
 
@@ -126,7 +127,7 @@ class Buffer(metaclass=_Interned):
     access: Literal["r", "w", "rw"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Axis(metaclass=_Interned):
     """A loop.
 
@@ -143,7 +144,7 @@ class Axis(metaclass=_Interned):
     length: Param | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Reduction(metaclass=_Interned):
     """Combines `value` over all reduce axes with fn: sum, prod, max, min, any, all, argmax, argmin.
 
@@ -157,7 +158,7 @@ class Reduction(metaclass=_Interned):
     dtype: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Store(metaclass=_Interned):
     """Writes `value` to a buffer.
 
@@ -170,7 +171,7 @@ class Store(metaclass=_Interned):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Kernel(metaclass=_Interned):
     """One loop nest.  Axes are in loop order, outermost first.
 
@@ -236,7 +237,8 @@ def lines(root: Any) -> list[str]:
             stack.extend((child, False) for child in reversed(_children(node)))
             continue
         # Children are numbers in order of use, not addresses: all processes must get one text.
-        values = (f"{f.name}={_text(getattr(node, f.name), numbers)}" for f in fields(node))
+        names = type(node).__match_args__
+        values = (f"{name}={_text(getattr(node, name), numbers)}" for name in names)
         numbers[id(node)] = len(text)
         text.append(f"{len(text)}: {type(node).__name__}({', '.join(values)})")
     return text
@@ -244,8 +246,8 @@ def lines(root: Any) -> list[str]:
 
 def _children(node: Any) -> list[Any]:
     found: list[Any] = []
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for name in type(node).__match_args__:
+        value = getattr(node, name)
         # Literals have another metaclass: they are no lines of their own, but stand where they are
         # used.
         items = value if isinstance(value, tuple) else (value,)

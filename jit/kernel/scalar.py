@@ -10,11 +10,11 @@ follow TensorFlow's C++ kernels.  Imports NumPy alone; no Numba.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, Union
 
 import numpy as np
 
+from ...engine.record_class import record
 from . import reference
 from .ir import Apply, AxisIndex, Const, Expr, Load, Param, Reduced
 
@@ -25,7 +25,7 @@ Result = Literal["same", "bool", "branch", "given"]
 Rounding = Literal["none", "once", "free"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Primitive:
     """All there is to know of a scalar function but its LLVM form.
 

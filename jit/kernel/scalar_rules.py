@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...engine.record_class import record
 from . import ir, scalar
 from .reference import numpy_dtype
 from .scalar import kind_of
@@ -25,7 +25,7 @@ from .scalar import kind_of
 _MOST_STEPS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """pattern -> build(bound expressions by name), if when(bound) holds; formula for readers."""
 

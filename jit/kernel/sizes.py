@@ -230,8 +230,10 @@ def is_symbolic(value: np.ndarray | np.generic) -> bool:
 
 def same(a: AnySize, b: AnySize) -> bool:
     """Are two sizes equal by form?  Never writes a guard; False may mean "not known"."""
+    if a is b:
+        return True
     if isinstance(a, Size):
-        if isinstance(b, Size) and (a is b or a.text == b.text):
+        if isinstance(b, Size) and a.text == b.text:
             return True
         scope = a.scope
     elif isinstance(b, Size):

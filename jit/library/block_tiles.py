@@ -11,15 +11,16 @@ loops.  16-bit floats are float32 from where they are read.  Imports nothing hea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
+
+from ...engine.record_class import record
 
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 
 Lines = Sequence[str]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Factor:
     """How a thread finds element (outer, inner) of a factor's tile, `e` being its number.
 
@@ -35,7 +36,7 @@ class Factor:
     by_inner: bool
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Tiling:
     """What is computed by tiles.
 

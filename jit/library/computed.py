@@ -8,11 +8,12 @@ Imports nothing heavy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ...engine.record_class import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class MatrixProduct:
     """z[lead, m, n] = x @ y, with a bias [n] added and what is below zero cut off, if so stated.
 
@@ -32,7 +33,7 @@ class MatrixProduct:
         return 3 + self.bias
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Convolution:
     """A convolution of images [n, height, width, channels] with filters [features, high, wide,
     channels], or a gradient of one; scores [n, rows, columns, features] are what it gives.

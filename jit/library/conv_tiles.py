@@ -8,13 +8,13 @@ vertical ones are left out by the loops of the kernel.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..kernel.sizes import AnySize
 from . import conv_kernels
 from .geometry import Axis
@@ -28,7 +28,7 @@ _SHORT = 8  # channels below which the loops of edge tiles cost more than they s
 Spans = tuple[tuple[int, int], ...]  # for every tap, the first and the last pixel (excluded)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Line:
     """Pixels along a line, and which of them have which taps; `axis` is None where all do."""
 
@@ -70,7 +70,7 @@ class Line:
             start += height
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Tile:
     """A register tile: rows (pixels along a line) and vectors of features."""
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Union
 
+from ...engine.record_class import record
 from ..kernel.sizes import AnySize, ceil_div, maximum
 
 Padding = Union[str, Sequence[Sequence[int]]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Axis:
     """One spatial axis: input size, window, stride, dilation, padding before, output size."""
 

@@ -14,13 +14,14 @@ Imports nothing heavy.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...engine.record_class import record
 from ..kernel.ir import declaration
 from .computed import Computed
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LibraryKernel:
     """A kernel's name and Python text; equal texts are compiled once.
 

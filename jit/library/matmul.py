@@ -11,10 +11,11 @@ a sum with another value, a product with a right factor that is packed already
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product as product_of
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel import scalar
 from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
 from ..program.tensor_ir import Launch
@@ -40,7 +41,7 @@ _GAP = 16  # keeps packed rows from starting at the same place in the cache
 _INTEGERS = ("int32", "int64", "uint8", "int8", "int16", "uint16")
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Factor:
     """A matrix in memory: its rows (its columns, if turned) lie `stride` elements apart."""
 
@@ -49,7 +50,7 @@ class Factor:
     offset: AnySize = 0
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Product:
     """x[lead, m, k] @ y[lead, k, n], contiguous; what a call of it can be turned into.
 

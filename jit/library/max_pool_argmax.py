@@ -9,9 +9,9 @@ jit/library/pooling.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel.sizes import AnySize, maximum
 from . import pooling_kernels
 from .geometry import Axis
@@ -25,21 +25,21 @@ MOST_PLACES = 256  # places are bytes
 Windows = tuple[Axis, Axis]  # of a pooling, along height and width
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MaxPoolRole:
     """The call is max pooling, whose maxima have places that fit a byte."""
 
     windows: Windows
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MaxPoolGradRole:
     """The call is the gradient of max pooling: of x and dy."""
 
     windows: Windows
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class AcceptsPooledGrad:
     """A call that can take its input number `position` before it is unpooled.
 

@@ -8,9 +8,9 @@ are independent.  The same bits as the reference kernels, which are TensorFlow's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from ..kernel import glibc_float32
 from ..kernel.sizes import AnySize, ceil_div, product
 from . import random_kernels as kernels
@@ -37,7 +37,7 @@ _NORMAL: dict[str, Values] = {
 _INTEGERS: dict[str, Values] = {"int32": kernels.integer_32, "int64": kernels.integer_64}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PhiloxReservation:
     """Takes the next part of an op's stream, once per run.
 

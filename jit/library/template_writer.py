@@ -8,6 +8,7 @@ texts do not depend on the version of Python.  Imports nothing heavy.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import CodeType, FunctionType
@@ -35,6 +36,8 @@ _SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 _DECIDED = (ast.If, ast.IfExp, ast.BoolOp, ast.Name, ast.For, ast.Call)
 _CHECKED = (ast.For, ast.While, ast.FunctionDef, ast.Lambda)
 _NO_FORMAT = b"  # fmt: skip"
+# What follows a function in a module (the arguments may end in a line of their own).
+_NEXT = re.compile(r"^[^\s)#]", re.MULTILINE)
 
 
 def literal(value: Any) -> str:
@@ -140,10 +143,17 @@ class _Function:
 
 @cache
 def _function(module: str, name: str) -> _Function:
-    lines, functions = _source(module)
-    if name not in functions:
+    text = _source(module)
+    first = re.search(rf"^def {name}\(", text, re.MULTILINE)
+    if first is None:
         raise NameError(f"{module} has no function {name} to make a kernel of")
-    found = _Function(lines, functions[name])
+    # The function alone: to parse a module takes longer than to write a kernel.
+    end = _NEXT.search(text, first.end())
+    text = text[first.start() : end.start() if end else None]
+    (node,) = ast.parse(text).body
+    assert isinstance(node, ast.FunctionDef)
+    lines = [line.removesuffix(_NO_FORMAT) for line in text.encode().split(b"\n")]
+    found = _Function(lines, node)
     if found.problem:
         raise SyntaxError(f"{module}.{name} has {found.problem}, which no kernel can have")
     return found
@@ -178,12 +188,8 @@ def _leaves(body: Sequence[ast.AST]) -> bool:
 
 
 @cache
-def _source(module: str) -> tuple[list[bytes], dict[str, ast.FunctionDef]]:
-    """The lines of a module, and its functions."""
-    text = module_source(module)
-    body = ast.parse(text).body
-    lines = [line.removesuffix(_NO_FORMAT) for line in text.encode().split(b"\n")]
-    return lines, {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+def _source(module: str) -> str:
+    return module_source(module)
 
 
 class _Writer:

@@ -9,8 +9,7 @@ Imports tensor IR, kernel IR, sizes and rewriting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...engine.record_class import record
 from ..kernel import ir
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import product, same
@@ -19,7 +18,7 @@ from ..program.tensor_ir import Call, Map, Node, Reshape, Value, View, base
 from .rewriting import Rule
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Behind:
     """The map behind a call, the value of the call's that it reads, and what reshapes that."""
 

@@ -10,9 +10,10 @@ Imports tensor IR and sizes only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...engine import stopping
+from ...engine.record_class import record
 from ..kernel import sizes
 from ..kernel.costs import expression_cost
 from ..kernel.sizes import AnySize, same
@@ -53,7 +54,7 @@ _MOST_WORK = 1024
 Alignment = tuple[int | None, ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Cluster:
     """Nodes that share one loop nest, or one node that cannot share (Call, Host, Loop, Stop)."""
 
@@ -96,7 +97,7 @@ class Cluster:
         return "element"
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Fused:
     """The clusters in an order that can run, and where each node is."""
 

@@ -10,9 +10,9 @@ Imports tensor IR, kernel IR, sizes, rewriting, and roles of the library's calls
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel import ir
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import same_shape
@@ -54,7 +54,7 @@ def _remembering(
     return call
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Route:
     """One max pooling (of x, giving y and the places of its maxima) on the way of a gradient."""
 
@@ -93,7 +93,7 @@ def _follow(route: Route, whole: Value, pooled: Value) -> None:
         route.program.take_over(spread.node, whole.node)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Reader:
     """How one kind of node reads a pooled gradient instead of the whole one.
 

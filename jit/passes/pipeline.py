@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from ...engine import stopping
+from ...engine.record_class import record
 from .. import debug
 from ..kernel.size_scope import Scope
 from ..program.editing import Program
@@ -28,7 +28,7 @@ from . import (
 from .rewriting import apply_rules
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pass:
     """One step: edits a program.  `straight` ones leave alone what runs under conditions."""
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from ...engine.record_class import record
 from ..kernel.size_scope import Scope
 from ..program.editing import Program
 from ..program.tensor_ir import Node
 from ..trace.builder import Builder
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rule:
     """One row: `formula` is for people, in the notation of the program's printed form.
 

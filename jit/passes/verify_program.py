@@ -7,8 +7,8 @@ A fact holds from the pass on that is named with it ("" for all).  Imports progr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from ...engine.record_class import record
 from .. import debug
 from ..kernel import ir, sizes, verify_kernel
 from ..kernel.sizes import may_equal, same
@@ -32,7 +32,7 @@ from ..program.tensor_ir import (
 from .legalize import is_lazy, needs_memory
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Fact:
     """`broken` gives the nodes that break it, each with what is wrong."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ...engine.record_class import record
 from .tensor_ir import Guard, Iota, Loop, Node, Reshape, Shape, Source, Value, View
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Check:
     """A run fails with error(contents of the evidence) if the 0-d bool `flag` comes out true.
 

@@ -12,11 +12,12 @@ compared by identity. Imports jit's ir and sizes only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..kernel import ir
 from ..kernel.sizes import AnySize
 
@@ -30,7 +31,7 @@ _LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
 Shape = tuple[AnySize, ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Value:
     """One tensor: NumPy dtype name, symbolic shape, and the node that makes it.
 
@@ -54,7 +55,7 @@ class Value:
         return f"{self.dtype}[{dims}]"
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Node:
     """What all nodes have: inputs, outputs, the graph op they come from, effects they wait for.
 
@@ -80,49 +81,49 @@ class Node:
 Guard = tuple[tuple[Value, bool], ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Source(Node):
     """Contents from outside the program."""
 
     inputs: tuple[Value, ...] = field(default=(), init=False)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Feed(Source):
     """What a run is given, by number."""
 
     number: int
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Constant(Source):
     """Contents that never change."""
 
     array: np.ndarray
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Sizes(Source):
     """Contents that follow from the sizes of what is fed: an array of numbers and symbols."""
 
     items: np.ndarray
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Read(Source):
     """What a variable or Register holds at this point of the program; see Write."""
 
     cell: Any
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Handle(Source):
     """A variable or another resource itself, not what it holds."""
 
     resource: Any
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Captured(Source):
     """Input number `number` of the loop whose test or body this program is."""
 
@@ -130,12 +131,12 @@ class Captured(Source):
     number: int
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Partial(Source):
     """What the pieces of a reduction gave, from one kernel to the next; in no program."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Map(Node):
     """Scalar expressions applied at every position; input i is ir.Load(i, Index(()), dtype).
 
@@ -145,7 +146,7 @@ class Map(Node):
     exprs: tuple[ir.Expr, ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Reduce(Node):
     """Combines an input over axes, which become ones in the output."""
 
@@ -154,7 +155,7 @@ class Reduce(Node):
     axes: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Axis:
     """How a View finds the position on one input dimension: stride * position[axis] + offset."""
 
@@ -163,19 +164,19 @@ class Axis:
     offset: AnySize = 0
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class View(Node):
     """Reads an input at moved positions: transpose, slice, reverse, broadcast, squeeze, expand."""
 
     axes: tuple[Axis, ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Reshape(Node):
     """The same elements in the same order under another shape."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Iota(Node):
     """The position along one axis."""
 
@@ -183,14 +184,14 @@ class Iota(Node):
     axis: int
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Gather(Node):
     """Rows of inputs[0] along `axis`, chosen by the integers in inputs[1] (kept in bounds)."""
 
     axis: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """Where an input of a Compose goes: position p of a dimension is at offset + stride * p."""
 
@@ -198,7 +199,7 @@ class Part:
     strides: Shape
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Compose(Node):
     """A tensor put together from regions; `fill` covers what no part writes (None: parts do)."""
 
@@ -206,7 +207,7 @@ class Compose(Node):
     fill: bool | int | float | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Launch:
     """A library kernel (see jit/library) over tiles of rows and columns, and its parameters.
 
@@ -228,7 +229,7 @@ class Launch:
     relu: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Effects:
     """What a library kernel changes besides making its outputs.
 
@@ -244,7 +245,7 @@ class Effects:
     grows: bool = False
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Call(Node):
     """A call of a library kernel.
 
@@ -260,7 +261,7 @@ class Call(Node):
     fused: list[Any] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Host(Node):
     """An op run by its NumPy reference kernel, in Python, between compiled steps.
 
@@ -275,28 +276,28 @@ class Host(Node):
     reshaped: frozenset[Any] = frozenset()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Stop(Node):
     """Ends the run with error(contents of the other inputs) if inputs[0], a flag, came out true."""
 
     error: Callable[..., BaseException]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Measure(Node):
     """Where a run learns what number a symbol is that sizes behind it are made of: inputs[0]."""
 
     symbol: str
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Write(Node):
     """A variable's memory becomes inputs[0]; outputs[0] stands for the variable afterwards."""
 
     cell: Any
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class StoreRegion(Node):
     """Writes inputs[0] into a region of another value's memory."""
 
@@ -339,7 +340,7 @@ class GrowableStack:
         self.value = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Loop(Node):
     """Runs `test`, and `body` while that gave `flag`; inputs are what the two take from outside.
 

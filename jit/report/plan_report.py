@@ -9,9 +9,10 @@ jit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import number
 from ..program.tensor_ir import Constant, Feed, Partial, Read, Sizes, Source, Value, home
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _KINDS = {Feed: "fed", Constant: "constant", Read: "variable", Sizes: "sizes"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Buffer:
     """A piece of memory that steps use.
 
@@ -61,7 +62,7 @@ class Buffer:
     fetched: bool
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Boundary:
     """Why a step is not one with an earlier one, whose result (the buffer) it reads."""
 
@@ -70,7 +71,7 @@ class Boundary:
     reason: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class KernelReport:
     """One step of a plan at concrete sizes.
 
@@ -102,7 +103,7 @@ class KernelReport:
     boundaries: tuple[Boundary, ...] = ()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PlanReport:
     """What was compiled for a run; prints as a table.
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from ...engine.record_class import record
 from .. import threads
 from ..codegen import compile as compiler
 from ..codegen.writer import Writer
@@ -43,7 +43,7 @@ _FEW, _MANY, _ENOUGH_SECONDS = 4, 100, 5e-4
 _ENOUGH_OF_THE_MACHINE = 2e-2
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Machine:
     """What was measured: seconds to copy so many bytes (reads and writes together), and float32
     operations per second of one thread and of all."""
@@ -172,7 +172,7 @@ def bound(machine: Machine | None, moved: int, weight: float, pieces: int) -> tu
 # Work of a step
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Work:
     """What a step computes: arithmetic operations, and their weight in float32 operations of a
     matrix product, where a division or a logarithm counts for more."""

@@ -26,13 +26,13 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..codegen.compile import parts_of
 from ..kernel import ir, sizes, verify_kernel
 from ..library.step_table import AGAIN, FIT, HOST, ITEM_BYTES, MEMORY, NEEDED, RECORD, ROOM, SKIP
@@ -58,7 +58,7 @@ class Unguarded(AssertionError):
     """A kernel accessed what is not its own; the text names the kernel and the buffer."""
 
 
-@dataclass
+@record
 class Buffer:
     """Memory that a step may access: where it is, and what it may do there."""
 
@@ -68,7 +68,7 @@ class Buffer:
     is_written: bool
 
 
-@dataclass
+@record
 class Copy:
     """A copy of a buffer with guards: all its memory, and where the buffer begins in it."""
 

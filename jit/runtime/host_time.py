@@ -8,8 +8,10 @@ the program's own, what waits for others or carries tensors to them.  Imports no
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from ...engine.record_class import record
 
 # Runs of so many seconds, of which reference kernels take such a share, are worth a word.
 _ENOUGH_SECONDS = 2.0
@@ -22,7 +24,7 @@ _LITTLE = 0.02
 _TOLD: weakref.WeakKeyDictionary[Any, set[tuple[str, str]]] = weakref.WeakKeyDictionary()
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Meter:
     """Seconds that the runs of one runner took, and those of operations on the host among them."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 
 from ...engine import stopping
+from ...engine.record_class import record
 from .. import debug
 from ..codegen import compile as compiler
 from ..kernel import ir, verify_kernel
@@ -32,7 +32,7 @@ from . import driver, thread_pool, warming
 from .host_call import HostCall
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Plan:
     """A traced segment of a graph as kernels, in order, with a place in memory for every value.
 

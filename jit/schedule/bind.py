@@ -8,11 +8,11 @@ one run.  Imports the rest of jit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..kernel import size_scope, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
@@ -81,7 +81,7 @@ class SizeArrays(NamedTuple):
     sources: np.ndarray  # numbers in `compute`
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Template:
     """The argument blocks of a plan's native steps with every number still symbolic.
 
@@ -113,7 +113,7 @@ class Template:
     row_numbers: np.ndarray  # of each step the numbers in `compute` that its row is made of
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class StepNumbers:
     """Where in `compute`'s tuple a step's extents are, and what it costs."""
 
@@ -128,7 +128,7 @@ class StepNumbers:
     cut_columns: bool
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ControlNumbers:
     """A row that jumps or stops."""
 
@@ -444,7 +444,7 @@ def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
     return [(thing, np.array(positions)) for thing, positions in groups.items()]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Binding:
     """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
 

@@ -9,9 +9,10 @@ Imports kernel IR, tensor IR, sizes and fuse.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from ...engine.record_class import record
 from ..kernel import ir, scalar, sizes
 from ..kernel.affine import ZERO, Affine, along, flatten
 from ..kernel.ir import postorder
@@ -43,7 +44,7 @@ _LITERAL_STRIDES = (0, 1, -1, 2, 3)
 _SHORT_AXIS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pieces:
     """Which reductions are cut into chunks, and into how many, where a plan runs.
 
@@ -62,7 +63,7 @@ class Pieces:
 PROCESSOR = Pieces(results=64, rows=8, long=16384, most=64)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Nest:
     """A kernel with what its arguments are: buffers, axis sizes and parameters, all symbolic."""
 

@@ -8,10 +8,10 @@ known when sizes are (jit/schedule/bind.py).  Imports the rest of the compiler's
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from ...engine import stopping
+from ...engine.record_class import record
 from ..kernel import ir, sizes
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES, compiles
@@ -43,7 +43,7 @@ from ..program.tensor_ir import (
 from .loop_nest import PROCESSOR, Nest, Pieces, nests
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class KernelStep:
     """A generated kernel."""
 
@@ -61,7 +61,7 @@ class KernelStep:
         return self.nest.kernel
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class CallStep:
     """A library kernel."""
 
@@ -81,7 +81,7 @@ class CallStep:
         return kernel
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class HostStep:
     """An op run in Python by its reference kernel; perhaps inside of a loop or branch."""
 
@@ -94,7 +94,7 @@ class HostStep:
         return [*map(root, self.node.inputs), *self.node.outputs]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Label:
     """A place among the steps that others jump to; not a step itself."""
 
@@ -106,7 +106,7 @@ class Label:
         return []
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Skip:
     """Jumps to a label if a flag is not as wanted."""
 
@@ -120,7 +120,7 @@ class Skip:
         return [self.flag]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Again:
     """Jumps back to a label: earlier steps run again, so what they read must last until here."""
 
@@ -133,7 +133,7 @@ class Again:
         return self.holds
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Fail:
     """Raises the error of a check if its flag is set.
 
@@ -149,7 +149,7 @@ class Fail:
         return list(self.check.values)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Grow:
     """Sees that a stack has room for one more."""
 
@@ -161,7 +161,7 @@ class Grow:
         return []
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Draw:
     """Has a library kernel take its next random numbers, every time that it comes to run.
 
@@ -177,7 +177,7 @@ class Draw:
         return []
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Learn:
     """Reads a number that sizes behind are made of: what follows is laid out by it."""
 
@@ -200,7 +200,7 @@ def has_row(step: Step) -> bool:
     return not (isinstance(step, Fail) and step.is_between)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Slot:
     """A piece of the arena that values of one size use one after the other.
 
@@ -212,7 +212,7 @@ class Slot:
     live: int
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Schedule:
     """Steps in order, and the arena slot of every value that lives in the arena.
 

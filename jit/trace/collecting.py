@@ -8,9 +8,9 @@ and what comes out of it is put together behind it.  Imports the rest of jit's f
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...engine.record_class import record
 from ..library import stacks
 from ..library.turns import of_turn
 from ..program.tensor_ir import Value
@@ -18,7 +18,7 @@ from .forks import Side
 from .loop_recovery import Variable
 
 
-@dataclass
+@record
 class Collector:
     """The axis along which a loop collects, and the stack that has the pieces.
 

@@ -8,10 +8,11 @@ Imports the tensor IR only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..kernel import ir
 from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import Compose, Map, Reshape, Value, View
@@ -23,7 +24,7 @@ Atom = tuple[Value, Place]
 _MOST_TERMS = 16
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Linear:
     """constant + the sum of multiples of elements; `terms` has no zeros."""
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
+
+from ...engine.record_class import record
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -21,7 +23,7 @@ class Unstructured(Exception):
     """The operations do not have the form that is compiled; the text says in what."""
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Variable:
     """What goes round a loop: where it comes in, is merged, goes on and comes out."""
 
@@ -32,7 +34,7 @@ class Variable:
     exits: list[Any] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Frame:
     """A loop (or, without a parent, what is outside of all loops)."""
 

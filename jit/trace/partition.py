@@ -12,9 +12,10 @@ Imports the engine's graph layer and jit's regions and trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from .control_regions import connected, leaks
 from .tracer import is_handle, makes_handles
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 
-@dataclass
+@record
 class Stage:
     """Operations that run together once some waits are over: the bits of `after`.
 
@@ -39,7 +40,7 @@ class Stage:
     outside: list[Any] = field(default_factory=list)
 
 
-@dataclass
+@record
 class Partition:
     """The parts of a run and its waits in order, each with the bits that it comes after.
 

@@ -9,9 +9,10 @@ there.  Imports the engine's graph layer and jit's loops and regions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
 
+from ...engine.record_class import record
 from .control_regions import accesses
 from .loop_recovery import Frame, Item, Unstructured, needs_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Side:
     """A condition: the predicate came out as this."""
 
@@ -32,7 +33,7 @@ class Side:
 Guard = tuple[Any, ...]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Stretch:
     """Operations without branches and loops, which run together or not at all."""
 
@@ -40,7 +41,7 @@ class Stretch:
     operations: list[Any] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Join:
     """A merge: it takes what is there; `sides` says of each input when that is, None: never."""
 
@@ -49,7 +50,7 @@ class Join:
     sides: list[Guard | None]
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Turns:
     """A loop."""
 
@@ -57,7 +58,7 @@ class Turns:
     frame: Frame
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Alone:
     """An operation on what lives for one run, such as an array of tensors."""
 
@@ -68,7 +69,7 @@ class Alone:
 Piece = Union[Stretch, Join, Turns, Alone]
 
 
-@dataclass
+@record
 class Cut:
     """Pieces in an order that can run, and the tensors that stand for others, such as what comes
     out of a switch."""

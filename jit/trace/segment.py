@@ -7,13 +7,14 @@ Imports tensor IR and the engine's types; the tracer (jit/trace/tracer.py) makes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ...engine.graph.inference import leads_to_shape, spells_shape
+from ...engine.record_class import record
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
@@ -64,7 +65,7 @@ class Evaluate(Protocol):
         """The kernel context of an operation (or of the OpView of one)."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FeedType:
     """What a trace is told of one input: dtype name, symbolic shape, contents if they are sizes."""
 
@@ -73,7 +74,7 @@ class FeedType:
     known: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Segment:
     """Operations from number `start` on, which are traced as far as one program goes.
 
@@ -121,7 +122,7 @@ class Segment:
         return frozenset(self.operations[self.start :])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ResultSizes:
     """Stands among a segment's inputs for the sizes that an operation's results take from data.
 
@@ -143,7 +144,7 @@ class ResultSizes:
         return TensorShape([self.count])
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Traced:
     """A segment as a program, for one pattern of sizes.
 

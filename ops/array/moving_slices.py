@@ -9,12 +9,13 @@ or a number that a run learns on its way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, hint, product, same
 from ..run_checks import error_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 Bound = Union[AnySize, "Value"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Filling:
     """What is put where a slice is taken from: its shape, and problem(of the slice, of this)."""
 
@@ -47,7 +48,7 @@ class Filling:
         return error
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Moving:
     """What is taken of one dimension from a place (0-d int64) that only a run knows.
 
@@ -80,7 +81,7 @@ def moving_ranges(
         raise errors.invalid(str(error)) from None
 
 
-@dataclass
+@record
 class _Mover:
     """One call of `moving_ranges`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
@@ -49,7 +49,7 @@ _VALID = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Sets:
     """Elements of many sets: the row of each, its value, and the shape of the rows."""
 

@@ -8,12 +8,12 @@ symbolic.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.types.shape import shape_text
 from ...jit.kernel.sizes import Unanswered, maximum, minimum
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...jit.kernel.sizes import AnySize
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Range:
     """What is taken of one dimension; size is None where it is not known."""
 
@@ -31,7 +31,7 @@ class Range:
     shrink: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Masks:
     """The five masks of a strided slice, one bit per entry of its specification."""
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 
 # Of a band's energy, before its logarithm.
 _FLOOR = 1e-12
@@ -58,7 +58,7 @@ def _mel(frequency: np.ndarray | float) -> np.ndarray:
     return 1127.0 * np.log1p(np.asarray(frequency, np.float64) / 700.0)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MelFilters:
     """Triangles in mel, each from the middle of the one before to the middle of the one behind.
 

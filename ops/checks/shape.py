@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ..control import with_dependencies
 from ..public import tf
@@ -212,7 +212,7 @@ def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | No
 # Shapes
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Sizes:
     """A tensor, the sizes that it has, and the symbols that are asked of them."""
 

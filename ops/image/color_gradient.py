@@ -7,9 +7,9 @@ blue where two are equal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ..public import tf
 
@@ -55,7 +55,7 @@ def _flag(condition: Tensor) -> Tensor:
     return tf.cast(condition, dtypes.float32)
 
 
-@dataclass
+@record
 class _Colours:
     """The channels of an image, and where each is largest or smallest."""
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.seed import get_seed
+from ...engine.record_class import record
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
@@ -57,7 +57,7 @@ class _Draws:
                 return number % limit
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Box:
     """Columns and rows, from the first to the one behind the last."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import io
 import struct
-from dataclasses import dataclass
 
 import numpy as np
+
+from ...engine.record_class import record
 
 _IMAGE, _EXTENSION, _END = b",", b"!", b";"
 # A colour per index, so that Pillow gives indices.
@@ -26,7 +27,7 @@ class BadGif(ValueError):
     """A file that TensorFlow refuses, with what it says."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Frame:
     left: int
     top: int

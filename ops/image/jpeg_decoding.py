@@ -8,12 +8,13 @@ simplejpeg is not installed Pillow decodes: slower, always with the accurate tra
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 
 from ...engine.memory import recycled_empty
+from ...engine.record_class import record
 from .jpeg_header import END, BadJpeg, Header, as_samples, read_header
 from .jpeg_window import Window, window_of
 
@@ -33,7 +34,7 @@ _WARNINGS = (
 _NO_SUBSAMPLING = "tjDecompressHeader3(): Could not determine subsampling"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Options:
     """How JPEG files are decoded, in TensorFlow's words."""
 

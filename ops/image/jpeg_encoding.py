@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import io
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 
 _MOST_PIXELS = 1 << 29
 _LONGEST = 65500
@@ -20,7 +20,7 @@ _LONGEST_SEGMENT = 65533
 _FAILED = "JPEG encoding failed"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Options:
     """How JPEG files are encoded, in TensorFlow's words."""
 

@@ -6,7 +6,7 @@ Read here, not by a codec, because what is too large is refused before anything 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ...engine.record_class import record
 
 # Markers (ITU-T T.81, table B.1).
 _START = b"\xff\xd8"
@@ -33,7 +33,7 @@ class BadJpeg(ValueError):
     """A file that libjpeg would refuse."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Header:
     """The frame of a JPEG file."""
 

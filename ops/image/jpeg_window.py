@@ -9,10 +9,10 @@ which is decoded.  So its outermost columns differ from those of the whole pictu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...engine.record_class import record
 from .jpeg_header import Header
 
 Window = tuple[int, int, int, int]
@@ -26,7 +26,7 @@ _FIRST, _LAST, _PLAIN = 8, 7, 0
 _FEWEST_OF_PART, _FEWEST_OF_PICTURE = 1, 2
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Plane:
     """How the samples of a component lie to the picture's pixels."""
 

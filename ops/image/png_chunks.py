@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ...engine.record_class import record
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGB_ALPHA = 0, 2, 3, 4, 6
@@ -40,7 +41,7 @@ class BadPixels(ValueError):
     """A file that libpng refuses among its pixels, or behind them."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Header:
     """What a PNG file says of its pixels."""
 

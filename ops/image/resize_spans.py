@@ -8,11 +8,12 @@ precision as TensorFlow does, and read by one kernel of jit/library/image.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ...engine.record_class import record
 
 if TYPE_CHECKING:
     from ...jit.program.tensor_ir import Value
@@ -23,7 +24,7 @@ _TABLE = 1 << 10
 _TINY = np.float32(1000) * np.finfo(np.float32).tiny
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spans:
     """For each row of a result: how many rows of the image it takes, which, and how much of each.
 

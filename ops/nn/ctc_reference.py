@@ -7,18 +7,18 @@ States are the labels of a row with a blank before, between and behind them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.types.shape import shape_text
 from ..sparse.common import require_order
 
 Labels = list[list[int]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rule:
     """How labels are read: the attributes of an op, and whether the blank is the last class."""
 
@@ -28,7 +28,7 @@ class Rule:
     blank_is_last: bool = True
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class States:
     """The classes of the states of each row, [rows, states], and how many steps and states count.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from ...engine import errors
+from ...engine.record_class import record
 
 
 class Attributes(Protocol):
@@ -51,7 +51,7 @@ class Weights(NamedTuple):
     output_biases: Part
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Net:
     """The sizes of a net.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.seed import get_seed
+from ...engine.record_class import record
 from ...engine.types.shape import TensorShape
 from ..math.limits import lowest
 from ..public import raw
@@ -90,7 +90,7 @@ def _bounds(size: int, count: int, numbers: Stream, pseudo_random: bool) -> np.n
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Regions:
     """The regions of an axis: where each begins, and how long it is."""
 
@@ -110,7 +110,7 @@ class _Regions:
             yield which, self.starts[which] + offset
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Areas:
     """The regions of both axes of images, whose positions are gone through offset by offset."""
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.record_class import record
 from ...engine.types.shape import TensorShape, dimension_value
 from ..public import raw, tf
 from ..shape_inference import ranked
@@ -57,7 +57,7 @@ def check_step(x: Any, cs_prev: Any, h_prev: Any, weights: Weights) -> None:
     require_size("b.dim_size(0)", weights.b.shape[0], "cell_size * 4", cells * 4)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Sizes:
     """The shape of a value that is in no plan: one step of a sequence."""
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...engine.record_class import record
 from ...jit.kernel import scalar as k
 from .recurrent_maths import InPlan, OnArrays, slope_of_sigmoid, slope_of_tanh
 
@@ -37,7 +37,7 @@ class Slopes(NamedTuple):
     wco: Any
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Weights:
     """The kernel [inputs + cells, 4 cells], peepholes [cells] and the bias [4 cells]."""
 
@@ -48,7 +48,7 @@ class Weights:
     b: Any
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Form:
     """Which LSTM: the numbers that it adds and clips by, and the order of its gates.
 

@@ -8,12 +8,12 @@ each offset, one strided slice of the padded input lines up with the whole outpu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.types.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def channels_back(x: np.ndarray, data_format: str) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if is_channels_first(data_format) else x
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Axis:
     """One spatial axis of a window: sizes may be None in static shapes."""
 
@@ -116,7 +116,7 @@ def pairs(explicit: Sequence[int], data_format: str) -> list[tuple[int, int]]:
     return spatial(both, data_format)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Window:
     """A window over all spatial axes."""
 

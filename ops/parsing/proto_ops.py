@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MESSAGES = NoGradient("serialized messages have no derivative", silent=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Wanted:
     """A field of a message and its tensor."""
 
@@ -65,7 +65,7 @@ def _wanted(name: str, field: FieldDescriptor) -> _Wanted:
 # Decoding
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Decoder:
     fields: list[_Wanted]
     dtypes: list[np.dtype[Any]]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ...engine import errors
+from ...engine.record_class import record
 
 VARINT, FIXED64, BYTES, START_GROUP, END_GROUP, FIXED32 = range(6)
 # Groups within groups, as protobuf allows (io/coded_stream.h).
@@ -33,7 +33,7 @@ def _zigzag(value: int, bits: int) -> int:
     return (value >> 1) ^ -(value & 1)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Form:
     """How values of one of a schema's types stand in a message."""
 
@@ -160,7 +160,7 @@ class _Stream:
                 self.value(wire, number)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Field:
     """A field that is wanted: its number and type in the schema."""
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
@@ -288,7 +288,7 @@ define(
 # Variants
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EncodedRows:
     """A ragged tensor as an element of a variant tensor; without splits, a dense one."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 
+from ...engine.record_class import record
 from ...jit.kernel import glibc_float32
 
 # J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); the key grows by
@@ -31,7 +31,7 @@ _CHUNK = 1 << 15
 RESERVED = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Philox:
     """A position in a stream: 128-bit counter and 64-bit key as Python integers."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw, tf
@@ -39,7 +39,7 @@ _MOST = 2**31 - 1
 _Combine = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-@dataclass
+@record
 class _Column:
     """The features of one input, row by row of the batch.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...engine.api import constant as publish
@@ -15,6 +15,7 @@ from ...engine.graph.collections import GraphKeys, add_to_collection
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import colocate_with, init_scope, name_scope
 from ...engine.graph.tensor import Tensor
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.shape import as_shape
 from ..public import tf
@@ -72,7 +73,7 @@ def no_regularizer(_: Variable) -> None:
     """Says that a variable is not to be regularized, whatever its scope says."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Request:
     """What a caller of `get_variable` asks for."""
 

@@ -9,12 +9,12 @@ asked for by `RecvBuf`, under keys that name the instance and where in its order
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.session.futures import Future
 from ...io import protos
 from ...ops.collective import MERGES, divided
@@ -32,7 +32,7 @@ Steps = Generator[Future, Any, np.ndarray]
 Ask = Callable[[str, str, Any, Callable[[bytes], Any]], Future]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Ring:
     """An order of a group's devices, each of which takes from the one before it."""
 
@@ -128,7 +128,7 @@ def _content(response: bytes) -> bytes:
     return b"".join(extra.tensor_content)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class BufferExchange:
     """One execution of a collective for one member, in a group with tasks of TensorFlow.
 

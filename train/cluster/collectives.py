@@ -17,12 +17,12 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.session.futures import AsyncTask, Future
 from ...engine.types import dtypes
 from ...io import protos
@@ -51,7 +51,7 @@ Steps = Generator[Future, Any, np.ndarray]
 Fetch = Callable[[str, str, int], Future]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Member:
     """One device of a group: its task and the number of its start."""
 

@@ -10,10 +10,10 @@ task takes in that iteration.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...io import protos
 from .rendezvous import task_of
 
@@ -79,7 +79,7 @@ def _refers(op: Operation) -> bool:
     return any(t.dtype._is_ref_dtype for t in op._inputs_val)
 
 
-@dataclass
+@record
 class ControlLoop:
     """The names of its nodes that others need."""
 

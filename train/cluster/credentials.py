@@ -8,11 +8,11 @@ TensorFlow, whose protocol has neither.
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...engine import errors, settings
+from ...engine.record_class import record
 
 _TOKEN = "token"
 # The authority that has signed all certificates, this task's certificate and its key.
@@ -21,7 +21,7 @@ _FILES = ("ca.pem", "cert.pem", "key.pem")
 SHOWN = "numbaflow-token"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Credentials:
     """The token, and the texts of `_FILES`; None where there is none."""
 

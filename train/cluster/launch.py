@@ -18,8 +18,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import Protocol
+
+from ...engine.record_class import record
 
 # Seconds between looks at the tasks, and before one that has failed is started again.
 _LOOK, _AGAIN = 0.05, 1.0
@@ -27,7 +28,7 @@ Say = Callable[[str], None]
 Cluster = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Task:
     """One task of a cluster."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...io import protos
 from .link_client import PART, Told
@@ -30,7 +30,7 @@ Feeds = Mapping[str, Any]
 _CONSEQUENCES = (errors.CancelledError, errors.AbortedError)
 
 
-@dataclass
+@record
 class Step:
     """What a client says of one run: its limits, and what it wants to know of it."""
 

@@ -9,9 +9,10 @@ worker knows them by `client_terminated`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...io import protos
 from ...io.graph_bytes import NodeWriter
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _BEGINNING, _ENDING = ("switch", "enter"), ("merge", "exit")
 
 
-@dataclass
+@record
 class Part:
     """What one task runs: its graph, and the keys of feeds and fetches by their names."""
 

@@ -12,10 +12,10 @@ import ipaddress
 import re
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...io import protos
 from . import link
 from .credentials import Credentials, credentials
@@ -50,7 +50,7 @@ def grpc() -> Any:
     return found
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Method:
     """One call of a service: its path and the classes of its messages."""
 

@@ -10,9 +10,10 @@ brings and takes all tensors: fewer messages than one for each of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from .partition import between
 from .rendezvous import task_of
@@ -31,7 +32,7 @@ _MEETING = "Collective"
 _ROLES = ("", "wait", "switch", "merge")
 
 
-@dataclass
+@record
 class Stage:
     """Operations with their devices, what others give them, and what they give."""
 

@@ -11,12 +11,13 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
+from ...engine.record_class import record
 from ...engine.session.futures import DEAD, Dead, Future
 from ...engine.session.state import Resources
 from ...engine.types import dtypes
@@ -43,7 +44,7 @@ _LINGER, _LOOK = 5.0, 0.01
 _KIN = "numbaflow"
 
 
-@dataclass
+@record
 class WorkerSession:
     """What a client's session has on a worker: state, perhaps its own, and the other tasks."""
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from ...engine.graph.graph import name_scope
+from ...engine.record_class import record
 from ...engine.types import dtypes
 from ...engine.types.shape import as_shape
 from ...ops.flow.cond import smart_cond
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Setting:
     """What all functions that batch take, besides the examples."""
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....engine import errors
 from ....engine.graph.build import define
+from ....engine.record_class import record
 from ....engine.types.shape import TensorShape, as_shape, shape_text
 from ...state.shared_state import kept
 from ..runtime import adjusting, choosing, limits
@@ -128,7 +128,7 @@ define_dataset(
 # Pools of threads.
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pool:
     """How many calls of functions go on at a time, and how many threads each has."""
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....engine import errors
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
@@ -25,7 +25,7 @@ _QUOTE = b'"'
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Format:
     """How records are written, and what of them is wanted.
 

@@ -15,10 +15,10 @@ import struct
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from ....engine import errors
+from ....engine.record_class import record
 from .dataset import Dataset, Element, State, Stream
 from .ordering import UnaryDataset
 
@@ -31,7 +31,7 @@ _LENGTH = struct.Struct("<Q")
 _GZIP_WINDOW = 31
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Settings:
     """How a snapshot is written and read."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
 from ....engine.graph.trackable import VARIABLE_VALUE_KEY, Trackable
+from ....engine.record_class import record
 from ....ops.public import tf
 from ...checkpoints.saveable import SaveableObject, SaveSpec
 
@@ -43,7 +43,7 @@ class _CallbackSaveable(SaveableObject):
         return self._restore_callback(tensor)
 
 
-@dataclass
+@record
 class _Shared:
     """What the parts of one value share: those on their way out, and those on their way in."""
 

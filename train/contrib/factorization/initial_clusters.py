@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ....engine.graph.scope_functions import control_dependencies
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....ops.nn.embedding import embedding_lookup
 from ....ops.nn.norm import l2_normalize
@@ -19,7 +19,7 @@ KMEANS_PLUS_PLUS_INIT = "kmeans_plus_plus"
 KMC2_INIT = "kmc2"
 
 
-@dataclass
+@record
 class InitialClusters:
     """Adds centers until there are as many as wanted."""
 

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ....engine.graph.graph import Graph
 from ....engine.graph.operation import Operation
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....ops.public import tf
 from .graph_matcher import GraphMatcher, MatchResult, OneofPattern, OpTypePattern
 
 
-@dataclass
+@record
 class BatchNorm:
     """The parts of a batch norm and of the layer before it."""
 
@@ -39,7 +40,7 @@ def _any() -> OpTypePattern:
     return OpTypePattern("*")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Patterns:
     """The parts of a layer with a fused batch norm; a result is asked for them."""
 

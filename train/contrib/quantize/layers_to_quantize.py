@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ....engine.graph.graph import Graph
 from ....engine.graph.operation import Operation
 from ....engine.graph.tensor import Tensor
 from ....engine.interface.log import info
+from ....engine.record_class import record
 from .graph_matcher import GraphMatcher, MatchResult, OneofPattern, OpTypePattern, Pattern
 
 _PRODUCTS = "Conv2D|MatMul|DepthwiseConv2dNative"
 _SUM = "Add|AddV2"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Layer:
     """The operations of a layer that are quantised, as far as it has them."""
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ....engine.graph.collections import GraphKeys
@@ -13,6 +12,7 @@ from ....engine.graph.operation import Operation
 from ....engine.graph.scope_functions import get_name_scope
 from ....engine.graph.tensor import Tensor
 from ....engine.interface.log import info
+from ....engine.record_class import record
 from ....ops.public import tf
 from . import common, quant_ops
 from .layers_to_quantize import Layer, find_layers
@@ -30,7 +30,7 @@ _FAKE = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Insertion:
     """How quantisation is put into a graph."""
 

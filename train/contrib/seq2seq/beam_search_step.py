@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.constants import constant_value
 from ....engine.graph.convert import convert_to_tensor
+from ....engine.record_class import record
 from ....engine.types import dtypes, nest
 from ....engine.types.shape import TensorShape, dimension_value
 from ....ops.flow.tensor_array import TensorArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..structures import Structure
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Search:
     """What all steps of a search have in common."""
 

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ....engine import errors
@@ -16,6 +15,7 @@ from ....engine.graph.defaults import get_default_graph
 from ....engine.graph.graph import Graph, control_dependencies, name_scope
 from ....engine.graph.tensor import Tensor
 from ....engine.interface import log
+from ....engine.record_class import record
 from ....io import files, protos, timeline
 from ....ops.public import tf
 from ....ops.summaries.api import merge_all
@@ -162,7 +162,7 @@ def _write_trace(metadata: Any, step: int, arguments: dict[str, Any]) -> None:
         arguments["summary_writer"].add_run_metadata(metadata, f"run_metadata-{step}")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Sync:
     """What optimizers that wait for their replicas need run besides."""
 
@@ -401,7 +401,7 @@ def _init_ops(
     }
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Loop:
     """Steps in a session of the supervisor's."""
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.collections import GraphKeys
 from ....engine.interface.statistics import get_stats_for_node_def
+from ....engine.record_class import record
 from .executions import Execution, average, node_stats
 from .option_builder import TRAINABLE_VARIABLES
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ONLY_STEP = 0
 
 
-@dataclass
+@record
 class Counted:
     """An operation's counts."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
+
+from ....engine.record_class import record
 
 _DEVICE = re.compile(r".*/(device:gpu|gpu|device:cpu|cpu|device:sycl):\d+")
 MEMORY = ("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
@@ -20,7 +22,7 @@ class Span(NamedTuple):
     length: int
 
 
-@dataclass
+@record
 class Execution:
     """How an operation ran in a step; in loops it runs more than once."""
 

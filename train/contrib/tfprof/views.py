@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ....engine.record_class import record
 from . import columns
 from .counted import Counted
 from .measures import FIELDS, IN_TREES
@@ -21,7 +22,7 @@ _COUNTS = ("run_count", "definition_count")
 _GRADIENT = re.compile(r"(?:.*/)?gradients(?:_\d+)?/(.*?)_grad/.*")
 
 
-@dataclass
+@record
 class Node:
     """A scope, an operation, a type or a line, with what is below it."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ....engine.graph.convert import (
     is_tensor,
 )
 from ....engine.graph.graph import name_scope
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
 from ....ops.flow.cond import smart_cond
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CLOSED = (errors.OutOfRangeError, errors.CancelledError)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Queues:
     """The queues of the kinds, and the one of their batches."""
 

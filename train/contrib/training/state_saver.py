@@ -8,7 +8,6 @@ segment's from the start, and each other's when the one before it has been compu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....engine.api import export
@@ -16,6 +15,7 @@ from ....engine.graph.convert import convert_to_tensor
 from ....engine.graph.graph import control_dependencies, name_scope
 from ....engine.graph.scope_functions import colocate_with
 from ....engine.graph.tensor import Tensor
+from ....engine.record_class import record
 from ....engine.types import dtypes
 from ....ops.public import tf
 from ....ops.queues.barrier import Barrier
@@ -106,7 +106,7 @@ def _check_states(states: Mapping[str, Any]) -> None:
             raise ValueError(f"state name may not have a colon: '{name}'")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Received:
     """A batch of segments, as it comes out of the barrier; fields are those of the batch."""
 
