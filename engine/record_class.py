@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from functools import cache
 from operator import attrgetter
-from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,12 +73,17 @@ def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
 def _repr(names: Iterable[str]) -> Callable[[Any], str]:
     shown = tuple(names)
 
-    @recursive_repr()
-    def __repr__(self: Any) -> str:
+    def text(self: Any) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
         return f"{type(self).__qualname__}({values})"
 
-    return __repr__
+    @cache
+    def guarded() -> Callable[[Any], str]:
+        from reprlib import recursive_repr
+
+        return recursive_repr()(text)
+
+    return lambda self: guarded()(self)
 
 
 def _eq(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], Any]:
