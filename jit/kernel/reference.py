@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ import numpy as np
 _HALF = ("float16", "bfloat16")
 
 
+@cache
 def dtype_name(dtype: Any) -> str:
     """The NumPy name of a dtype given as a name, a NumPy dtype or a scalar type."""
+    # (Kept, as NumPy puts names together anew each time.)
     if isinstance(dtype, str):
         return dtype
     return np.dtype(dtype).name

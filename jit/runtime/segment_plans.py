@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from ...engine import errors, gc_pause, stopping
 from ...engine.graph.inference import leads_to_shape
 from ...engine.session import mixed_precision
+from ..kernel.reference import dtype_name
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
@@ -38,12 +39,6 @@ _MOST_BINDINGS = 512
 _MOST_RUNS = 256
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
-
-
-@cache
-def _name_of(dtype: np.dtype[Any]) -> str:
-    """A dtype's name, which NumPy puts together anew each time."""
-    return dtype.name
 
 
 def _may_be_sizes(tensor: Any, segment: Segment) -> bool:
@@ -139,7 +134,7 @@ class SegmentPlans:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
         arrays = [known[tensor] for tensor in self.segment.inputs]
         for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
-            if _name_of(array.dtype) != dtype and compiles(dtype):
+            if dtype_name(array.dtype) != dtype and compiles(dtype):
                 text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
                 raise errors.InternalError(None, tensor.op, text)
         return arrays
@@ -324,7 +319,7 @@ class SegmentPlans:
         candidates = [
             i
             for i, array in enumerate(arrays)
-            if _name_of(array.dtype) in ("int32", "int64")
+            if dtype_name(array.dtype) in ("int32", "int64")
             and array.ndim < 2
             and array.size <= MOST_SIZES
         ]

@@ -18,6 +18,7 @@ from ...engine.record_class import record
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ..kernel.reference import dtype_name
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import AnySize, symbols_of
 from ..program.editing import Program
@@ -183,7 +184,7 @@ class Traced:
     def still_holds(self, cell: VariableStorage, array: np.ndarray) -> bool:
         """Has what a variable holds the shape and dtype that the trace saw, if it looked?"""
         known = self.cells.get(cell)
-        return known is None or known == (array.shape, array.dtype.name)
+        return known is None or known == (array.shape, dtype_name(array.dtype))
 
     def shapes_hold(self) -> bool:
         """Have all variables still the shapes and dtypes that the trace saw?"""
