@@ -349,10 +349,15 @@ def put(page: Path, text: str, name: str = "benchmarks") -> None:
 
 
 def main() -> None:
-    """Puts the newest result into the pages."""
-    result = json.loads(max(RESULTS.glob("*.json")).read_text())
+    """Puts the newest results into the pages."""
+    from .models import tables
+
+    folders = RESULTS, RESULTS / "models"
+    result, models = (json.loads(max(place.glob("*.json")).read_text()) for place in folders)
     put(ROOT / "README.md", readme(result))
     put(ROOT / "docs" / "benchmarks.md", details(result))
+    put(ROOT / "README.md", tables.brief(models), "models")
+    put(ROOT / "docs" / "benchmarks.md", tables.page(models), "models")
 
 
 if __name__ == "__main__":

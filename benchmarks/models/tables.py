@@ -96,15 +96,35 @@ def first_steps(result: Measured) -> str:
     return _lines(header, rows)
 
 
-def page(result: Measured) -> str:
-    """All tables, with where they were measured."""
+def brief(result: Measured) -> str:
+    """One table of steps and first steps, with where they were measured: what README shows."""
+    others = [peer for peer in _peers(result) if peer != OURS]
+    header = ["a step", "numbaflow", *(f"× {PEERS[peer].title}" for peer in others)]
+    header += ["first step, cold", *(f"{PEERS[peer].title}, warm" for peer in (OURS, *others[:1]))]
+    rows = []
+    for row in result["rows"]:
+        first, fresh = row["first"], row.get("fresh_first", {})
+        cells = [_time(row, OURS), *(_times(ratio(row, peer, "values")) for peer in others)]
+        cells.append(duration(first[OURS]) if OURS in first else "")
+        cells += [duration(fresh[peer]) if peer in fresh else "" for peer in (OURS, *others[:1])]
+        rows.append([MODELS[row["name"]].title, *cells])
+    means = [_times(mean_ratio(result, peer)) for peer in others]
+    rows.append(["geometric mean", "", *means, *[""] * (len(header) - 2 - len(means))])
+    return f"{_place(result)}\n\n{_lines(header, rows)}"
+
+
+def _place(result: Measured) -> str:
     machine: dict[str, Any] = result["machine"]
     versions = ", ".join(f"{PEERS[p].title} {result['peers'][p]}" for p in _peers(result))
     # What else runs makes long steps longer, by the clock.
     load = f", load {machine['load']} of {machine['cores']}" if "load" in machine else ""
     where = f"{machine['cpu']}, {machine['threads']} threads{load}"
-    place = f"{result['date'][:10]}, {where}; {versions}."
-    parts = [place, steps(result), memory(result)]
+    return f"{result['date'][:10]}, {where}; {versions}."
+
+
+def page(result: Measured) -> str:
+    """All tables, with where they were measured."""
+    parts = [_place(result), steps(result), memory(result)]
     if result["settings"]["first_steps"]:
         parts.append(first_steps(result))
     failures = [
