@@ -44,8 +44,9 @@ def _equipped(cls: type, eq: bool, has_repr: bool, frozen: bool, slots: bool) ->
     added: dict[str, Any] = {"__init__": _init(cls, frozen, slots)}
     if has_repr:
         added["__repr__"] = _repr(field.name for field in fields if field.repr)
-    # (What has an `__eq__` and no `__hash__` got None from Python.)
-    if eq and "__eq__" not in own:
+    if own.get("__hash__") is None and "__eq__" in own:
+        del own["__hash__"]  # which Python put there
+    if eq:
         compared = _values(field.name for field in fields if field.compare)
         added["__eq__"] = _eq(compared)
         added["__hash__"] = (lambda self: hash(compared(self))) if frozen else None

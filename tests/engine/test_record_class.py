@@ -104,6 +104,19 @@ def test_own_methods_stay() -> None:
     assert (hash(Odd(1.0)), repr(Odd(2.0))) == (3, "odd")
 
 
+def test_what_compares_in_its_own_way_has_the_hash_of_its_values() -> None:
+    for decorator in (record, dataclass):
+
+        @decorator(frozen=True)
+        class Own:
+            value: int
+
+            def __eq__(self, other: object) -> bool:
+                return True
+
+        assert hash(Own(4)) == hash((4,)) and Own(4) == 5
+
+
 @record(frozen=True, slots=True)
 class Point:
     """At the top, where pickle finds it."""
