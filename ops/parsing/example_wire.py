@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
-from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
@@ -133,6 +131,6 @@ def _places(kinds: Sequence[int], totals: Sequence[int]) -> tuple[list[int], lis
 
 
 def _sliced(text: bytes, ends: np.ndarray) -> np.ndarray:
-    places = ends.tolist()
-    slices = map(slice, places[::2], places[1::2])
-    return np.fromiter(map(getitem, repeat(text), slices), object, len(places) // 2)
+    places = iter(ends.tolist())
+    pieces = [text[start:stop] for start, stop in zip(places, places)]
+    return np.fromiter(pieces, object, len(pieces))
