@@ -44,12 +44,15 @@ def _keep(
     if size not in kept and len(kept) >= sizes:
         kept.clear()
     pieces = kept.setdefault(size, [])
-    held = [(each, others) for each, others in list(kept.items()) if others is not pieces]
-    total = size + sum(each * len(others) for each, others in held) + size * len(pieces)
-    for each, others in [*held, (size, pieces)]:
-        while total > most and others:
-            total -= each
-            del others[:1]
+    total = size
+    for each, others in list(kept.items()):
+        total += each * len(others)
+    if total > most:
+        held = [(each, others) for each, others in list(kept.items()) if others is not pieces]
+        for each, others in [*held, (size, pieces)]:
+            while total > most and others:
+                total -= each
+                del others[:1]
     pieces.append(piece)
 
 

@@ -96,9 +96,7 @@ def is_wrong(number: int, exact: int, stride: int) -> bool:
 
 def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: text, bounds of messages, keys, bounds of keys, wanted, guesses, found, sums, problem;
-    the number of keys, of guesses, and of messages of a part.
-
-    A call is for one part, which has guesses and sums of its own.
+    the number of keys and of guesses.
 
     wanted: for each key the kind of its values, how many there are exactly or -1, what their number
     is divided by, and whether it may be missing.
@@ -110,8 +108,6 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
     widths, wanted, guesses = pointer(args[3]), pointer(args[4]), pointer(args[5])
     found, sums, problem = pointer(args[6]), pointer(args[7]), pointer(args[8])
     count, room = args[9], args[10]
-    part = r0 // args[11]
-    kept, total = part * room, part * count * 3
     bad = 0
     for r in range(r0, r1):
         row = r * count * 3
@@ -129,7 +125,7 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
                 if key < 0 or value < 0 or last != end:
                     bad = 1
                 else:
-                    place = kept + min(position, room - 1)
+                    place = min(position, room - 1)
                     guess = guesses[place]
                     k = number_of(text, key, behind - key, keys, widths, count, guess)
                     guesses[place] = k
@@ -143,14 +139,13 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
                         elif is_wrong(number, wanted[4 * k + 1], wanted[4 * k + 2]):
                             bad = 1
                         found[item], found[item + 1], found[item + 2] = first, finish, number
-                        one = total + 3 * k
-                        sums[one] += number
-                        sums[one + 1] += 1
-                        sums[one + 2] = max(sums[one + 2], number)
+                        sums[3 * k] += number
+                        sums[3 * k + 1] += 1
+                        sums[3 * k + 2] = max(sums[3 * k + 2], number)
                 at = end
                 position += 1
     for k in range(count):
-        if sums[total + 3 * k + 1] < r1 - r0 and wanted[4 * k + 3] == 0:
+        if sums[3 * k + 1] < r1 - r0 and wanted[4 * k + 3] == 0:
             bad = 1
     if bad != 0:
         problem[0] = 1
@@ -158,21 +153,20 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
 
 def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: text, wanted, found, places, floats as bytes, integers, texts, problem; the number of
-    keys and of messages of a part.
+    keys.
 
-    places: where the next values of each key go in the array of its kind, for each part; of texts
-    there are both ends.
+    places: where the next values of each key go in the array of its kind; of texts there are both
+    ends.
     """
     text, wanted, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
     places, integers, texts = pointer(args[3]), pointer(args[5]), pointer(args[6])
     count, bad = args[8], 0
-    mine = r0 // args[9] * count
     for r in range(r0, r1):
         for k in range(count):
             item = (r * count + k) * 3
             at, end, number = found[item], found[item + 1], found[item + 2]
             if at >= 0:
-                kind, place = wanted[4 * k], places[mine + k]
+                kind, place = wanted[4 * k], places[k]
                 if kind == FLOATS:
                     copy(args[4] + 4 * place, args[0] + at, 4 * number)
                 elif kind == INTEGERS:
@@ -185,6 +179,6 @@ def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
                     for i in range(number):
                         first, at = contents(text, at, end, FIRST)
                         texts[2 * (place + i)], texts[2 * (place + i) + 1] = first, at
-                places[mine + k] = place + number
+                places[k] = place + number
     if bad != 0:
         pointer(args[7])[0] = 1

@@ -12,7 +12,6 @@ import numpy as np
 from .. import target
 from ..codegen.compile import compile_kernel
 from ..library.library_kernel import LibraryKernel
-from . import driver
 
 _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
@@ -25,30 +24,22 @@ def call(
     arrays: Sequence[np.ndarray],
     numbers: Sequence[int],
     rows: int,
-    tile: int = 0,
 ) -> None:
-    """Runs a kernel over rows, without the interpreter's lock.
+    """Runs a kernel over rows in this thread, without the interpreter's lock.
 
     Args:
         kernel: it, for buffers of the arrays' dtypes.
         arrays: its buffers; contiguous.
         numbers: its parameters.
         rows: how many rows it goes over.
-        tile: so many rows are one call, and calls are shared with the threads of plans; with 0 one
-            call of this thread goes over all.
     """
     places = [array.__array_interface__["data"][0] for array in arrays]
     block = np.array([*places, *numbers], np.int64)
-    address, function = _code(kernel)
-    start = block.__array_interface__["data"][0]
-    if 0 < tile < rows:
-        driver.Program(np.array([[address, start, rows, tile, 1, 1]], np.int64)).run()
-    else:
-        function(start, 0, rows, 0, 1, 0)
+    _function(kernel)(block.__array_interface__["data"][0], 0, rows, 0, 1, 0)
 
 
-def _code(kernel: LibraryKernel) -> tuple[int, Callable[..., None]]:
-    """Where the kernel's code is, and how it is called.
+def _function(kernel: LibraryKernel) -> Callable[..., None]:
+    """The kernel's code, as a function.
 
     Finding it among all that was compiled takes longer than it may run.
     """
@@ -57,4 +48,4 @@ def _code(kernel: LibraryKernel) -> tuple[int, Callable[..., None]]:
         compiled = compile_kernel(kernel)
         known = kernel, aim, compiled, _SIGNATURE(compiled.address)
         _CALLED[id(kernel)] = known
-    return known[2].address, known[3]
+    return known[3]

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
-from operator import getitem
 from typing import NamedTuple
 
 import numpy as np
 
+from ...engine.memory import recycled_empty
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 
 # Fields whose places are remembered from one Example to the next.
 _PLACES = 256
-# Bytes of Examples that are worth another thread's while: a millisecond's work.
-_PART = 1 << 20
 
 
 class Unusual(Exception):
@@ -96,25 +93,20 @@ def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Col
     table, count, rows = _table(wanted), len(wanted), len(texts)
     whole = b"".join(texts)
     text = np.frombuffer(whole or b"\0", np.uint8)
-    parts = len(whole) // _PART + 1
-    tile = max(-(-rows // parts), 1)
-    parts = max(-(-rows // tile), 1)
-    found = np.empty((rows, count, 3), np.int64)
-    sums, problem = np.zeros((parts, count, 3), np.int64), np.zeros(1, np.int64)
-    guesses = np.full((parts, _PLACES), -1, np.int64)
+    found = recycled_empty((rows, count, 3), np.dtype(np.int64))
+    sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
+    guesses = np.full(_PLACES, -1, np.int64)
     arrays = [text, _bounds(texts), table.names, table.bounds, table.wanted, guesses]
-    call(features.locate(), [*arrays, found, sums, problem], [count, _PLACES, tile], rows, tile)
+    call(features.locate(), [*arrays, found, sums, problem], [count, _PLACES], rows)
     if problem[0]:
         raise Unusual
-    totals, shown = sums[:, :, :2].sum(0).T.tolist()
-    longest = sums[:, :, 2].max(0).tolist()
+    totals, shown, longest = sums.T.tolist()
     starts, ends = _places(table.kinds, totals)
     rooms: list[np.ndarray] = [np.empty(2 * ends[0], np.int64), np.empty(ends[1], np.float32)]
     rooms.append(np.empty(ends[2], np.int64))
-    # Values of a part lie behind those of the parts before it.
-    places = np.cumsum(sums[:, :, 0], 0) - sums[:, :, 0] + np.array(starts, np.int64)
+    places = np.array(starts, np.int64)
     arrays = [text, table.wanted, found, places, rooms[1].view(np.uint8), rooms[2], rooms[0]]
-    call(features.gather(), [*arrays, problem], [count, tile], rows, tile)
+    call(features.gather(), [*arrays, problem], [count], rows)
     if problem[0]:
         raise Unusual
     rooms[0] = _sliced(whole, rooms[0])
@@ -139,6 +131,6 @@ def _places(kinds: Sequence[int], totals: Sequence[int]) -> tuple[list[int], lis
 
 
 def _sliced(text: bytes, ends: np.ndarray) -> np.ndarray:
-    places = ends.tolist()
-    slices = map(slice, places[::2], places[1::2])
-    return np.fromiter(map(getitem, repeat(text), slices), object, len(places) // 2)
+    places = iter(ends.tolist())
+    pieces = [text[start:stop] for start, stop in zip(places, places)]
+    return np.fromiter(pieces, object, len(pieces))

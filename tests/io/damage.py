@@ -257,8 +257,9 @@ def main(names: list[str], seeds: Sequence[int]) -> None:
     """Reads damaged files of some formats, a line of JSON for each."""
     import damaged_data
     import damaged_formats
+    import damaged_media
 
-    known = {**damaged_formats.FORMATS, **damaged_data.FORMATS}
+    known = {**damaged_formats.FORMATS, **damaged_data.FORMATS, **damaged_media.FORMATS}
     signal.signal(signal.SIGALRM, _hang)
     forms = {name: known[name](tempfile.mkdtemp()) for name in names}
     for form in forms.values():  # what is imported or made once does not count

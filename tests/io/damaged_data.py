@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What input pipelines read, damaged: pictures, records, lines, iterators; see damage.py."""
+"""What input pipelines read, damaged: records, lines, iterators; see damage.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import random
 import struct
 from typing import Any
 
-import numpy as np
 from damage import damaged
 from damaged_formats import Format
 from lmdb_database import DATABASE
@@ -18,51 +17,6 @@ from numbaflow.engine import settings
 from numbaflow.io import crc
 from numbaflow.io.lmdb_file import Entries
 from numbaflow.ops.data.experimental.snapshotting import snapshot
-
-
-class Pictures(Format):
-    """Image files, given to the decoder of their kind, and to one that looks what they are."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder)
-        random_pixels = np.random.default_rng(1)
-        pixels = random_pixels.integers(0, 256, (9, 12, 3)).astype(np.uint8)
-        self.session = tf.Session(graph=tf.Graph())
-        with self.session.graph.as_default():
-            self.text = tf.placeholder(tf.string, [])
-            image = tf.image
-            decoders = (image.decode_jpeg, image.decode_png, image.decode_gif, image.decode_bmp)
-            self.results = [*(d(self.text) for d in decoders), image.decode_image(self.text)]
-            self.files = self.session.run([image.encode_jpeg(pixels), image.encode_png(pixels)])
-        self.files += [_gif(), _bmp(pixels)]
-
-    def damaged(self, rng: random.Random) -> Any:
-        kind = rng.randrange(4)
-        data = bytearray(self.files[kind])
-        if rng.random() < 0.3:  # sizes that are large, where each kind has them
-            at = (data.find(b"\xff\xc0") + 5, 16, 6, 18)[kind]
-            for i in range(rng.choice((2, 4, 8))):
-                data[at + i] = rng.choice((0, 0x7F, 0xFF))
-        return rng.choice((kind, 4)), damaged(bytes(data), rng)
-
-    def read(self, thing: Any) -> None:
-        number, data = thing
-        with settings.override(jit="never"):
-            self.session.run(self.results[number], {self.text: data})
-
-
-def _gif() -> bytes:
-    """Two pixels, of two colours."""
-    head = b"GIF89a" + struct.pack("<HHBBB", 2, 1, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
-    return head + b"," + struct.pack("<HHHHB", 0, 0, 2, 1, 0) + b"\x02\x02\x44\x51\0;"
-
-
-def _bmp(pixels: np.ndarray) -> bytes:
-    height, width, _ = pixels.shape
-    rows = b"".join(row[:, ::-1].tobytes() + bytes(-3 * width % 4) for row in pixels[::-1])
-    head = struct.pack("<IHHI", 54 + len(rows), 0, 0, 54)
-    sizes = struct.pack("<IiiHHIIiiII", 40, width, height, 1, 24, 0, len(rows), 0, 0, 0, 0)
-    return b"BM" + head + sizes + rows
 
 
 class Datasets(Format):
@@ -244,6 +198,5 @@ FORMATS: dict[str, type[Format]] = {
     "dataset_records": DatasetRecords,
     "dataset_tables": DatasetTables,
     "iterators": IteratorStates,
-    "pictures": Pictures,
     "snapshots": Snapshots,
 }

@@ -26,7 +26,9 @@ GRAPHS = "functions graphs meta_graphs run_graphs saved_models".split()
 
 
 # What input pipelines read: a hundred thousand of them in a deep run.
-DATA = "databases dataset_lines dataset_records dataset_tables iterators pictures snapshots".split()
+DATA = "databases dataset_lines dataset_records dataset_tables iterators snapshots".split()
+# What is decoded: as many.
+MEDIA = "bmps gifs jpegs pngs sounds".split()
 
 # Seeds whose files once ended in errors of zip files, of Python's tokenizer or of gzip; what was
 # found in other formats, test_claims.py states one by one.
@@ -64,8 +66,12 @@ def test_damaged_data_are_refused() -> None:
     check(DATA, "0:100")
 
 
+def test_damaged_media_are_refused() -> None:
+    check(MEDIA, "0:200")
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", DATA + MEDIA)
 def test_very_many_damaged_data_are_refused(name: str) -> None:
     check([name], "10000:30000")
 

@@ -63,6 +63,8 @@ class NarrowView:
             self.config.CopyFrom(view.config)
         given = self.config.intra_op_parallelism_threads
         self.config.intra_op_parallelism_threads = given or threads
+        # (What each call asks for is looked up once.)
+        self.arenas, self.kernel_states, self.gpu = view.arenas, view.kernel_states, view.gpu
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)

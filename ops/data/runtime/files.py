@@ -11,35 +11,10 @@ from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
 from ...strings.files import text_array
 from .dataset import Block, BlockStream, Dataset, State, Stream
+from .reading import Reader, ReaderAhead
 
 if TYPE_CHECKING:
     from .context import Context
-
-
-class Reader:
-    """Reads one file, piece by piece."""
-
-    def read(self) -> bytes | None:
-        """The next piece; None at the end."""
-        raise NotImplementedError
-
-    def read_some(self, count: int) -> list[bytes]:
-        """At most `count` pieces, as many as are there without effort; none at the end."""
-        del count
-        piece = self.read()
-        return [] if piece is None else [piece]
-
-    def place(self) -> int:
-        """Where it is, for `go_to`."""
-        raise NotImplementedError
-
-    def go_to(self, place: int) -> None:
-        """Goes on from a place where it was."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Closes the file."""
-        raise NotImplementedError
 
 
 class FilesDataset(Dataset):
@@ -52,15 +27,18 @@ class FilesDataset(Dataset):
         self.names, self.open_file = names, open_file
 
     def stream(self, context: Context, path: str) -> Stream:
-        return _Pieces(self.names, self.open_file)
+        def opened(name: bytes) -> ReaderAhead:
+            return ReaderAhead(self.open_file(name), context)
+
+        return _Pieces(self.names, opened)
 
 
 class _Pieces(BlockStream):
-    def __init__(self, names: Sequence[bytes], open_file: Callable[[bytes], Reader]) -> None:
+    def __init__(self, names: Sequence[bytes], open_file: Callable[[bytes], ReaderAhead]) -> None:
         super().__init__()
         self._names, self._open_file = names, open_file
         self._number = 0
-        self._reader: Reader | None = None
+        self._reader: ReaderAhead | None = None
 
     def read_block(self, count: int) -> Block | None:
         while True:
@@ -78,7 +56,7 @@ class _Pieces(BlockStream):
                 return None
             self._reader = self._open_file(self._names[self._number])
 
-    def _leave(self, reader: Reader) -> None:
+    def _leave(self, reader: ReaderAhead) -> None:
         """Goes on to the next file."""
         reader.close()
         self._reader = None
@@ -87,7 +65,7 @@ class _Pieces(BlockStream):
     def save(self) -> State:
         state: State = {"number": self._number, **self.save_ahead()}
         if self._reader is not None:
-            state["place"] = self._reader.place()
+            state["place"], state["passed"] = self._reader.place()
         return state
 
     def restore(self, state: State) -> None:
@@ -96,7 +74,7 @@ class _Pieces(BlockStream):
         self._number = state["number"]
         if "place" in state:
             self._reader = self._open_file(self._names[self._number])
-            self._reader.go_to(state["place"])
+            self._reader.go_to(state["place"], state.get("passed", 0))
 
     def close(self) -> None:
         if self._reader is not None:
@@ -120,6 +98,8 @@ class _Source(Reader):
 
 class Lines(_Source):
     """The lines of a file, without their ends."""
+
+    gives_many = True
 
     def __init__(self, name: bytes, compression: str, size: int) -> None:
         super().__init__(name, compression)
@@ -170,6 +150,8 @@ class Lines(_Source):
 
 class Records(Reader):
     """The records of a TFRecord file."""
+
+    gives_many = True
 
     def __init__(self, name: bytes, compression: str) -> None:
         from ....io.record import RecordReader

@@ -7,7 +7,6 @@ goes, or its session, the thread ends.
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from collections import deque
@@ -32,17 +31,20 @@ _POLL = 0.1
 _ROOM = 16
 
 
-class _Buffer:
-    """What was read ahead, between a thread that fills it and one that takes from it."""
+class Buffer:
+    """What was read ahead, between a thread that fills it and one that takes from it.
 
-    def __init__(self, source: Stream, context: Context, room: int) -> None:
+    The thread closes `source` when nobody wants more of it.
+    """
+
+    def __init__(self, source: Any, context: Context, room: int) -> None:
         self.source, self.context, self.room = source, context, room
         self.items: deque[Any] = deque()
         self.changed = threading.Condition()
         self.is_closed = self.is_over = self.is_paused = self.is_idle = False
         self.thread: threading.Thread | None = None
 
-    def start(self, read: Callable[[_Buffer], Any]) -> None:
+    def start(self, read: Callable[[Buffer], Any]) -> None:
         """Starts the thread that fills the buffer."""
         self.is_over = False
         self.thread = threading.Thread(
@@ -103,7 +105,7 @@ class _Buffer:
             self.source.close()
 
 
-def _fill(buffer: _Buffer, read: Callable[[_Buffer], Any]) -> None:
+def _fill(buffer: Buffer, read: Callable[[Buffer], Any]) -> None:
     """What a thread does: reads until the end, or until nobody wants it any more."""
     try:
         while buffer.await_room():
@@ -122,7 +124,7 @@ def _fill(buffer: _Buffer, read: Callable[[_Buffer], Any]) -> None:
             buffer.source.close()
 
 
-def _read_one(buffer: _Buffer) -> Any:
+def _read_one(buffer: Buffer) -> Any:
     return buffer.source.next()
 
 
@@ -130,7 +132,7 @@ class Ahead(Stream):
     """A stream whose elements are read ahead in a thread."""
 
     def __init__(self, source: Stream, context: Context, room: int) -> None:
-        self._buffer = _Buffer(source, context, room)
+        self._buffer = Buffer(source, context, room)
 
     def next(self) -> Element | None:
         buffer = self._buffer
@@ -281,6 +283,9 @@ class _Crew:
         self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
     ) -> None:
         self.source, self.context, self.count = source, context, count
+        # Calls that are not taken yet: as many as go on at a time, and as many that are done.  Who
+        # is done with an element before the one in front of it need not wait for that.
+        self._most = 2 * count
         self._function = context.function(dataset.function, count >= (os.cpu_count() or 1))
         self._keeps_count, self._is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
@@ -303,7 +308,7 @@ class _Crew:
     def _work(self) -> None:
         while True:
             with self.changed:
-                while self.is_paused or len(self.calls) >= self.count:
+                while self.is_paused or len(self.calls) >= self._most:
                     if self._is_to_end():
                         return
                     self._room.wait(_POLL)
@@ -326,7 +331,7 @@ class _Crew:
     def _read(self) -> _Call | None:
         """Takes the next element; in turns, so that calls are in the order of elements."""
         with self._reading:
-            if self._is_to_end() or self.is_paused or len(self.calls) >= self.count:
+            if self._is_to_end() or self.is_paused or len(self.calls) >= self._most:
                 return None
             result: Any = None
             try:
@@ -366,8 +371,9 @@ class _Crew:
 
     def _done(self) -> _Call | None:
         """The call whose result comes next, if it is there."""
-        among = self.calls if self._is_sloppy else itertools.islice(self.calls, 1)
-        return next((call for call in among if call.is_done), None)
+        if self._is_sloppy:
+            return next((call for call in self.calls if call.is_done), None)
+        return self.calls[0] if self.calls and self.calls[0].is_done else None
 
     def take(self) -> Element | None:
         """The next result."""

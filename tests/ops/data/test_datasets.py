@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from typing import Any
 
@@ -264,3 +265,20 @@ def test_functions_that_make_tables_or_take_the_seed_of_the_graph_are_warned_of(
             tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([], seed=1))
         with pytest.warns(UserWarning, match="Seed 10 from outer graph might be getting used"):
             tf.data.Dataset.range(3).map(lambda x: tf.random_uniform([]))
+
+
+def test_one_that_takes_long_does_not_keep_others_from_being_computed():
+    is_free, calls = threading.Event(), []
+
+    def called(x):
+        calls.append(int(x))
+        if x == 0:  # until others were computed
+            assert is_free.wait(30)
+        elif x == 2:
+            is_free.set()
+        return x
+
+    numbers = tf.data.Dataset.range(20)
+    dataset = numbers.map(lambda x: tf.py_func(called, [x], tf.int64, stateful=False), 2)
+    assert all_of(dataset) == list(range(20))
+    assert sorted(calls) == list(range(20))

@@ -18,7 +18,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.ops.image import jpeg_decoding
-from numbaflow.ops.image.codec_samples import BMP, GIF, JPEG, PNG
+from numbaflow.ops.image.codec_samples import BMP, GIF, JPEG, PNG, with_right_checksums
 from numbaflow.ops.image.png_chunks import SIGNATURE, chunk, header_chunk
 
 pytestmark = pytest.mark.programs
@@ -261,18 +261,6 @@ def mutated(data: bytes, rng: np.random.Generator) -> bytes:
         if not found:
             return data
     return bytes(found[: int(rng.integers(len(found))) + 1] if rng.random() < 0.1 else found)
-
-
-def with_right_checksums(data: bytes) -> bytes:
-    """A PNG file whose checksums are right for what was done to it, so that it is read on."""
-    parts, at = [data[:8]], 8
-    while at + 12 <= len(data):
-        end = at + 12 + int.from_bytes(data[at : at + 4], "big")
-        if end > len(data):
-            break
-        parts.append(chunk(data[at + 4 : at + 8], data[at + 8 : end - 4]))
-        at = end
-    return b"".join(parts) + data[at:]
 
 
 @pytest.mark.parametrize("kind", DECODERS)

@@ -11,7 +11,6 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.ops.parsing import example_wire
 from numbaflow.ops.parsing.example_store import Dense, Sparse, parse_batch
 from numbaflow.ops.parsing.example_wire import Unusual, Wanted, read_columns
 
@@ -70,14 +69,6 @@ def assert_same(texts: list[bytes]) -> None:
 
 def read(texts: list[bytes]) -> None:
     read_columns(texts, tuple(Wanted(one.key.encode(), one.dtype) for one in ASKED))
-
-
-@pytest.mark.parametrize("part", [1, 30_000, 100_000])
-def test_parts_that_threads_read_are_put_together(
-    part: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(example_wire, "_PART", part)
-    assert_same(examples())
 
 
 def test_features_are_those_of_the_messages() -> None:
