@@ -165,11 +165,13 @@ class _Patcher(MetaPathFinder):
 
     def _is_own(self, fullname: str, file: str) -> bool:
         """Whether a file is the program's, or of a library that is as old."""
+        # This package is not the program's even if the program runs in the package's folder.
+        if fullname.partition(".")[0] == _PACKAGE:
+            return False
         real = os.path.realpath(file)
         if real.startswith(self._program + os.sep) and not real.startswith(self._others):
             return True
-        top = fullname.partition(".")[0]
-        if top == _PACKAGE or (real.startswith(self._stdlib) and "site-packages" not in real):
+        if real.startswith(self._stdlib) and "site-packages" not in real:
             return False
         return libraries.is_of_those_years(fullname, file)
 

@@ -36,8 +36,11 @@ def traced(
     options: Any,
     metadata: Any,
 ) -> Any:
-    """Like `session.run`, through the interpreter; fills `metadata` with what ran and when."""
-    from ...io.step_stats import Event, partition_graph, step_stats
+    """Like `session.run`, through the interpreter; fills `metadata` with what ran and when.
+
+    What the options watch is written to files.  `metadata` may be None then.
+    """
+    from ...io.step_stats import Event
 
     graph = session.graph
     pairs = expanded(feed_dict or {})
@@ -49,20 +52,49 @@ def traced(
     program = interpreter.prepared(session, *running, release=False)
     values = program.start(given)
     events = []
+    dump = _dumper(options)
 
     def note(step: interpreter.Step, start: int, end: int) -> None:
         events.append(_event(Event, step, values, start, end))
+        dump(step, values)
 
     program.execute(values, note)
+    if metadata is not None:
+        operations = [step.op for step in program.steps]
+        _fill(metadata, options, events, (operations, running[2]))
+    results = iter(program.results(values))
+    found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
+    return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
+
+
+def _fill(metadata: Any, options: Any, events: list[Any], ran: tuple[Any, Any]) -> None:
+    from ...io.step_stats import partition_graph, step_stats
+
     metadata.Clear()
     if options.trace_level:
         metadata.step_stats.CopyFrom(step_stats(events))
     if options.output_partition_graphs:
-        operations = [step.op for step in program.steps]
-        metadata.partition_graphs.add().CopyFrom(partition_graph(operations, running[2]))
-    results = iter(program.results(values))
-    found = [next(results) if isinstance(e, Tensor) else None for e in wanted.elements]
-    return wanted.build([x[()] if type(x) is np.ndarray else x for x in found])
+        metadata.partition_graphs.add().CopyFrom(partition_graph(*ran))
+
+
+def _dumper(options: Any) -> Callable[[interpreter.Step, list[Any]], None]:
+    """What writes the outputs of a step that the options watch."""
+    watches = options.debug_options.debug_tensor_watch_opts
+    if not watches:
+        return lambda step, values: None
+    from ...io.tensor_dumps import Dumps
+
+    dumps = Dumps(watches)
+
+    def dump(step: interpreter.Step, values: list[Any]) -> None:
+        for i in range(len(step.op.outputs)):
+            dumps.note(step.op, i, _array(values[step.first + i]))
+
+    return dump
+
+
+def _array(value: object) -> object:
+    return value.value if isinstance(value, VariableStorage) else value
 
 
 def _event(
@@ -70,9 +102,7 @@ def _event(
 ) -> Any:
     outputs = []
     for i, tensor in enumerate(step.op.outputs):
-        value = values[step.first + i]
-        if isinstance(value, VariableStorage):
-            value = value.value
+        value = _array(values[step.first + i])
         if type(value) is np.ndarray:
             outputs.append((tensor.dtype, value.shape))
     return kind(

@@ -387,7 +387,8 @@ class BaseSession:
         if self.remote is not None and not self._closed:
             with self.remote.observed(options, metadata):
                 return self.run(fetches, feed_dict)
-        if self._closed or metadata is None or not wanted:
+        is_watched = options is not None and options.debug_options.debug_tensor_watch_opts
+        if self._closed or not (is_watched or (metadata is not None and wanted)):
             if metadata is not None:
                 metadata.Clear()
             return self.run(fetches, feed_dict)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import numbaflow
+
 pytestmark = pytest.mark.process
 
 
@@ -55,6 +57,12 @@ def test_main_module_arguments_and_path(tmp_path: Path) -> None:
     script = write(tmp_path, "inner/show.py", SHOW_MAIN)
     assert_like_python(script, "--flag", "-m", "value", cwd=tmp_path)
     assert_like_python(str(tmp_path / script), cwd=tmp_path)
+
+
+def test_a_command_in_the_folder_of_the_package() -> None:
+    text = "import tensorflow as tf, numpy as np; print(tf.Session().run(tf.constant(np.float(3))))"
+    done = run("-c", text, cwd=Path(numbaflow.__file__).parent)
+    assert done.stdout == "3.0\n", done.stderr
 
 
 def test_module_package_command_and_stdin(tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debugged runs write the values of their tensors, and folders of them are read again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.alias.internals import products as tf_debug
+from numbaflow.io.protos import Event
+
+pytestmark = pytest.mark.cpu
+
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[None]:
+    """Names of operations, which files bear, are those of a graph of one's own."""
+    with tf.Graph().as_default():
+        yield
+
+
+def runs(root: Path) -> list[Any]:
+    folders = sorted(root.iterdir(), key=lambda path: int(path.name.rpartition("_")[2]))
+    return [tf_debug.DebugDumpDir(str(path)) for path in folders]
+
+
+def test_a_dumping_session_writes_all_that_ran(tmp_path: Path) -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    v = tf.Variable([1.0, 2.0], name="v")
+    with tf.name_scope("a"):
+        y = tf.multiply(tf.log(x, name="bad"), v, name="y_1")
+    root = tmp_path / "dump"
+    with tf_debug.DumpingDebugWrapperSession(tf.Session(), str(root)) as session:
+        session.run(tf.global_variables_initializer())
+        assert np.isneginf(session.run(y, {x: [0.0, 1.0]})[0])
+        assert y.eval({x: [1.0, 1.0]}).tolist() == [0.0, 0.0]
+    first, second, third = runs(root)
+    assert first.node_exists("v/Assign") and third.size == second.size
+    assert second.devices() == [CPU] and second.t0 == second.dumped_tensor_data[0].timestamp
+    bad = second.find(tf_debug.has_inf_or_nan)
+    assert [datum.tensor_name for datum in bad] == ["a/bad:0", "a/y_1:0"]
+    assert not third.find(tf_debug.has_inf_or_nan)
+    assert [d.node_name for d in second.find(tf_debug.has_inf_or_nan, first_n=1)] == ["a/bad"]
+    left = second.find(tf_debug.has_inf_or_nan, exclude_node_names=".*bad")
+    assert [datum.watch_key for datum in left] == ["a/y_1:0:DebugIdentity"]
+    (value,) = second.get_tensors("v/read", 0, "DebugIdentity")
+    assert value.tolist() == [1.0, 2.0]
+    assert "a/y_1:0" in second.run_fetches_info and "x:0" in second.run_feed_keys_info
+    assert second.debug_watch_keys("a/bad") == ["a/bad:0:DebugIdentity"]
+    with pytest.raises(ValueError, match='Watch key "q:0:DebugIdentity" does not exist'):
+        second.get_tensors("q", 0, "DebugIdentity")
+    with pytest.raises(LookupError):
+        second.node_traceback("v")
+    second.set_python_graph(y.graph)
+    assert second.node_traceback("a/bad:0") == y.graph.get_operation_by_name("a/bad").traceback
+
+
+def test_each_turn_of_a_loop_is_written(tmp_path: Path) -> None:
+    count = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+    session = tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path))
+    assert session.run(count) == 3
+    (dump,) = runs(tmp_path)
+    values = dump.get_tensors("while/add", 0, "DebugIdentity")
+    assert [int(value) for value in values] == [1, 2, 3]
+    times = dump.get_rel_timestamps("while/add", 0, "DebugIdentity")
+    assert sorted(set(times)) == times
+    assert len(set(dump.get_tensor_file_paths("while/add", 0, "DebugIdentity"))) == 3
+
+
+def test_only_what_is_watched_is_written(tmp_path: Path) -> None:
+    x = tf.constant([1.0], name="x")
+    y = tf.add(tf.to_int32(x, name="whole"), 1, name="y")
+
+    def watch(fetches: Any, feeds: Any) -> Any:
+        assert fetches is y and feeds is None
+        return tf_debug.WatchOptions(node_name_regex_whitelist="[xw]", op_type_regex_whitelist="C")
+
+    session = tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path), watch_fn=watch)
+    session.run(y)
+    (dump,) = runs(tmp_path)
+    assert dump.nodes() == ["x", "whole"]
+
+
+def test_what_is_left_out_is_not_written(tmp_path: Path) -> None:
+    y = tf.add(tf.constant([1.0], name="x"), tf.constant(2.0, name="z"), name="y")
+    options = tf.RunOptions()
+    tf_debug.watch_graph_with_blacklists(
+        options, y.graph, debug_urls=f"file://{tmp_path}", node_name_regex_blacklist="z"
+    )
+    assert tf.Session().run(y, options=options).tolist() == [3.0]
+    assert sorted(tf_debug.DebugDumpDir(str(tmp_path)).nodes()) == ["x", "y"]
+
+
+def test_files_are_events_of_the_debugger(tmp_path: Path) -> None:
+    y = tf.add(tf.constant([1.0, 2.0]), 1.0, name="scope/y")
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    metadata = tf.RunMetadata()
+    tf_debug.add_debug_tensor_watch(options, "scope/y", debug_urls=[f"file://{tmp_path}"])
+    tf.Session().run(y, options=options, run_metadata=metadata)
+    assert metadata.step_stats.dev_stats
+    (path,) = (p for p in tmp_path.rglob("*") if p.is_file())
+    device = "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
+    assert path.parent == tmp_path / device / "scope"
+    assert path.name.startswith("y_0_DebugIdentity_")
+    (entry,) = Event.FromString(path.read_bytes()).summary.value
+    assert (entry.tag, entry.node_name) == ("scope/y", "scope/y:0:DebugIdentity")
+    assert json.loads(entry.metadata.plugin_data.content)["device"] == CPU
+    assert tf.make_ndarray(entry.tensor).tolist() == [2.0, 3.0]
+
+
+def test_a_run_that_fails_has_written_what_came_before(tmp_path: Path) -> None:
+    x = tf.log(tf.constant([0.0]), name="bad")
+    session = tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+        session.run(tf.check_numerics(x, "Inf"))
+    (dump,) = runs(tmp_path)
+    assert [datum.node_name for datum in dump.find(tf_debug.has_inf_or_nan)] == ["bad"]
+
+
+def test_a_hook_writes_runs_of_monitored_sessions(tmp_path: Path) -> None:
+    step = tf.train.get_or_create_global_step()
+    change = tf.assign_add(step, 1, name="change")
+    hook = tf_debug.DumpingDebugHook(str(tmp_path / "dump"), log_usage=False)
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        assert [session.run(change), session.run(change)] == [1, 2]
+    values = [dump.get_tensors("change", 0, "DebugIdentity") for dump in runs(tmp_path / "dump")]
+    assert [int(value) for (value,) in values] == [1, 2]
+
+
+def test_threads_are_chosen_by_name(tmp_path: Path) -> None:
+    session = tf_debug.DumpingDebugWrapperSession(
+        tf.Session(), str(tmp_path), thread_name_filter="Other"
+    )
+    assert session.run(tf.constant(1)) == 1
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"debug_ops": ["DebugNanCount"]}, "DebugNanCount is not in numbaflow"),
+        ({"debug_urls": ["grpc://localhost:6064"]}, "not to 'grpc://localhost:6064'"),
+    ],
+)
+def test_other_kinds_of_watches_are_refused(change: dict[str, Any], text: str) -> None:
+    x = tf.constant(1.0, name="x")
+    options = tf.RunOptions()
+    given = {"debug_urls": ["file:///nowhere"], **change}
+    tf_debug.add_debug_tensor_watch(options, "x", **given)
+    with pytest.raises(tf.errors.UnimplementedError, match=text):
+        tf.Session().run(x, options=options)
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="points to a non-empty directory"):
+        tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path))
+    with pytest.raises(ValueError, match="points to a file"):
+        tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path / "file"))
+    with pytest.raises(OSError, match="does not exist"):
+        tf_debug.DebugDumpDir(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="debug_urls must not be empty"):
+        tf_debug.watch_graph(tf.RunOptions(), tf.get_default_graph())
+    with pytest.raises(ValueError, match="does not conform"):
+        tf_debug.DebugTensorDatum(str(tmp_path), "_tfdbg_device_,device_CPU_0/y")
