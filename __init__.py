@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import sys as _sys
 
-from .engine import gc_pause as _gc_pause
+from .engine import tracebacks as _tracebacks
+from .engine.graph import namespaces as _namespaces
+from .engine.interface import public as _public
 
-# What modules define lasts: there is no garbage among it.
-with _gc_pause.held_up():
-    from .engine import tracebacks as _tracebacks
-    from .engine.graph import namespaces as _namespaces
-    from .engine.interface import public as _public
-
-    __numbaflow_version__ = _public.NUMBAFLOW_VERSION
-    _namespaces.load_definitions(__name__)
-    _namespaces.publish(_sys.modules[__name__])
-    _public.add_compat(_sys.modules[__name__])
-    _tracebacks.install(__name__)
+__numbaflow_version__ = _public.NUMBAFLOW_VERSION
+_namespaces.load_definitions(__name__)
+_namespaces.publish(_sys.modules[__name__])
+_public.add_compat(_sys.modules[__name__])
+_tracebacks.install(__name__)
 
 # Programs test for the version whose API this is.
 __version__ = __getattr__("VERSION")  # type: ignore[name-defined]  # noqa: F821 - published above

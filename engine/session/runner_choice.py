@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import gc_pause, settings
+from .. import settings
 from ..graph.graph import Graph
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
@@ -60,8 +60,7 @@ def _compiled(session: BaseSession) -> Any:
     if not session.is_compiled:
         return None
     try:
-        with gc_pause.held_up():
-            from ...jit.runtime import runner
+        from ...jit.runtime import runner
     except ImportError:
         return None
     return None if settings.mode(session.config) == "never" else runner.make_runner
