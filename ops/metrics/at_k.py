@@ -16,6 +16,7 @@ from ...engine.graph.tensor import SparseTensor, SparseTensorValue
 from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
+from ..state.merging import merged
 from .state import collected, metric_variable
 from .top_k_counts import at_k_name, average_precision, expanded_labels, streaming
 
@@ -47,7 +48,7 @@ def _share_of(
     true, update_true = streaming("true_positive", *given)
     false, update_false = streaming(kind, *given)
     # Not div_no_nan: TensorFlow gives NaN while there is nothing to count.
-    value = tf.div(true, tf.add(true, false), name=scope)
+    value = merged(lambda t, f: tf.div(t, tf.add(t, f), name=scope), true, false)
     update = tf.div(update_true, tf.add(update_true, update_false), name="update")
     return collected(value, update, metrics_collections, updates_collections)
 
@@ -214,6 +215,6 @@ def _average_precision_at_top_k(
             total = metric_variable([], dtypes.float64, name=inner)
             batch = tf.reduce_sum(precision, name="batch_total")
             update_total = tf.assign_add(total, batch, name="update")
-        value = tf.div_no_nan(total, most, name="mean")
+        value = merged(lambda x, y: tf.div_no_nan(x, y, name="mean"), total, most)
         update = tf.div_no_nan(update_total, update_most, name=scope)
         return collected(value, update, metrics_collections, updates_collections)

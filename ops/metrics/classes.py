@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
 from ..public import tf
+from ..state.merging import merged
 from .state import collected, metric_variable
 
 if TYPE_CHECKING:
@@ -51,10 +52,14 @@ def mean_per_class_accuracy(
             ones *= weights
         update_total = tf.scatter_add(total, labels, ones)
         update_count = tf.scatter_add(count, labels, is_correct)
-        accuracies = tf.div_no_nan(count, tf.maximum(total, 0))
-        value = tf.reduce_mean(accuracies, name="mean_accuracy")
+        value = merged(_mean_accuracy, count, total)
         update = tf.div_no_nan(update_count, tf.maximum(update_total, 0), name="update_op")
         return collected(value, update, metrics_collections, updates_collections)
+
+
+def _mean_accuracy(count: Any, total: Any) -> Any:
+    accuracies = tf.div_no_nan(count, tf.maximum(total, 0))
+    return tf.reduce_mean(accuracies, name="mean_accuracy")
 
 
 def _confusion(
@@ -102,4 +107,5 @@ def mean_iou(
     with tf.variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
         matrix, update = _confusion(labels, predictions, num_classes, weights)
-        return collected(_mean_iou(matrix), update, metrics_collections, updates_collections)
+        value = merged(_mean_iou, matrix)
+        return collected(value, update, metrics_collections, updates_collections)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.graph.graph import control_dependencies
 from ...engine.types import dtypes
 from ..public import tf
+from ..state.merging import merged
 from .state import collected, computed, matched, metric_variable
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _count(
             with control_dependencies((tf.assert_rank_in(weights, (0, tf.rank(values))),)):
                 weights = tf.cast(weights, dtypes.float32)
                 values = tf.multiply(values, weights)
-        value = tf.identity(count)
+        value = merged(tf.identity, count)
         update = tf.assign_add(count, tf.reduce_sum(values))
         return collected(value, update, metrics_collections, updates_collections)
 

@@ -16,6 +16,7 @@ from ...engine.graph.collections import GraphKeys, add_to_collections
 from ...engine.graph.convert import convert_to_tensor
 from ..public import tf
 from ..sparse.arithmetic import remove_squeezable_dimensions
+from ..state.merging import merged
 from ..state.variable_modes import VariableAggregation, VariableSynchronization
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def computed(
     updates_collections: Sequence[str] | None,
 ) -> tuple[Any, Any]:
     """compute(*variables, "value") and compute(*updates, "update_op"), collected."""
-    value = compute(*variables, "value")
+    value = merged(lambda *given: compute(*given, "value"), *variables)
     update = compute(*updates, "update_op")
     return collected(value, update, metrics_collections, updates_collections)
 

@@ -10,6 +10,7 @@ from ...engine.graph.graph import control_dependencies
 from ...engine.types import dtypes
 from ..nn.weights import broadcast_weights
 from ..public import tf
+from ..state.merging import merged
 from .state import collected, computed, matched, metric_variable
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _count_at(
     metrics_collections, updates_collections, name = rest
     with tf.variable_scope(name, _KINDS[kind][0], (predictions, labels, weights)):
         values, updates = confusion_at_thresholds(labels, predictions, thresholds, weights, [kind])
-        value = tf.identity(values[kind])
+        value = merged(tf.identity, values[kind])
         return collected(value, updates[kind], metrics_collections, updates_collections)
 
 

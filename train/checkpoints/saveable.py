@@ -141,8 +141,9 @@ def _is_tensor_of_variable(value: Tensor) -> bool:
 
 
 def _is_trackable(value: TensorLike) -> bool:
-    """Whether an object that is no variable names its saveables itself."""
-    return hasattr(value, "_gather_saveables_for_checkpoint") and not is_variable(value)
+    """Whether an object that is no variable, or one of several replicas, names its saveables."""
+    is_plain = is_variable(value) and not isinstance(getattr(value, "values", None), tuple)
+    return hasattr(value, "_gather_saveables_for_checkpoint") and not is_plain
 
 
 def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ...engine import errors
+from ...engine import errors, gc_pause
 from ...engine.api import export
 from ...engine.session.session_target import RESETS, TARGETS
 from ...io import protos
@@ -111,8 +111,9 @@ class Server:
             raise errors.not_found(
                 f"No server factory registered for the given ServerDef: {self._server_def}"
             )
-        from ..cluster.host import Host
-        from ..cluster.rpc import task_addresses
+        with gc_pause.held_up():
+            from ..cluster.host import Host
+            from ..cluster.rpc import task_addresses
 
         task = f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
         tasks = task_addresses(self._server_def.cluster)

@@ -32,6 +32,9 @@ class ReplicaContext:
         replica_id_in_sync_group: the replica's number.
     """
 
+    # Which of this process's replicas it is.
+    index = 0
+
     def __init__(self, strategy: Strategy, replica_id_in_sync_group: object) -> None:
         self._strategy, self._number = strategy, replica_id_in_sync_group
 
@@ -53,7 +56,7 @@ class ReplicaContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """1."""
+        """How many replicas there are."""
         return self._strategy.num_replicas_in_sync
 
     @property
@@ -75,13 +78,8 @@ class ReplicaContext:
 
     def all_reduce(self, reduce_op: ReduceOp, value: object) -> Any:
         """The sum or mean over replicas: the value."""
-        _checked(reduce_op)
+        modes.reduce_op_of(reduce_op)
         return nest.map_structure(tf.identity, value)
-
-
-def _checked(reduce_op: ReduceOp | str) -> ReduceOp:
-    """A reduction, by its name or as it is."""
-    return reduce_op if isinstance(reduce_op, ReduceOp) else ReduceOp(str(reduce_op).upper())
 
 
 @export("contrib.distribute.UpdateContext")
@@ -115,6 +113,10 @@ class StrategyExtended:
     should_save_summary = True
     # Whether there are other workers, and sessions are on servers.
     is_spread = False
+    # Whether this process has several replicas.
+    is_mirrored = False
+    # How many replicas there are.
+    count = 1
     # Whether optimizers divide losses by the number of replicas.
     scales_loss = False
 
@@ -164,7 +166,7 @@ class StrategyExtended:
 
     def reduce_to(self, reduce_op: ReduceOp, value: object, destinations: object) -> Any:
         """The sum or mean over replicas: the value."""
-        _checked(reduce_op)
+        modes.reduce_op_of(reduce_op)
         return value
 
     def batch_reduce_to(
@@ -201,9 +203,33 @@ class StrategyExtended:
         """What an optimizer applies for gradients with variables."""
         return pairs
 
+    def local_results(self, value: object) -> tuple[Any, ...]:
+        """The values of this process's replicas: one."""
+        return (value,)
+
     def input_context(self) -> InputContext:
         """Which part of the input is this worker's: all of it."""
         return InputContext()
+
+    def dataset_iterator(self, dataset: DatasetV2) -> Any:
+        """An iterator of a dataset."""
+        return InputIterator(dataset)
+
+    def function_iterator(self, input_fn: Callable[[InputContext], Any]) -> Any:
+        """An iterator of what a function of an InputContext gives."""
+        return InputIterator(_input_of(input_fn))
+
+    def distributed_dataset(self, dataset: DatasetV2) -> Any:
+        """The dataset: one replica takes all of it."""
+        return dataset
+
+    def dataset_of(self, dataset_fn: Callable[[InputContext], Any]) -> Any:
+        """The dataset that a function of an InputContext gives."""
+        return dataset_fn(self.input_context())
+
+    def updated_config(self, config: Any) -> Any:
+        """A ConfigProto as sessions of the strategy need it, which is changed."""
+        return config
 
     def broadcast_to(self, tensor: object, destinations: object) -> Any:
         """The tensor on devices, of which there is one."""
@@ -269,7 +295,7 @@ class StrategyExtended:
 
         def body(i: Any, *unused: Any) -> Any:
             result = fn(context, iterator.get_next())
-            outputs = nest.flatten(context.last_step_outputs)
+            outputs = nest.flatten(context.carried(self))
             with tf.control_dependencies([result]):
                 return [i + 1, *map(tf.identity, outputs)]
 
@@ -283,7 +309,7 @@ class StrategyExtended:
             name="",
         )
         context.run_op = tf.group(*found)
-        context.take_outputs(nest.pack_sequence_as(context.last_step_outputs, found[1:]))
+        context.take_outputs(self, found[1:])
         return context
 
 
@@ -307,15 +333,15 @@ class Strategy:
         """Within it the strategy holds, and variables are resource variables."""
         return self._extended.scope()
 
-    def make_dataset_iterator(self, dataset: DatasetV2) -> InputIterator:
+    def make_dataset_iterator(self, dataset: DatasetV2) -> Any:
         """An iterator of a dataset, with `initialize` and `get_next`."""
-        return InputIterator(dataset)
+        return self._extended.dataset_iterator(dataset)
 
     def make_input_fn_iterator(
         self, input_fn: Callable[[InputContext], Any], replication_mode: object = None
-    ) -> InputIterator:
+    ) -> Any:
         """An iterator of what a function of an InputContext gives: a dataset, or a function."""
-        return InputIterator(_input_of(input_fn))
+        return self._extended.function_iterator(input_fn)
 
     def experimental_make_numpy_dataset(
         self, numpy_input: object, session: object = None
@@ -323,15 +349,15 @@ class Strategy:
         """A dataset of arrays."""
         return self._extended.experimental_make_numpy_dataset(numpy_input, session)
 
-    def experimental_distribute_dataset(self, dataset: DatasetV2) -> DatasetV2:
-        """The dataset: one replica takes all of it."""
-        return dataset
+    def experimental_distribute_dataset(self, dataset: DatasetV2) -> Any:
+        """The dataset, of whose batches each replica takes a part."""
+        return self._extended.distributed_dataset(dataset)
 
     def experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any]
     ) -> Any:
         """The dataset that a function of an InputContext gives."""
-        return dataset_fn(InputContext())
+        return self._extended.dataset_of(dataset_fn)
 
     def experimental_run_v2(
         self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -371,28 +397,30 @@ class Strategy:
         Returns:
             The value, reduced over the axis.
         """
-        reduce_op = _checked(reduce_op)
+        reduce_op = modes.reduce_op_of(reduce_op)
+        if self._extended.is_mirrored:
+            return reduced_over_replicas(self, reduce_op, value, axis)
         if axis is None:
             return value
         function = tf.reduce_sum if reduce_op == ReduceOp.SUM else tf.reduce_mean
         return nest.map_structure(lambda v: function(v, axis=axis), value)
 
     def experimental_local_results(self, value: object) -> tuple[Any, ...]:
-        """The values of this machine's replicas: one."""
-        return (value,)
+        """The values of this process's replicas."""
+        return self._extended.local_results(value)
 
     def unwrap(self, value: object) -> tuple[Any, ...]:
-        """The values of this machine's replicas: one."""
+        """The values of this process's replicas."""
         return self.experimental_local_results(value)
 
     def group(self, value: object, name: str | None = None) -> Any:
         """An op that runs what replicas gave."""
-        return tf.group(value, name=name)
+        return tf.group(*self._extended.local_results(value), name=name)
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """1."""
-        return 1
+        """How many replicas there are."""
+        return self._extended.count
 
     def configure(
         self,
@@ -401,11 +429,13 @@ class Strategy:
         task_type: str | None = None,
         task_id: int | None = None,
     ) -> None:
-        """Does nothing: there are no workers."""
+        """Sets what sessions need in a ConfigProto; there are no workers."""
+        if session_config is not None:
+            self._extended.updated_config(session_config)
 
     def update_config_proto(self, config_proto: object) -> Any:
         """A copy of a ConfigProto."""
-        return copy.deepcopy(config_proto)
+        return self._extended.updated_config(copy.deepcopy(config_proto))
 
     def __deepcopy__(self, memo: object) -> Strategy:
         # Settings that hold a strategy are copied; it is the same strategy.
@@ -413,6 +443,34 @@ class Strategy:
 
     def __copy__(self) -> Strategy:
         raise RuntimeError("Must only deepcopy DistributionStrategy.")
+
+
+def reduced_over_replicas(
+    strategy: Strategy, reduce_op: ReduceOp, value: Any, axis: int | None
+) -> Any:
+    """The sum or mean over the replicas of a process, and over an axis of their values."""
+    extended = strategy.extended
+
+    def total(op: ReduceOp, structure: Any) -> Any:
+        def one(leaf: Any) -> Any:
+            return extended.local_results(extended.reduce_to(op, leaf, "/device:CPU:0"))[0]
+
+        return nest.map_structure(one, structure)
+
+    if axis is None:
+        return total(reduce_op, value)
+    sums = strategy.experimental_run_v2(
+        lambda v: nest.map_structure(lambda x: tf.reduce_sum(x, axis=axis), v), (value,)
+    )
+    sums = total(ReduceOp.SUM, sums)
+    if reduce_op == ReduceOp.SUM:
+        return sums
+    # Parts of replicas need not be as large as each other: so all are counted.
+    counts = strategy.experimental_run_v2(
+        lambda v: nest.map_structure(lambda x: tf.shape(x)[axis], v), (value,)
+    )
+    counts = total(ReduceOp.SUM, counts)
+    return nest.map_structure(lambda s, n: s / tf.cast(n, s.dtype), sums, counts)
 
 
 class DefaultStrategy(Strategy):

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.api import export
@@ -167,16 +168,27 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
 def get_loss_reduction() -> ReduceOp:
     """How losses of replicas become one: by their mean, where an Estimator of several workers asks
     for it; of one replica both are the same."""
-    extended = replicas.spread()
-    return ReduceOp.MEAN if extended is not None and extended.scales_loss else ReduceOp.SUM
+    return ReduceOp.MEAN if replicas.scaling() is not None else ReduceOp.SUM
+
+
+def reduce_op_of(reduce_op: ReduceOp | str) -> ReduceOp:
+    """A reduction, by its name or as it is."""
+    return reduce_op if isinstance(reduce_op, ReduceOp) else ReduceOp(str(reduce_op).upper())
+
+
+@contextlib.contextmanager
+def outside_of_replicas(strategy: Strategy) -> Iterator[None]:
+    """Within it code stands outside of a strategy's replicas."""
+    enter(Mode(strategy, None))
+    try:
+        yield
+    finally:
+        leave()
 
 
 def called_by_strategy(
     strategy: Strategy, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """What a function gives outside of replicas, called with the strategy first."""
-    enter(Mode(strategy, None))
-    try:
+    with outside_of_replicas(strategy):
         return function(strategy, *args, **kwargs)
-    finally:
-        leave()

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...engine.api import export
+from ...engine.types import nest
 from ...ops.data.dataset import DatasetV2
+from .replica_values import PerReplica
+from .strategy_context import get_strategy
 
 
 @export("distribute.InputReplicationMode")
@@ -87,6 +90,7 @@ class MultiStepContext:
 
     def __init__(self) -> None:
         self._last_step_outputs: dict[str, Any] = {}
+        self._carried: Any = None
         self._non_tensor_outputs: dict[str, Any] = {}
         self.run_op: Any = None
 
@@ -95,12 +99,26 @@ class MultiStepContext:
         """The outputs by name."""
         return self._last_step_outputs
 
-    def take_outputs(self, outputs: dict[str, Any]) -> None:
-        """Puts the loop's outputs in the place of the step's."""
-        self._last_step_outputs = outputs
+    def carried(self, extended: Any) -> Any:
+        """What a loop carries of the outputs: those of replicas as the values of each."""
+        if not extended.is_mirrored:
+            self._carried = self._last_step_outputs
+        else:
+            self._carried = nest.map_structure(extended.local_results, self._last_step_outputs)
+        return self._carried
 
-    def set_last_step_output(self, name: str, output: object, reduce_op: object = None) -> None:
-        """Says what an output is; with one replica no reduction changes it."""
+    def take_outputs(self, extended: Any, found: Sequence[Any]) -> None:
+        """Puts the loop's outputs in the place of the step's."""
+        packed = nest.pack_sequence_as(self._carried, found)
+        if extended.is_mirrored:
+            packed = {name: _joined(extended, one) for name, one in packed.items()}
+        self._last_step_outputs = packed
+
+    def set_last_step_output(self, name: str, output: Any, reduce_op: Any = None) -> None:
+        """Says what an output is, and how those of replicas become one."""
+        strategy = get_strategy()
+        if reduce_op is not None and strategy.extended.is_mirrored:
+            output = strategy.reduce(reduce_op, output, axis=None)
         self._last_step_outputs[name] = output
 
     @property
@@ -111,3 +129,10 @@ class MultiStepContext:
     def set_non_tensor_output(self, name: str, output: object) -> None:
         """Says what such an output is."""
         self._non_tensor_outputs[name] = output
+
+
+def _joined(extended: Any, values: Any) -> Any:
+    """A loop's output: what was one is one, and the values of replicas are theirs."""
+    if isinstance(values, tuple):
+        return values[0] if len(values) == 1 else PerReplica(extended.worker_devices, values)
+    return values

@@ -35,8 +35,15 @@ from ..variables.global_step import (
 from . import exporting, results, settings, steps
 from .mode_keys import ModeKeys
 from .model_fn import LOSS_METRIC_KEY, EstimatorSpec, verify_model_fn_args
+from .replicas import merged_spec
 from .run_config import TaskType
-from .util import called_with, fn_args, parse_input_fn_result
+from .util import (
+    DatasetInitializerHook,
+    called_with,
+    fn_args,
+    parse_input_fn_result,
+    parse_iterator_result,
+)
 
 _MAY_OVERRIDE = {"model_fn", "_create_and_assert_global_step", "_export_all_saved_models"}
 
@@ -215,20 +222,24 @@ class Estimator:
             features, labels, input_hooks = self._input(input_fn, ModeKeys.TRAIN)
             if strategy:
                 stack.enter_context(_averaged(strategy.extended))
-            spec = self._replicated(strategy, features, labels, ModeKeys.TRAIN)
+            spec = self._replicated(
+                *(strategy, self._call_model_fn, features, labels, ModeKeys.TRAIN)
+            )
             return steps.train_with_spec(
                 *(spec, [*input_hooks, *hooks], listeners),
                 config=self._config,
                 warm_start_from=self._warm_start_settings,
             )
 
-    def _replicated(self, strategy: Any, features: Any, labels: Any, mode: str) -> Any:
-        """What the model function gives, in the replica of a strategy if there is one."""
+    def _replicated(
+        self, strategy: Any, call: Callable[..., Any], features: Any, labels: Any, mode: str
+    ) -> Any:
+        """What the model function gives, in the replicas of a strategy if there is one."""
+        given = (features, labels, mode, self.config)
         if not strategy:
-            return self._call_model_fn(features, labels, mode, self.config)
-        return strategy.extended.call_for_each_replica(
-            self._call_model_fn, args=(features, labels, mode, self.config)
-        )
+            return call(*given)
+        spec = strategy.extended.call_for_each_replica(call, args=given)
+        return merged_spec(strategy, spec) if strategy.extended.is_mirrored else spec
 
     def evaluate(
         self,
@@ -285,14 +296,10 @@ class Estimator:
         tf.set_random_seed(self._config.tf_random_seed)
         self._create_and_assert_global_step(tf.get_default_graph())
         features, labels, input_hooks = self._input(input_fn, ModeKeys.EVAL)
-        spec = self._replicated(self._eval_distribution, features, labels, ModeKeys.EVAL)
-        for name in (LOSS_METRIC_KEY, GraphKeys.GLOBAL_STEP):
-            if name in spec.eval_metric_ops:
-                raise ValueError(
-                    f"Metric with name {_quoted(name)} is not allowed, because Estimator already "
-                    "defines a default metric with the same name."
-                )
-        spec.eval_metric_ops[LOSS_METRIC_KEY] = _mean(spec.loss)
+        spec = self._replicated(
+            *(self._eval_distribution, self._call_model_fn_to_evaluate),
+            *(features, labels, ModeKeys.EVAL),
+        )
         metrics = sorted(spec.eval_metric_ops.items())
         update = tf.group(*(value[1] for _, value in metrics))
         values = {name: value[0] for name, value in metrics}
@@ -477,6 +484,17 @@ class Estimator:
         return step
 
     def _input(self, input_fn: Callable[..., Any], mode: str) -> tuple[Any, Any, list[Any]]:
+        strategies = {
+            ModeKeys.TRAIN: self._train_distribution,
+            ModeKeys.EVAL: self._eval_distribution,
+        }
+        strategy = strategies.get(mode)
+        if strategy and strategy.extended.is_mirrored:
+            iterator = strategy.make_input_fn_iterator(
+                lambda context: self._call_input_fn(input_fn, mode)
+            )
+            found = parse_iterator_result(iterator.get_next())
+            return (*found, [DatasetInitializerHook(iterator)])
         return parse_input_fn_result(self._call_input_fn(input_fn, mode))
 
     def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
@@ -498,6 +516,18 @@ class Estimator:
         log.info("Done calling model_fn.")
         if not isinstance(spec, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
+        return spec
+
+    def _call_model_fn_to_evaluate(self, *given: Any) -> Any:
+        """What the model function gives, with the mean of its loss among the metrics."""
+        spec = self._call_model_fn(*given)
+        for name in (LOSS_METRIC_KEY, GraphKeys.GLOBAL_STEP):
+            if name in spec.eval_metric_ops:
+                raise ValueError(
+                    f"Metric with name {_quoted(name)} is not allowed, because Estimator already "
+                    "defines a default metric with the same name."
+                )
+        spec.eval_metric_ops[LOSS_METRIC_KEY] = _mean(spec.loss)
         return spec
 
     def _maybe_warm_start(self, checkpoint_path: str | None) -> None:

@@ -18,8 +18,7 @@ from ...engine.hints import hinted
 from ...engine.types import dtypes
 from ...engine.types.nest import flatten
 from ...ops.public import raw, tf
-from ..variables import slot_creator
-from ..variables.replicas import reduced_gradients, scaled_loss
+from ..variables import replicas, slot_creator
 from ..variables.variable_kind import is_reference, is_resource, is_variable
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ class Optimizer(Trackable):
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
         self._assert_valid_dtypes([loss])
-        loss = scaled_loss(loss)
+        loss = replicas.scaled_loss(loss)
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
         variable_list = _variables(var_list)
@@ -222,12 +221,18 @@ class Optimizer(Trackable):
         pairs = tuple((_as_gradient(g), v) for g, v in grads_and_vars)
         if not pairs:
             raise ValueError("No variables provided.")
-        updates = [(g, v, _updater(v)) for g, v in reduced_gradients(pairs)]
+        extended = replicas.mirrored()
+        if extended is not None:
+            given = [(g, v) for g, v in pairs if g is not None]
+            if not given:
+                raise _no_gradients(pairs)
+            merge = extended.replica_context().merge_call
+            return merge(self._apply_for_replicas, (given, global_step, name))  # type: ignore[no-any-return]
+        updates = [(g, v, _updater(v)) for g, v in replicas.reduced_gradients(pairs)]
         # A variable without a gradient gets no slot either, as TensorFlow's checkpoints show.
         var_list = [v for g, v, _ in updates if g is not None]
         if not var_list:
-            names = [str(v) for _, v, _ in updates]
-            raise hinted(ValueError, f"No gradients provided for any variable: {names}.")
+            raise _no_gradients(pairs)
         # Slots are made outside of loops, branches and control dependencies: they are made once,
         # whatever surrounds the update.
         with tf.init_scope():
@@ -243,6 +248,41 @@ class Optimizer(Trackable):
                     update_ops.append(update(self, grad, var))
             return self._apply(update_ops, global_step, scope)
 
+    def _apply_for_replicas(
+        self, strategy: Any, pairs: list[tuple[Any, Any]], global_step: Any, name: str | None
+    ) -> Operation:
+        """Applies the sums of the gradients of this process's replicas to all of their variables.
+
+        Called outside of replicas, once.
+        """
+        extended = strategy.extended
+        variables = [v for _, v in pairs]
+        sums = extended.batch_reduce_to("SUM", pairs)
+        with tf.init_scope():
+            self._create_slots(variables)
+
+        def update(var: Any, grad: Any) -> Any:
+            with tf.name_scope("update_" + var.op.name):
+                return _updater(var)(self, _as_gradient(grad), var)
+
+        with tf.name_scope(name, self._name) as scope:
+            self._prepare()
+            parts = [
+                extended.update(var, update, (grad,), group=False)
+                for grad, var in zip(sums, variables)
+            ]
+            ops = [op for part in parts for op in part]
+            finished = extended.update_non_slot(
+                extended.non_slot_devices(variables),
+                lambda: self._finish(ops, "update"),
+                group=False,
+            )
+            if global_step is None:
+                return self._recorded(tf.group(*finished, name=scope))
+            with tf.control_dependencies(list(finished)):
+                counted = extended.update(global_step, tf.assign_add, (1,))
+            return self._recorded(tf.group(*extended.local_results(counted), name=scope))
+
     def _apply(self, update_ops: list[Any], global_step: Variable | None, scope: str) -> Operation:
         """Finishes the updates, counts the step and records the train op."""
         if global_step is None:
@@ -253,16 +293,20 @@ class Optimizer(Trackable):
             with tf.control_dependencies([self._finish(update_ops, "update")]):
                 with tf.colocate_with(global_step):
                     applied = _count(global_step, scope)
+        return self._recorded(applied)
+
+    def _recorded(self, applied: Any) -> Operation:
+        """The operation of a step, which is in the collection of those."""
         if isinstance(applied, Tensor):
             applied = applied.op
         train_ops = tf.get_collection_ref(tf.GraphKeys.TRAIN_OP)
         if applied not in train_ops:
             train_ops.append(applied)
-        return applied
+        return applied  # type: ignore[no-any-return]
 
     def get_slot(self, var: Variable, name: str) -> Any:
         """The variable that holds the slot `name` of `var`, or None."""
-        return self._slots.get(name, {}).get(_var_key(var))
+        return replicas.beside(self._slots.get(name, {}).get(_var_key(var)), var)
 
     def get_slot_names(self) -> list[str]:
         """The names of all slots, sorted."""
@@ -281,7 +325,7 @@ class Optimizer(Trackable):
     ) -> Any:
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
-            with tf.colocate_with(colocate_with):
+            with replicas.colocation(colocate_with):
                 variable = tf.Variable(
                     initial_value,
                     name=name,
@@ -306,7 +350,8 @@ class Optimizer(Trackable):
         return self._get_non_slot_variable(name, graph) if found is None else found
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
-        return self._non_slot_dict.get((name, graph))
+        found: Any = self._non_slot_dict.get((name, graph))
+        return found.get() if hasattr(found, "values") else found
 
     def _non_slot_variables(self) -> Iterable[Any]:
         return self._non_slot_dict.values()
@@ -494,7 +539,13 @@ def _count(global_step: Variable, name: str) -> Any:
     return tf.assign_add(global_step, 1, name=name)
 
 
-def _var_key(var: Variable) -> tuple[Any, str]:
+def _no_gradients(pairs: Sequence[tuple[Any, Any]]) -> Exception:
+    names = [str(v) for _, v in pairs]
+    return hinted(ValueError, f"No gradients provided for any variable: {names}.")
+
+
+def _var_key(var: Any) -> tuple[Any, str]:
+    var = replicas.container(var)
     return (var.op.graph, var.op.name)
 
 

@@ -9,7 +9,8 @@ from ...engine.api import export
 from ...engine.graph.operation import Operation
 from ...engine.types import dtypes
 from ...ops.public import tf
-from . import slot_creator
+from ...ops.state.merging import merged
+from . import replicas, slot_creator
 from .variable_kind import is_variable, value_to_start_from
 
 if TYPE_CHECKING:
@@ -37,11 +38,26 @@ def assign_moving_average(
         rate = tf.convert_to_tensor(1.0 - decay, name="decay")
         if rate.dtype != variable.dtype.base_dtype:
             rate = tf.cast(rate, variable.dtype.base_dtype)
+        if replicas.mirrored() is not None:
+            return _moved_for_replicas(variable, value, rate, zero_debias)
         if zero_debias:
             return _zero_debias(variable, value, rate)
         # variable * decay + value * (1 - decay) as a difference to subtract, which several workers
         # may do at the same time without a lock.
         return tf.assign_sub(variable, (variable - value) * rate, name=scope)
+
+
+def _moved_for_replicas(variable: Any, value: Any, rate: Any, zero_debias: bool) -> Any:
+    """The average of what replicas of this process have in the mean."""
+
+    def moved(value: Any) -> Any:
+        extended = replicas.mirrored()
+        mean = extended.reduce_to("MEAN", value, variable)
+        if zero_debias:
+            return _zero_debias(variable, mean, rate)
+        return extended.update(variable, lambda v, x: tf.assign_sub(v, (v - x) * rate), (mean,))
+
+    return merged(moved, value)
 
 
 def weighted_moving_average(

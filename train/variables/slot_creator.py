@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...ops.public import tf
+from .replicas import colocation
 from .variable_kind import is_reference, is_resource, is_variable, value_to_start_from
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def create_zeros_slot(
 def _slot_scope(primary: Any, name: str, colocate: bool) -> Iterator[None]:
     with tf.variable_scope(None, primary.op.name + "/" + name):
         if colocate:
-            with tf.colocate_with(primary):
+            with colocation(primary):
                 yield
         else:
             yield
