@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, Size, maximum, same
+from ..kernel.sizes import AnySize, Size, maximum
 from ..program.tensor_ir import Axis as At
 from .geometry import Axis, Padding, axes
-from .wide_window import wide_window
+from .wide_window import wide_depthwise, wide_filter_gradient, wide_input_gradient
 
 # Filters of more taps, or more outputs of a channel, would make nests of thousands of loads.
 _MOST_TAPS = 64
@@ -30,15 +30,12 @@ def depthwise(
 ) -> Any:
     """Every channel convolved with its filters, or NotImplemented."""
     height, width, channels, many = w.shape
-    is_dense = same(many, 1) and all(step == 1 for step in (*strides, *dilations))
-    if not (
-        _is_small(w.shape) or (is_dense and isinstance(height, int) and isinstance(width, int))
-    ):
+    if not _is_known(w.shape):
         return NotImplemented
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
     padded = padded_input(b, x, high, wide)
     if not _is_small(w.shape):
-        return wide_window(b, padded, w, high.out, wide.out)
+        return wide_depthwise(b, padded, w, high, wide)
     shape = _split((x.shape[0], high.out, wide.out, channels * many), channels, many)
     terms = []
     for i, j in _taps(height, width):
@@ -58,7 +55,7 @@ def depthwise_input_gradient(
     dilations: Sequence[int],
 ) -> Any:
     """The gradient with respect to the input, whose sizes are given, or NotImplemented."""
-    if not _is_small(w.shape):
+    if not _is_known(w.shape):
         return NotImplemented
     height, width, channels, many = w.shape
     high, wide = axes(sizes[1:3], (height, width), strides, padding, dilations)
@@ -76,6 +73,8 @@ def depthwise_input_gradient(
         [(dy, [0, *low, 0], [1, high.stride, wide.stride, 1])],
         0,
     )
+    if not _is_small(w.shape):
+        return wide_input_gradient(b, spread, w, high, wide)
     shape = (sizes[0], high.size, wide.size, channels)
     terms = []
     for i, j in _taps(height, width):
@@ -97,13 +96,15 @@ def depthwise_filter_gradient(
     dilations: Sequence[int],
 ) -> Any:
     """The gradient with respect to the filters, whose sizes are given, or NotImplemented."""
-    if not _is_small(sizes):
+    if not _is_known(sizes):
         return NotImplemented
     height, width, channels, many = sizes
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
     b.require_shape(dy, (x.shape[0], high.out, wide.out, channels * many))
     b.require(b.equal(x.shape[3], channels))
     padded = padded_input(b, x, high, wide)
+    if not _is_small(sizes):
+        return wide_filter_gradient(b, padded, dy, many, high, wide)
     shape = _split(dy.shape, channels, many)
     grad = b.reshape(dy, shape)
     parts = []
@@ -114,11 +115,15 @@ def depthwise_filter_gradient(
     return b.assemble((height, width, channels, many), dy.dtype, parts, None)
 
 
-def _is_small(filter_sizes: Sequence[AnySize]) -> bool:
+def _is_known(filter_sizes: Sequence[AnySize]) -> bool:
+    """Whether how many taps and filters there are is a number, and not none."""
     height, width, _, many = filter_sizes
-    if any(isinstance(size, Size) for size in (height, width, many)):
-        return False
-    return 0 < height * width * many <= _MOST_TAPS and many <= _MOST_OUTPUTS
+    return all(not isinstance(size, Size) and size > 0 for size in (height, width, many))
+
+
+def _is_small(filter_sizes: Sequence[Any]) -> bool:
+    height, width, _, many = filter_sizes
+    return height * width * many <= _MOST_TAPS and many <= _MOST_OUTPUTS
 
 
 def _taps(height: int, width: int) -> Taps:

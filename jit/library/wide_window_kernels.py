@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel of depthwise convolutions by filters of many taps; see jit/library/wide_window.py.
+"""The kernels of depthwise convolutions by filters of many taps; see jit/library/wide_window.py.
 
 Images are channels-last, and as large as the windows reach.  Rows of a launch are lines of all
 results.
@@ -86,3 +86,43 @@ def wide_window(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int
                 source = args[0] + (line + y * width + j) * depth
                 add_line(out, source, weights + y * wide * PIXELS * depth, wide, count, depth)
             j += PIXELS
+
+
+def wide_window_taps(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: images, gradient of results, result; number, height and width of images, lines and
+    pixels of results, channels, width of a filter; scratch.
+
+    A row of a launch is a line of taps.  Of each tap there are PIXELS sums a channel, so that they
+    are of few terms and lie beside each other.
+    """
+    images, height, width, rows, columns, depth, wide = (
+        args[3],
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+    )
+    sums = region(args[10] + worker * args[11], "float32")
+    step = PIXELS * depth
+    for y in range(r0, r1):
+        zero(sums, wide * step)
+        for line in range(images * rows):
+            image = line // rows
+            source = args[0] + (image * height + line - image * rows + y) * width * depth
+            j = 0
+            while j < columns:
+                count = min(PIXELS, columns - j) * depth
+                slope = args[1] + (line * columns + j) * depth
+                for x in range(wide):
+                    add_product(sums + x * step, source + (j + x) * depth, slope, count)
+                j += PIXELS
+        out = pointer(args[2] + y * wide * depth)
+        for x in range(wide):
+            parts = pointer(sums + x * step)
+            for c in range(depth):
+                total = parts[c]
+                for p in range(1, PIXELS):
+                    total = total + parts[p * depth + c]
+                out[x * depth + c] = total

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,20 +38,28 @@ def _each(function: Callable[..., Any], x: np.ndarray) -> list[Any]:
 
 
 def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    from scipy.linalg import lu
+    from scipy.linalg.lapack import get_lapack_funcs
 
     check_square(x)
     factors, orders = np.empty(x.shape, x.dtype), np.empty(x.shape[:-1], c.out_dtype(1))
-    count = math.prod(x.shape[:-2])
-    rows = orders.reshape(count, x.shape[-1])
-    target = factors.reshape(count, *x.shape[-2:])
-    for i, (p, low, up) in enumerate(_each(lambda a: lu(a, p_indices=True, check_finite=False), x)):
-        if not np.all(np.diagonal(up)):
+    if not x.size:
+        return factors, orders
+    count, order = math.prod(x.shape[:-2]), x.shape[-1]
+    rows, target = orders.reshape(count, order), factors.reshape(count, order, order)
+    (factor,) = get_lapack_funcs(("getrf",), (wide(x),))
+    for i, (both, pivots, singular) in enumerate(_each(factor, x)):
+        if singular or not np.all(np.diagonal(both)):
             raise errors.invalid("Input is not invertible.")
-        # SciPy's p puts the factors' rows where the input has them; TensorFlow's is the inverse of
-        # that.
-        target[i], rows[i] = np.tril(low, -1) + up, np.argsort(p)
+        target[i], rows[i] = both, _swapped(pivots.tolist())
     return factors, orders
+
+
+def _swapped(pivots: Sequence[int]) -> list[int]:
+    """The order of rows once each has changed places with its pivot, one after the other."""
+    order = list(range(len(pivots)))
+    for i, j in enumerate(pivots):
+        order[i], order[j] = order[j], order[i]
+    return order
 
 
 lu = define(

@@ -15,12 +15,18 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
+from ...jit.kernel.sizes import product
 from ..public import raw, tf
+from ..run_checks import error_of
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 
 @export("histogram_fixed_width_bins")
@@ -57,16 +63,66 @@ def _histogram(
         raise errors.invalid("value_range should be a vector of 2 elements.")
     if nbins.ndim:
         raise errors.invalid("nbins should be a scalar.")
-    low, high, count = limits[0], limits[1], int(nbins)
-    if low >= high:
+    count = int(nbins)
+    if count <= 0:
+        raise errors.invalid(f"nbins should be a positive number, but got '{count}'")
+    _check(values, limits)
+    kind = np.float64 if values.dtype.kind == "i" else values.dtype
+    low, high = limits.astype(kind)
+    with np.errstate(all="ignore"):
+        step = float(high - low) / count
+        places = np.maximum(values.ravel(), low, dtype=kind)
+        places -= low
+        if not 0 < step < np.inf:  # as below
+            places[...], step = 0, 1.0
+        places = places.astype(np.float64, copy=False)
+        places /= step
+    bins = np.minimum(places, count - 1, out=places).astype(np.intp)
+    return np.bincount(bins, minlength=count).astype(c.out_dtype())
+
+
+def _check(values: np.ndarray, limits: np.ndarray) -> None:
+    """Refuses what has no bin, and bins that have no width."""
+    low, high = limits
+    if not low < high:
         raise errors.invalid(
             f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'"
         )
-    if count <= 0:
-        raise errors.invalid(f"nbins should be a positive number, but got '{count}'")
-    places = (np.maximum(values, low) - low).astype(np.float64) / (float(high - low) / count)
-    places = np.minimum(places, count - 1).astype(np.int32)
-    return np.bincount(places.ravel(), minlength=count).astype(c.out_dtype())
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise errors.invalid("Histogram values must not contain NaN")
+
+
+def _lower(b: Builder, op: OpView, values: Value, limits: Value, nbins: Value) -> Any:
+    from ...jit import library
+    from ...jit.program.tensor_ir import Axis
+
+    known = b.known(nbins)
+    if known is None or known.ndim or known.item() <= 0 or limits.ndim != 1:
+        return NotImplemented
+    b.require(b.equal(limits.shape[0], 2))
+    count = known.item()
+    low, high = (b.view(limits, (Axis(None, 1, i),), ()) for i in (0, 1))
+    is_whole = values.dtype.startswith("int")
+
+    def place(v: Any, low: Any, high: Any) -> Any:
+        if is_whole:
+            v, low, high = (k.cast(number, "float64") for number in (v, low, high))
+        above = k.cast(k.sub(k.maximum(v, low), low), "float64")
+        step = k.div(k.cast(k.sub(high, low), "float64"), float(count))
+        bin_of = k.minimum(k.div(above, step), float(count - 1))
+        # (Of bins without end, or so narrow that they are none, the first has all.)
+        is_some = k.logical_and(k.lt(0.0, step), k.lt(step, np.inf))
+        return k.cast(k.select(is_some, bin_of, 0.0), "int64")
+
+    b.require_not(
+        b.map(lambda a, z: k.logical_not(k.lt(a, z)), low, high), error_of(_check), values, limits
+    )
+    if not is_whole:
+        is_nan = b.reduce("any", b.map(k.isnan, values), None)
+        b.require_not(is_nan, error_of(_check), values, limits)
+    flat = b.reshape(b.map(place, values, low, high), (product(values.shape),))
+    bins = library.scatter_rows(b, "add", flat, b.full(flat.shape, 1, "int64"), count)
+    return bins if bins is NotImplemented else b.cast(bins, op.dtype(0))
 
 
 def _shape(c: ShapeContext) -> TensorShape:
@@ -87,6 +143,7 @@ define(
     "T: {int32, int64, float32, float64}; dtype: index = int32",
     shape=_shape,
     kernel=_histogram,
+    lower=_lower,
     gradient=NoGradient("counts are integers"),
     dynamic_shape=True,
     doc="How many values fall into each bin.",

@@ -209,7 +209,8 @@ def pictures(dtype: str) -> Run:
     scores = tf.expand_dims(boxes, 0)
     seen += tf.image.combined_non_max_suppression(scores[:, :, tf.newaxis], scores, 2, 3)[:3]
     many = some(9, 9, 3, 1, dtype="float32")
-    seen.append(tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME"))
+    found.append(tf.nn.depthwise_conv2d(x, many, [1, 1, 1, 1], "SAME"))
+    seen += tf.gradients(found[-1], [many])
     return [
         *seen,
         *found,

@@ -19,6 +19,14 @@ CASES = [
     ((2, 3, 3, 1), 3, "VALID", 1, "NHWC"),
     ((1, 2, 2, 3), 1, "VALID", 2, "NHWC"),
     ((2, 2, 3, 2), 2, "SAME", 1, "NCHW"),
+    # more taps, or filters a channel, than one expression holds
+    ((9, 9, 3, 1), 1, "SAME", 1, "NHWC"),
+    ((11, 7, 1, 1), 1, "VALID", 1, "NHWC"),
+    ((9, 8, 5, 1), 2, "SAME", 1, "NHWC"),
+    ((5, 7, 2, 3), 3, "SAME", 1, "NHWC"),
+    ((3, 1, 2, 9), 2, "VALID", 1, "NHWC"),
+    ((9, 9, 2, 1), 1, "SAME", 2, "NHWC"),
+    ((9, 8, 2, 2), 2, "SAME", 1, "NCHW"),
 ]
 
 
@@ -45,7 +53,10 @@ def test_depthwise_convolutions_and_their_gradients(filters, stride, padding, di
         return [y, *tf.gradients(tf.reduce_sum(tf.sin(y)), [x, w])]
 
     feeds = []
+    reach = [(size - 1) * dilation for size in filters[:2]]
     for n, high, wide in ((2, 9, 8), (3, 6, 11), (2, 9, 8)):
+        if padding == "VALID":
+            high, wide = high + reach[0], wide + reach[1]
         shape = (n, high, wide, filters[2]) if last else (n, filters[2], high, wide)
         feeds.append({"x:0": RNG.standard_normal(shape), "w:0": RNG.standard_normal(filters)})
     want, _ = results("never", build, feeds)
@@ -54,6 +65,21 @@ def test_depthwise_convolutions_and_their_gradients(filters, stride, padding, di
         for a, b in zip(one, other, strict=True):
             np.testing.assert_allclose(b, a, rtol=1e-5, atol=2e-5)
     assert "host" not in report
+
+
+def test_losses_of_similar_structure_are_trained_without_the_host():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 16, 16, 3], name="x")
+        y = tf.Variable(tf.zeros([2, 16, 16, 3]))
+        loss = 1.0 - tf.reduce_mean(tf.image.ssim(x, tf.sigmoid(y), 1.0))
+        return [loss, *tf.gradients(loss, [y])]
+
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        fetches = build()
+        session.run(tf.global_variables_initializer())
+        feed = {"x:0": RNG.random((2, 16, 16, 3))}
+        session.run(fetches, feed)
+        assert "host" not in str(session.explain(fetches, feed))
 
 
 def test_a_layer_of_separable_convolutions_is_trained_without_the_host():

@@ -59,6 +59,19 @@ def test_decompositions_multiply_back() -> None:
     np.testing.assert_allclose(product, SQUARE[0][order.eval()])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_triangles_of_each_matrix_multiply_to_its_rows_in_order(dtype: Any) -> None:
+    many = np.random.default_rng(2).normal(size=(2, 3, 6, 6)).astype(dtype)
+    factors, order = tf.Session().run(tf.linalg.lu(many, output_idx_type=tf.int64))
+    assert factors.dtype == dtype and order.dtype == np.int64
+    product = (np.tril(factors, -1) + np.eye(6)) @ np.triu(factors)
+    np.testing.assert_allclose(product, np.take_along_axis(many, order[..., None], -2), atol=1e-5)
+    none = tf.Session().run(tf.linalg.lu(np.zeros((0, 3, 3), dtype)))
+    assert [each.shape for each in none] == [(0, 3, 3), (0, 3)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Input is not invertible"):
+        tf.Session().run(tf.linalg.lu(np.ones((2, 2), dtype)))
+
+
 @pytest.mark.parametrize("ord", ["euclidean", 1, 2, np.inf, 3])
 @pytest.mark.parametrize("axis", [None, 0, (0, 1)])
 def test_norms(ord: Any, axis: Any) -> None:
