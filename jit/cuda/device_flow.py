@@ -30,6 +30,7 @@ from ..library.step_table import (
 from ..runtime.driver import Flow
 from . import device_stacks, residency
 from .device_plan import Launch, ProcessorCall
+from .stack_bundles import Launches
 
 if TYPE_CHECKING:
     from .device_run import DeviceRun
@@ -48,14 +49,19 @@ class Stretch:
 
     __slots__ = (
         *("cells", "counts", "end", "has_addresses", "launches", "moves", "played", "replay"),
-        "run",
+        *("run", "tables"),
     )
 
     def __init__(self, run: DeviceRun, first: int, end: int) -> None:
         self.run, self.end = run, end
         entries = run.plan.rows[first:end]
-        found = [launch for launch in run.launches[first:end] if launch is not None]
-        self.launches = [launch for launch in found if launch is not nothing]
+        found = Launches(run)
+        for row in range(first, end):
+            launch = run.launches[row]
+            if launch is not None and launch is not nothing:
+                found.add(row, launch)
+        found.end()
+        self.launches, self.tables = found.all, found.tables
         written = [cell for row in range(first, end) for cell in run.written[row]]
         self.cells = tuple(dict.fromkeys(written))
         counts = map(run.count_of, range(first, end))

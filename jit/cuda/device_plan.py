@@ -30,7 +30,7 @@ from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device, Library, Made, Memory
-from .device_stacks import on_device, stack_of
+from .device_stacks import bundled, on_device, stack_of
 from .launching import PIECES
 
 
@@ -42,7 +42,8 @@ class Launch:
     cuts: of a library kernel, whether every row may be a thread's, and every column; has_scratch:
     whether every thread needs memory of its own.  library: what
     computes in its place what it `computes`, if the device has that, from as many words of
-    arguments.  stack: the one on the device that it uses; change: what it does to its counts.
+    arguments.  stack: the one on the device that it uses; change: what it does to its counts; name:
+    that of the library's kernel.
     """
 
     text: KernelText
@@ -55,6 +56,7 @@ class Launch:
     words: int = 0
     stack: GrowableStack | None = None
     change: Callable[[int, int], tuple[int, int]] | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
         texts = [_text(step, stacks) for step in native]
         by_library = [_library(device, step)[0] is not None for step in native]
         wanted_here = [text for text, is_done in zip(texts, by_library) if text and not is_done]
-        made = device.prepare(wanted_here)
+        made = device.prepare([*wanted_here, *(bundled() if stacks else ())])
         texts = [
             text if text is not None and (is_done or text.symbol in made) else None
             for text, is_done in zip(texts, by_library)
@@ -195,9 +197,9 @@ def _launch(
         cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
         library, stack = _library(device, step), stack_of(step)
         change = None if stack is None else CONTROLS[step.kernel.name]
-        has_scratch = not same(launch.scratch, 0)
-        cells = _cells(values)
-        return Launch(text, positions, cells, cuts, has_scratch, *library, words, stack, change)
+        has_scratch, cells = not same(launch.scratch, 0), _cells(values)
+        about = library[0], library[1], words, stack, change, step.kernel.name
+        return Launch(text, positions, cells, cuts, has_scratch, *about)
     assert isinstance(step.kernel, ir.Kernel)
     buffers = zip(step.reads, step.kernel.buffers)
     return Launch(text, positions, _cells(v for v, buffer in buffers if buffer.access != "r"))
