@@ -43,7 +43,7 @@ class Launch:
     whether every thread needs memory of its own.  library: what
     computes in its place what it `computes`, if the device has that, from as many words of
     arguments.  stack: the one on the device that it uses; change: what it does to its counts; name:
-    that of the library's kernel.
+    that of the library's kernel.  written: the values that it makes; None if it does more.
     """
 
     text: KernelText
@@ -57,6 +57,7 @@ class Launch:
     stack: GrowableStack | None = None
     change: Callable[[int, int], tuple[int, int]] | None = None
     name: str = ""
+    written: tuple[Value, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +200,13 @@ def _launch(
         change = None if stack is None else CONTROLS[step.kernel.name]
         has_scratch, cells = not same(launch.scratch, 0), _cells(values)
         about = library[0], library[1], words, stack, change, step.kernel.name
-        return Launch(text, positions, cells, cuts, has_scratch, *about)
+        effects = step.node.effects
+        written = None if effects.writes or effects.updates else tuple(step.node.outputs)
+        return Launch(text, positions, cells, cuts, has_scratch, *about, written)
     assert isinstance(step.kernel, ir.Kernel)
     buffers = zip(step.reads, step.kernel.buffers)
-    return Launch(text, positions, _cells(v for v, buffer in buffers if buffer.access != "r"))
+    written = tuple(value for value, buffer in buffers if buffer.access != "r")
+    return Launch(text, positions, _cells(written), written=written)
 
 
 def _cells(values: Iterable[Value]) -> tuple[VariableStorage, ...]:

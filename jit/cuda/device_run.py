@@ -170,6 +170,24 @@ class DeviceRun(Run):
             return None
         return Count(entry.stack, entry.change, int(self.there[self.start_of(row)]))
 
+    def place_of(self, value: Value) -> tuple[int, int] | None:
+        """Where in the arena a value lies, and ends; None if it lies elsewhere."""
+        slot = self.plan.schedule.slot_of.get(home(value))
+        if slot is None:
+            return None
+        begin = int(self.binding.offsets[slot])
+        return begin, begin + int(self.binding.numbers[self.plan.template.slots[slot][0]])
+
+    def places_written(self, row: int) -> list[tuple[int, int]] | None:
+        """Where in the arena a row writes to; None if it changes anything else."""
+        entry = self.plan.rows[row]
+        if entry is None:
+            return []
+        if not isinstance(entry, Launch) or entry.writes or entry.written is None:
+            return None
+        places = [self.place_of(value) for value in entry.written]
+        return None if None in places else [place for place in places if place is not None]
+
     def _grow(self, stack: GrowableStack) -> None:
         found = self.device_stacks.get(stack)
         if found is None:
