@@ -19,11 +19,12 @@ from .. import debug, threads
 from ..codegen import compile as compiler
 from ..codegen.compile import parts_of
 from ..kernel import ir
-from ..kernel.sizes import same
+from ..kernel.sizes import ceil_div, hint, same
 from ..library.computed import Computed
 from ..library.library_kernel import LibraryKernel
 from ..library.stacks import CONTROLS
 from ..program.tensor_ir import GrowableStack, Value, home
+from ..program.tensor_ir import Launch as LibraryLaunch
 from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
@@ -32,6 +33,11 @@ from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device, Library, Made, Memory
 from .device_stacks import bundled, on_device, stack_of
 from .launching import PIECES
+
+# What few threads of a GPU take so long for that a processor, and copies, are quicker: fewer than a
+# warp has, with so many operations each.
+_FEW_THREADS = 32
+_LONG_WORK = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +138,34 @@ def _text(step: KernelStep | CallStep, stacks: frozenset[GrowableStack]) -> Kern
     """The CUDA kernel of a step, which may need what a GPU has not; None if it has none."""
     kernel = step.kernel
     stack = stack_of(step)
-    # Parts are called by their address, and other stacks lie in the host's memory.
-    if isinstance(step, CallStep) and (parts_of(kernel) or stack not in (None, *stacks)):
-        return None
+    if isinstance(step, CallStep):
+        # Parts are called by their address, and other stacks lie in the host's memory.
+        if parts_of(kernel) or stack not in (None, *stacks):
+            return None
+        if stack is None and _is_for_few(step):
+            return None
     return kernel_text(kernel)
+
+
+def _is_for_few(step: CallStep) -> bool:
+    """Whether few threads would have long to do, as those of what goes one by one (by the sizes met
+    first).  Variables stay where they are."""
+    launch, effects = step.node.launch, step.node.effects
+    if not isinstance(launch.kernel, LibraryKernel) or launch.kernel.block is not None:
+        return False
+    if effects.writes or effects.updates or any(map(cell_of, step.reads)):
+        return False
+    by_row, by_column = _cuts(launch)
+    lines = hint(launch.rows if by_row else ceil_div(launch.rows, launch.row_tile))
+    threads = lines * (hint(launch.columns) if by_column else 1)
+    return 0 < threads < _FEW_THREADS and hint(launch.operations) > _LONG_WORK * threads
+
+
+def _cuts(launch: LibraryLaunch) -> tuple[bool, bool]:
+    """Whether every row of a library kernel may be a thread's, and every column."""
+    # Where tiles of rows count (as numbers that a kernel gets, say) they stay what they are.
+    by_row = not any(same(launch.row_tile, size) for size in (launch.rows, *launch.params))
+    return by_row, launch.col_tile is not None
 
 
 def _compiled(
@@ -191,11 +221,8 @@ def _launch(
     if text.form in (LIBRARY, BLOCK):
         assert isinstance(step, CallStep)
         launch = step.node.launch
-        # Where tiles of rows count (as numbers that a kernel gets, say) they stay what they are.
-        by_row = not any(same(launch.row_tile, size) for size in (launch.rows, *launch.params))
-        by_column = launch.col_tile is not None
         values = step.reads[len(step.node.inputs) :]
-        cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
+        cuts, words = _cuts(launch), len(step.reads) + len(launch.params)
         library, stack = _library(device, step), stack_of(step)
         change = None if stack is None else CONTROLS[step.kernel.name]
         has_scratch, cells = not same(launch.scratch, 0), _cells(values)
