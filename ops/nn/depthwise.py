@@ -18,6 +18,7 @@ from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of, _ramp, _sum_type, geometry
+from .views import widened
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -33,8 +34,6 @@ _ATTRS = (
     "T: {half, bfloat16, float32, float64}; strides: list(int); padding: {'SAME', 'VALID'}; "
     "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]"
 )
-# Of half precision sums are kept in a wider one.
-_HALVES = ("float16", "bfloat16")
 _NAMES = ("strides", "padding", "data_format", "dilations")
 
 
@@ -126,11 +125,6 @@ def _from_last(b: Builder, op: OpView, value: Any) -> Any:
     return b.transpose(value, (0, 3, 1, 2))
 
 
-def _widened(b: Builder, value: Any) -> Any:
-    """A value in the dtype in which sums of it are kept."""
-    return b.cast(value, "float32") if value.dtype in _HALVES else value
-
-
 def _rounded(b: Builder, op: OpView, value: Any, dtype: str) -> Any:
     """What was made of wider values, channels where the operation has them."""
     return value if value is NotImplemented else _from_last(b, op, b.cast(value, dtype))
@@ -139,7 +133,7 @@ def _rounded(b: Builder, op: OpView, value: Any, dtype: str) -> Any:
 def _lower_forward(b: Builder, op: OpView, x: Value, w: Value) -> Any:
     from ...jit import library
 
-    images, filters = _to_last(b, op, _widened(b, x)), _widened(b, w)
+    images, filters = _to_last(b, op, widened(b, x)), widened(b, w)
     return _rounded(b, op, library.depthwise(b, images, filters, *_arguments(op)), x.dtype)
 
 
@@ -151,7 +145,7 @@ def _lower_input_gradient(b: Builder, op: OpView, sizes: Value, w: Value, dy: Va
         return NotImplemented
     n = known.tolist()
     shape = [n[0], n[2], n[3], n[1]] if _is_turned(op) else n
-    scores, filters = _to_last(b, op, _widened(b, dy)), _widened(b, w)
+    scores, filters = _to_last(b, op, widened(b, dy)), widened(b, w)
     made = library.depthwise_input_gradient(b, shape, filters, scores, *_arguments(op))
     return _rounded(b, op, made, dy.dtype)
 
@@ -162,7 +156,7 @@ def _lower_filter_gradient(b: Builder, op: OpView, x: Value, sizes: Value, dy: V
     known = b.known(sizes)
     if known is None or len(known) != 4:
         return NotImplemented
-    images, scores = (_to_last(b, op, _widened(b, value)) for value in (x, dy))
+    images, scores = (_to_last(b, op, widened(b, value)) for value in (x, dy))
     made = library.depthwise_filter_gradient(b, images, known.tolist(), scores, *_arguments(op))
     return made if made is NotImplemented else b.cast(made, x.dtype)
 

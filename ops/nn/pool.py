@@ -259,7 +259,8 @@ def _lower_max_grad(b: Builder, op: OpView, x: Value, y: Value, dy: Value) -> An
 def _lower_avg(b: Builder, op: OpView, x: Value) -> Any:
     from ...jit import library
 
-    return library.avg_pool(b, x, *_library_arguments(op))
+    made = library.avg_pool(b, views.widened(b, x), *_library_arguments(op))
+    return made if made is NotImplemented else b.cast(made, x.dtype)
 
 
 def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
@@ -268,7 +269,9 @@ def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
     shape = b.known(sizes)
     if shape is None:
         return NotImplemented
-    return library.avg_pool_gradient(b, tuple(shape.tolist()), dy, *_library_arguments(op))
+    wide = views.widened(b, dy)
+    made = library.avg_pool_gradient(b, tuple(shape.tolist()), wide, *_library_arguments(op))
+    return made if made is NotImplemented else b.cast(made, dy.dtype)
 
 
 def _zeros_of(x: Tensor) -> Any:
