@@ -8,7 +8,7 @@ Imports what runs on a device are made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +28,10 @@ from ..library.step_table import (
     WANTED,
 )
 from ..runtime.driver import Flow
+from ..schedule.steps import Fail
 from . import device_stacks, residency
 from .device_plan import Launch, ProcessorCall
+from .stack_bundles import Launches
 
 if TYPE_CHECKING:
     from .device_run import DeviceRun
@@ -47,15 +49,21 @@ class Stretch:
     """
 
     __slots__ = (
-        *("cells", "counts", "end", "has_addresses", "launches", "moves", "played", "replay"),
-        "run",
+        *("_leaves", "cells", "counts", "end", "first", "has_addresses", "launches", "moves"),
+        *("played", "replay", "run", "tables"),
     )
 
     def __init__(self, run: DeviceRun, first: int, end: int) -> None:
-        self.run, self.end = run, end
+        self.run, self.first, self.end = run, first, end
+        self._leaves: dict[tuple[int, ...], bool] = {}
         entries = run.plan.rows[first:end]
-        found = [launch for launch in run.launches[first:end] if launch is not None]
-        self.launches = [launch for launch in found if launch is not nothing]
+        found = Launches(run)
+        for row in range(first, end):
+            launch = run.launches[row]
+            if launch is not None and launch is not nothing:
+                found.add(row, launch)
+        found.end()
+        self.launches, self.tables = found.all, found.tables
         written = [cell for row in range(first, end) for cell in run.written[row]]
         self.cells = tuple(dict.fromkeys(written))
         counts = map(run.count_of, range(first, end))
@@ -75,6 +83,30 @@ class Stretch:
         begin()
         for cell in self.cells:
             residency.wrote(cell, self.run.device)
+
+    def leaves(self, rows: Sequence[int]) -> bool:
+        """Whether all that these rows look at is still there when this is done, and nothing that
+        outlives the run is changed."""
+        key = tuple(rows)
+        if key not in self._leaves:
+            self._leaves[key] = self._is_apart(key)
+        return self._leaves[key]
+
+    def _is_apart(self, rows: Sequence[int]) -> bool:
+        run, stops = self.run, self.run.plan.template.stops
+        written: list[tuple[int, int]] = []
+        for row in range(self.first, self.end):
+            places = run.places_written(row)
+            if places is None:
+                return False
+            written += places
+        for row in rows:
+            stop = stops[row]
+            assert isinstance(stop, Fail)
+            for begin, end in filter(None, map(run.place_of, stop.check.values)):
+                if any(first < end and begin < last for first, last in written):
+                    return False
+        return True
 
     def _recorded(self) -> Callable[[], None] | None:
         """What replays the launches, if they have been recorded, or are to be by now."""
@@ -101,9 +133,13 @@ def nothing() -> None:
 
 
 class DeviceFlow(Flow):
-    """Rows of a run on a device, walked from Python: launches do not wait, jumps do."""
+    """Rows of a run on a device, walked from Python: launches do not wait, jumps do.
 
-    __slots__ = ("_flags", "_stretches", "_targets", "last", "run_of")
+    What ends a turn if something is wrong is looked at with what begins the next one, if nothing
+    that comes between gets in the way: one wait for both.
+    """
+
+    __slots__ = ("_flags", "_late", "_stretches", "_targets", "last", "run_of")
 
     def __init__(self, run: DeviceRun, first: int, last: int) -> None:
         self.run_of, self.first, self.last = run, first, last
@@ -114,29 +150,47 @@ class DeviceFlow(Flow):
         self._stretches: dict[int, Stretch] = {}
         # What flags hold, by row, while nothing is launched.
         self._flags: dict[int, bool] = {}
+        # Rows that stop if something is wrong, at which nobody has looked yet.
+        self._late: list[int] = []
 
     def run(self, row: int) -> int:
         """See Flow."""
-        run = self.run_of
         self._flags.clear()
+        self._late.clear()
         while row < self.rows:
-            launch = run.launches[self.first + row]
-            if launch is None:
-                after = self._after_control(row)
-                if after < 0:
-                    return row
-                row = after
-                continue
-            run.sent.send()
-            self._flags.clear()
-            if isinstance(run.plan.rows[self.first + row], ProcessorCall):
-                launch()
-                row += 1
-                continue
-            stretch = self._stretches.get(row) or self._new_stretch(row)
+            is_control = self.run_of.launches[self.first + row] is None
+            after = self._after_control(row) if is_control else self._after_launches(row)
+            if after < 0:
+                return -1 - after
+            row = after
+        return self._or_failed(row)
+
+    def _or_failed(self, row: int) -> int:
+        """A row, or the first of those that nobody has looked at yet, if it has to stop."""
+        late, self._late = self._late, []
+        if any(number not in self._flags for number in late):
+            self._read(late)
+        return next((number for number in late if self._flags[number]), row)
+
+    def _after_launches(self, row: int) -> int:
+        """The row that comes behind a launch, or several; -1 - that where Python is needed."""
+        run = self.run_of
+        run.sent.send()
+        is_call = isinstance(run.plan.rows[self.first + row], ProcessorCall)
+        stretch = None if is_call else self._stretches.get(row) or self._new_stretch(row)
+        late = [self.first + number for number in self._late]
+        if late and (stretch is None or not stretch.leaves(late)):
+            failed = self._or_failed(-1)
+            if failed >= 0:
+                return -1 - failed
+        self._flags.clear()
+        if stretch is not None:
             stretch.play()
-            row = stretch.end - self.first
-        return row
+            return stretch.end - self.first
+        launch = run.launches[self.first + row]
+        assert launch is not None
+        launch()
+        return row + 1
 
     def _new_stretch(self, row: int) -> Stretch:
         """From a row to the next that something else leads to, or that is no launch."""
@@ -156,16 +210,25 @@ class DeviceFlow(Flow):
         return False
 
     def _after_control(self, row: int) -> int:
-        """The row that comes behind one that jumps or stops; -1 where Python is needed."""
+        """The row that comes behind one that jumps or stops; -1 - that where Python is needed."""
         words = self.run_of.frame.table[self.first + row]
         kind = words[KIND]
         if kind == HOST or (kind == ROOM and self._is_full(words)):
-            return -1
-        if kind == STOP and self._flag(row):
-            return -1
-        if kind == AGAIN or (kind == SKIP and self._flag(row) != words[WANTED]):
-            return int(words[TARGET])
-        return row + 1
+            return -1 - self._or_failed(row)
+        if kind == STOP:
+            stop = self.run_of.plan.template.stops[self.first + row]
+            if row not in self._flags and isinstance(stop, Fail) and stop.is_last:
+                self._late.append(row)
+            elif self._flag(row):
+                return -1 - self._or_failed(row)
+        if kind == SKIP:
+            holds = self._flag(row)
+            failed = self._or_failed(-1)
+            if failed >= 0:
+                return -1 - failed
+            if holds != words[WANTED]:
+                return int(words[TARGET])
+        return int(words[TARGET]) if kind == AGAIN else row + 1
 
     def _is_full(self, words: np.ndarray) -> bool:
         """Whether a stack has no room for what is to be pushed."""
@@ -181,21 +244,24 @@ class DeviceFlow(Flow):
         return int(args[place])
 
     def _flag(self, row: int) -> bool:
-        """A flag on the device; with it come those of the rows behind that look at one, too."""
+        """A flag on the device; with it come those of the rows behind that look at one, and those
+        at which nobody has looked yet."""
         if row not in self._flags:
-            run = self.run_of
-            table = run.frame.table[self.first : self.last]
-            rows = []
-            while row < self.rows and run.launches[self.first + row] is None:
-                if table[row, KIND] in (SKIP, STOP):
-                    rows.append(row)
-                row += 1
-            found = np.empty(len(rows), np.uint8)
-            pairs = [
-                (found[i : i + 1], self._pointer(table[number], run.there))
-                for i, number in enumerate(rows)
-            ]
-            run.device.download_all(pairs)
-            self._flags.update(zip(rows, (found != 0).tolist()))
-            row = rows[0]
+            run, rows, number = self.run_of, list(self._late), row
+            while number < self.rows and run.launches[self.first + number] is None:
+                if run.frame.table[self.first + number, KIND] in (SKIP, STOP):
+                    rows.append(number)
+                number += 1
+            self._read(rows)
         return self._flags[row]
+
+    def _read(self, rows: Sequence[int]) -> None:
+        """Copies the flags of rows from the device, and waits once."""
+        run = self.run_of
+        found = np.empty(len(rows), np.uint8)
+        pairs = [
+            (found[i : i + 1], self._pointer(run.frame.table[self.first + row], run.there))
+            for i, row in enumerate(rows)
+        ]
+        run.device.download_all(pairs)
+        self._flags.update(zip(rows, (found != 0).tolist()))

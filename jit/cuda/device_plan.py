@@ -20,19 +20,25 @@ from .. import debug, threads
 from ..codegen import compile as compiler
 from ..codegen.compile import parts_of
 from ..kernel import ir
-from ..kernel.sizes import same
+from ..kernel.sizes import ceil_div, hint, same
 from ..library.computed import Computed
 from ..library.library_kernel import LibraryKernel
 from ..library.stacks import CONTROLS
 from ..program.tensor_ir import GrowableStack, Value, home
+from ..program.tensor_ir import Launch as LibraryLaunch
 from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
 from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device, Library, Made, Memory
-from .device_stacks import on_device, stack_of
+from .device_stacks import bundled, on_device, stack_of
 from .launching import PIECES
+
+# What few threads of a GPU take so long for that a processor, and copies, are quicker: fewer than a
+# warp has, with so many operations each.
+_FEW_THREADS = 32
+_LONG_WORK = 1 << 17
 
 
 @record(frozen=True, slots=True)
@@ -43,7 +49,8 @@ class Launch:
     cuts: of a library kernel, whether every row may be a thread's, and every column; has_scratch:
     whether every thread needs memory of its own.  library: what
     computes in its place what it `computes`, if the device has that, from as many words of
-    arguments.  stack: the one on the device that it uses; change: what it does to its counts.
+    arguments.  stack: the one on the device that it uses; change: what it does to its counts; name:
+    that of the library's kernel.  written: the values that it makes; None if it does more.
     """
 
     text: KernelText
@@ -56,6 +63,8 @@ class Launch:
     words: int = 0
     stack: GrowableStack | None = None
     change: Callable[[int, int], tuple[int, int]] | None = None
+    name: str = ""
+    written: tuple[Value, ...] | None = None
 
 
 @record(frozen=True, slots=True)
@@ -101,7 +110,7 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
         texts = [_text(step, stacks) for step in native]
         by_library = [_library(device, step)[0] is not None for step in native]
         wanted_here = [text for text, is_done in zip(texts, by_library) if text and not is_done]
-        made = device.prepare(wanted_here)
+        made = device.prepare([*wanted_here, *(bundled() if stacks else ())])
         texts = [
             text if text is not None and (is_done or text.symbol in made) else None
             for text, is_done in zip(texts, by_library)
@@ -130,10 +139,34 @@ def _text(step: KernelStep | CallStep, stacks: frozenset[GrowableStack]) -> Kern
     """The CUDA kernel of a step, which may need what a GPU has not; None if it has none."""
     kernel = step.kernel
     stack = stack_of(step)
-    # Parts are called by their address, and other stacks lie in the host's memory.
-    if isinstance(step, CallStep) and (parts_of(kernel) or stack not in (None, *stacks)):
-        return None
+    if isinstance(step, CallStep):
+        # Parts are called by their address, and other stacks lie in the host's memory.
+        if parts_of(kernel) or stack not in (None, *stacks):
+            return None
+        if stack is None and _is_for_few(step):
+            return None
     return kernel_text(kernel)
+
+
+def _is_for_few(step: CallStep) -> bool:
+    """Whether few threads would have long to do, as those of what goes one by one (by the sizes met
+    first).  Variables stay where they are."""
+    launch, effects = step.node.launch, step.node.effects
+    if not isinstance(launch.kernel, LibraryKernel) or launch.kernel.block is not None:
+        return False
+    if effects.writes or effects.updates or any(map(cell_of, step.reads)):
+        return False
+    by_row, by_column = _cuts(launch)
+    lines = hint(launch.rows if by_row else ceil_div(launch.rows, launch.row_tile))
+    threads = lines * (hint(launch.columns) if by_column else 1)
+    return 0 < threads < _FEW_THREADS and hint(launch.operations) > _LONG_WORK * threads
+
+
+def _cuts(launch: LibraryLaunch) -> tuple[bool, bool]:
+    """Whether every row of a library kernel may be a thread's, and every column."""
+    # Where tiles of rows count (as numbers that a kernel gets, say) they stay what they are.
+    by_row = not any(same(launch.row_tile, size) for size in (launch.rows, *launch.params))
+    return by_row, launch.col_tile is not None
 
 
 def _compiled(
@@ -189,19 +222,19 @@ def _launch(
     if text.form in (LIBRARY, BLOCK):
         assert isinstance(step, CallStep)
         launch = step.node.launch
-        # Where tiles of rows count (as numbers that a kernel gets, say) they stay what they are.
-        by_row = not any(same(launch.row_tile, size) for size in (launch.rows, *launch.params))
-        by_column = launch.col_tile is not None
         values = step.reads[len(step.node.inputs) :]
-        cuts, words = (by_row, by_column), len(step.reads) + len(launch.params)
+        cuts, words = _cuts(launch), len(step.reads) + len(launch.params)
         library, stack = _library(device, step), stack_of(step)
         change = None if stack is None else CONTROLS[step.kernel.name]
-        has_scratch = not same(launch.scratch, 0)
-        cells = _cells(values)
-        return Launch(text, positions, cells, cuts, has_scratch, *library, words, stack, change)
+        has_scratch, cells = not same(launch.scratch, 0), _cells(values)
+        about = library[0], library[1], words, stack, change, step.kernel.name
+        effects = step.node.effects
+        written = None if effects.writes or effects.updates else tuple(step.node.outputs)
+        return Launch(text, positions, cells, cuts, has_scratch, *about, written)
     assert isinstance(step.kernel, ir.Kernel)
     buffers = zip(step.reads, step.kernel.buffers)
-    return Launch(text, positions, _cells(v for v, buffer in buffers if buffer.access != "r"))
+    written = tuple(value for value, buffer in buffers if buffer.access != "r")
+    return Launch(text, positions, _cells(written), written=written)
 
 
 def _cells(values: Iterable[Value]) -> tuple[VariableStorage, ...]:

@@ -168,7 +168,25 @@ class DeviceRun(Run):
             return Count(stop.stack, None)
         if not isinstance(entry, Launch) or entry.stack is None or entry.change is None:
             return None
-        return Count(entry.stack, entry.change, int(self.there[self._start(row)]))
+        return Count(entry.stack, entry.change, int(self.there[self.start_of(row)]))
+
+    def place_of(self, value: Value) -> tuple[int, int] | None:
+        """Where in the arena a value lies, and ends; None if it lies elsewhere."""
+        slot = self.plan.schedule.slot_of.get(home(value))
+        if slot is None:
+            return None
+        begin = int(self.binding.offsets[slot])
+        return begin, begin + int(self.binding.numbers[self.plan.template.slots[slot][0]])
+
+    def places_written(self, row: int) -> list[tuple[int, int]] | None:
+        """Where in the arena a row writes to; None if it changes anything else."""
+        entry = self.plan.rows[row]
+        if entry is None:
+            return []
+        if not isinstance(entry, Launch) or entry.writes or entry.written is None:
+            return None
+        places = [self.place_of(value) for value in entry.written]
+        return None if None in places else [place for place in places if place is not None]
 
     def _grow(self, stack: GrowableStack) -> None:
         found = self.device_stacks.get(stack)
@@ -235,7 +253,7 @@ class DeviceRun(Run):
         if computed is not None:
             return computed
         shape, sizes = self._extents(entry, sizes)
-        words = (self.sent.memory.address + _WORD * self._start(row), *sizes)
+        words = (self.address_of_word(self.start_of(row)), *sizes)
         return self.device.launcher(self.device.function(entry.text), shape, words)
 
     def _by_library(self, row: int, launch: Launch) -> Callable[[], None] | None:
@@ -243,7 +261,7 @@ class DeviceRun(Run):
         if launch.library is None:
             return None
         words = (ctypes.c_int64 * launch.words).from_buffer(
-            self.there.data, _WORD * self._start(row)
+            self.there.data, _WORD * self.start_of(row)
         )
         return launch.library.prepared(launch.computes, words)
 
@@ -264,9 +282,13 @@ class DeviceRun(Run):
         most = self.arena.workers if launch.has_scratch else tiles
         return extents_of_tiles(tiles, most), (rows, row_tile, columns, column_tile)
 
-    def _start(self, row: int) -> int:
+    def start_of(self, row: int) -> int:
         """The number of the first word of a row's argument block."""
         return int(self.plan.template.steps[row].start)
+
+    def address_of_word(self, number: int) -> int:
+        """Where the device has a word of the argument blocks."""
+        return self.sent.memory.address + _WORD * number
 
     # A run.
 

@@ -9,15 +9,17 @@ too, stays in the host's memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..library.stacks import CONTROLS
+from ..library.stacks import CHANGES, CONTROLS, MOVES
 from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED
 from ..program.tensor_ir import GrowableStack
 from ..schedule.frame import LEAST_ITEMS
 from ..schedule.steps import CallStep, KernelStep
+from .cuda_kernel import KernelText, kernel_text
 from .device import Device, Memory
 
 
@@ -34,6 +36,12 @@ def on_device(steps: Iterable[KernelStep | CallStep]) -> frozenset[GrowableStack
 def stack_of(step: KernelStep | CallStep) -> GrowableStack | None:
     """The stack that a step uses, if it uses one."""
     return step.node.effects.stack if isinstance(step, CallStep) else None
+
+
+@cache
+def bundled() -> tuple[KernelText, KernelText]:
+    """The kernels that copy items of several stacks, and that count them (stack_bundles.py)."""
+    return kernel_text(MOVES().over(["int64"])), kernel_text(CHANGES().over(["int64"]))
 
 
 class Count(NamedTuple):

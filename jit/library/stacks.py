@@ -38,6 +38,10 @@ _PUT = partial(specialise, "stack_put", stacks_kernels.put)
 _LOOK = partial(specialise, "stack_look", stacks_kernels.look)
 _ADDED = partial(specialise, "stack_added", stacks_kernels.added)
 _TAKEN = partial(specialise, "stack_taken", stacks_kernels.taken)
+# Several of those for devices in one launch, by tables.
+MOVES = partial(specialise, "stack_moves", stacks_kernels.moves)
+CHANGES = partial(specialise, "stack_changes", stacks_kernels.changes)
+WORD = stacks_kernels.WORD
 _TILE = 1 << 16  # bytes that one thread copies
 
 # What kernels do to the items that a stack has and has to have room for; the second number is the

@@ -3,8 +3,21 @@
 
 from __future__ import annotations
 
-from .plain_vocabulary import Arguments, as_bytes, copy, pointer, region
-from .step_table import HELD, MEMORY, NEEDED
+from .plain_vocabulary import Arguments, as_bytes, copy, helper, pointer, region
+from .step_table import (
+    BLOCK,
+    CHANGE,
+    CHANGED,
+    HELD,
+    LATER,
+    MEMORY,
+    MOVE,
+    NEEDED,
+    PUTS,
+    STACK,
+)
+
+WORD = 4  # bytes that a thread of a device moves at once
 
 
 def clear(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -117,3 +130,40 @@ def taken(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     record = pointer(region(args[1], "int64"))
     record[HELD] = max(record[HELD] - args[0], 0)
     record[NEEDED] = record[HELD] + 1
+
+
+# What stands side by side, in one launch for all stacks: first every item is copied, as if those
+# before had been counted already, and then all are.
+
+
+def moves(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: a table of what `put` and `look` would do (step_table.py).  Rows are its rows."""
+    table = pointer(args[0])
+    for r in range(r0, r1):
+        block = pointer(region(table[MOVE * r + BLOCK], "int64"))
+        record = pointer(region(block[4], "int64"))
+        held = max(record[HELD] + table[MOVE * r + LATER], 0)
+        item = record[MEMORY] + held * block[1] + block[3] + c0
+        if table[MOVE * r + PUTS] > 0:
+            moved(item, block[0] + c0, min(c1, block[2]) - c0)
+        else:
+            moved(block[0] + c0, item, min(c1, block[2]) - c0)
+
+
+@helper
+def moved(to: int, source: int, count: int) -> None:
+    """Copies so many bytes from one address to another; none if there are less than that."""
+    if count == WORD and to % WORD == 0 and source % WORD == 0:
+        word = pointer(region(to, "int32"))
+        word[0] = pointer(region(source, "int32"))[0]
+    elif count > 0:
+        copy(region(to, "uint8"), region(source, "uint8"), count)
+
+
+def changes(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: a table of records, and how many items each has more.  Rows are its rows."""
+    table = pointer(args[0])
+    for r in range(r0, r1):
+        record = pointer(region(table[CHANGED * r + STACK], "int64"))
+        record[HELD] = max(record[HELD] + table[CHANGED * r + CHANGE], 0)
+        record[NEEDED] = record[HELD] + 1

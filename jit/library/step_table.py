@@ -26,3 +26,11 @@ PLACE = 3  # numbers of it
 # many have to fit.
 MEMORY, HELD, FIT, ITEM_BYTES, NEEDED = range(5)
 RECORD = 5  # numbers of it
+
+# What is moved to stacks and from them at once (stacks_kernels.py): the argument block of a row
+# that would do it alone, items that are counted before it, whether it puts something there.
+BLOCK, LATER, PUTS = range(3)
+MOVE = 3  # numbers of it
+# The record of a stack, and how many items it has more than before.
+STACK, CHANGE = range(2)
+CHANGED = 2  # numbers of it

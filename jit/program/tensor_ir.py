@@ -223,7 +223,8 @@ class Launch:
     # None: columns are never cut.
     col_tile: AnySize | None = None
     scratch: AnySize = 0  # bytes for each worker
-    operations: AnySize = 0  # how much arithmetic it does, for reports
+    # How much arithmetic it does, for reports, and for what few threads of a GPU take too long for.
+    operations: AnySize = 0
     epilogue: Callable[[bool, bool], Launch] | None = None
     bias: bool = False
     relu: bool = False

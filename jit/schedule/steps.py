@@ -108,16 +108,20 @@ class Label:
 
 @record(slots=True)
 class Skip:
-    """Jumps to a label if a flag is not as wanted."""
+    """Jumps to a label if a flag is not as wanted.
+
+    `holds`: of the turn before, what may not have been looked at yet.
+    """
 
     flag: Value
     wanted: bool
     target: Label
+    holds: tuple[Value, ...] = ()
 
     @property
     def reads(self) -> list[Value]:
-        """The flag."""
-        return [self.flag]
+        """The flag, and values whose memory is kept."""
+        return [self.flag, *self.holds]
 
 
 @record(slots=True)
@@ -137,11 +141,13 @@ class Again:
 class Fail:
     """Raises the error of a check if its flag is set.
 
-    `is_between`: Python looks between two walks, which spares the walk with jumps.
+    `is_between`: Python looks between two walks, which spares the walk with jumps.  `is_last`: of a
+    turn or a walk nothing comes behind it but others like it.
     """
 
     check: Check
     is_between: bool = False
+    is_last: bool = False
 
     @property
     def reads(self) -> list[Value]:
@@ -263,7 +269,7 @@ def _straight(fused: Fused, pieces: Pieces, is_inside: bool) -> list[Step | Labe
         # that of the last turn alone.
         if is_inside or guard:
             end = _skips(guard, steps)
-            steps += [Fail(check), *end]
+            steps += [Fail(check, is_last=True), *end]
     return steps
 
 
@@ -313,7 +319,12 @@ def _loop(node: Loop, fused: Fused, pieces: Pieces) -> Iterator[Step | Label]:
     test, body = (_straight(part, pieces, is_inside=True) for part in fused.loops[node])
     cells = (*node.written, *node.read)
     registers = [cell.home for cell in cells if isinstance(cell, Register)]
-    yield from (begin, *test, Skip(node.test.fetches[0], True, end))
+    last = (
+        value for step in body if isinstance(step, Fail) and step.is_last for value in step.reads
+    )
+    # (Flags and numbers cost nothing to keep.)
+    holds = tuple(value for value in last if not value.shape)
+    yield from (begin, *test, Skip(node.test.fetches[0], True, end, holds))
     yield from (*body, Again(begin, [*node.inputs, *registers]), end)
 
 

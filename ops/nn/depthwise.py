@@ -18,6 +18,7 @@ from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from . import window as nw
 from .conv import _attrs_of, _ramp, _sum_type, geometry
+from .views import widened
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -33,8 +34,6 @@ _ATTRS = (
     "T: {half, bfloat16, float32, float64}; strides: list(int); padding: {'SAME', 'VALID'}; "
     "data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]"
 )
-# In other dtypes sums are kept in a wider one.
-_COMPILED = ("float32", "float64")
 _NAMES = ("strides", "padding", "data_format", "dilations")
 
 
@@ -126,34 +125,40 @@ def _from_last(b: Builder, op: OpView, value: Any) -> Any:
     return b.transpose(value, (0, 3, 1, 2))
 
 
+def _rounded(b: Builder, op: OpView, value: Any, dtype: str) -> Any:
+    """What was made of wider values, channels where the operation has them."""
+    return value if value is NotImplemented else _from_last(b, op, b.cast(value, dtype))
+
+
 def _lower_forward(b: Builder, op: OpView, x: Value, w: Value) -> Any:
     from ...jit import library
 
-    if x.dtype not in _COMPILED:
-        return NotImplemented
-    return _from_last(b, op, library.depthwise(b, _to_last(b, op, x), w, *_arguments(op)))
+    images, filters = _to_last(b, op, widened(b, x)), widened(b, w)
+    return _rounded(b, op, library.depthwise(b, images, filters, *_arguments(op)), x.dtype)
 
 
 def _lower_input_gradient(b: Builder, op: OpView, sizes: Value, w: Value, dy: Value) -> Any:
     from ...jit import library
 
     known = b.known(sizes)
-    if known is None or len(known) != 4 or dy.dtype not in _COMPILED:
+    if known is None or len(known) != 4:
         return NotImplemented
     n = known.tolist()
     shape = [n[0], n[2], n[3], n[1]] if _is_turned(op) else n
-    made = library.depthwise_input_gradient(b, shape, w, _to_last(b, op, dy), *_arguments(op))
-    return _from_last(b, op, made)
+    scores, filters = _to_last(b, op, widened(b, dy)), widened(b, w)
+    made = library.depthwise_input_gradient(b, shape, filters, scores, *_arguments(op))
+    return _rounded(b, op, made, dy.dtype)
 
 
 def _lower_filter_gradient(b: Builder, op: OpView, x: Value, sizes: Value, dy: Value) -> Any:
     from ...jit import library
 
     known = b.known(sizes)
-    if known is None or len(known) != 4 or x.dtype not in _COMPILED:
+    if known is None or len(known) != 4:
         return NotImplemented
-    images = _to_last(b, op, x), known.tolist(), _to_last(b, op, dy)
-    return library.depthwise_filter_gradient(b, *images, *_arguments(op))
+    images, scores = (_to_last(b, op, widened(b, value)) for value in (x, dy))
+    made = library.depthwise_filter_gradient(b, images, known.tolist(), scores, *_arguments(op))
+    return made if made is NotImplemented else b.cast(made, x.dtype)
 
 
 def _gradient(op: Operation, grad: Tensor) -> list[Any]:

@@ -11,8 +11,11 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.dtypes import as_dtype
 from ...engine.types.shape import TensorShape
+from ...jit.kernel import scalar as k
 from .. import shape_inference
+from ..math.limits import lowest
 from ..public import raw, tf
 from ..ranks import Rank, ranked, vector
 from . import pool_maxima as windows
@@ -108,6 +111,7 @@ def _has(c: KernelContext | ShapeContext, name: str) -> bool:
     return any(attr.name == name for attr in c.op.definition.attrs)
 
 
+@np.errstate(all="ignore")
 def _max_pool(
     c: KernelContext,
     x: np.ndarray,
@@ -118,6 +122,7 @@ def _max_pool(
     return pool.outside(windows.maxima(pool, pool.inside(x)))
 
 
+@np.errstate(all="ignore")
 def _max_pool_grad(
     c: KernelContext,
     x: np.ndarray,
@@ -245,7 +250,12 @@ def _library_arguments(op: OpView) -> tuple[Any, ...]:
 def _lower_max(b: Builder, op: OpView, x: Value) -> Any:
     from ...jit import library
 
-    return library.max_pool(b, x, *_library_arguments(op))
+    made = library.max_pool(b, views.widened(b, x), *_library_arguments(op))
+    if made is NotImplemented or made.dtype == x.dtype:
+        return made
+    # What a window of nothing begins with has to be a number of the narrow dtype.
+    least = float(lowest(np.dtype(as_dtype(x.dtype).as_numpy_dtype)))
+    return b.cast(b.map(lambda value: k.maximum(value, least), made), x.dtype)
 
 
 def _lower_max_grad(b: Builder, op: OpView, x: Value, y: Value, dy: Value) -> Any:
@@ -253,13 +263,16 @@ def _lower_max_grad(b: Builder, op: OpView, x: Value, y: Value, dy: Value) -> An
 
     if not b.same_shape(y, dy):
         return NotImplemented
-    return library.max_pool_gradient(b, x, y, dy, *_library_arguments(op))
+    wide = (views.widened(b, value) for value in (x, y, dy))
+    made = library.max_pool_gradient(b, *wide, *_library_arguments(op))
+    return made if made is NotImplemented else b.cast(made, dy.dtype)
 
 
 def _lower_avg(b: Builder, op: OpView, x: Value) -> Any:
     from ...jit import library
 
-    return library.avg_pool(b, x, *_library_arguments(op))
+    made = library.avg_pool(b, views.widened(b, x), *_library_arguments(op))
+    return made if made is NotImplemented else b.cast(made, x.dtype)
 
 
 def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
@@ -268,7 +281,9 @@ def _lower_avg_grad(b: Builder, op: OpView, sizes: Value, dy: Value) -> Any:
     shape = b.known(sizes)
     if shape is None:
         return NotImplemented
-    return library.avg_pool_gradient(b, tuple(shape.tolist()), dy, *_library_arguments(op))
+    wide = views.widened(b, dy)
+    made = library.avg_pool_gradient(b, tuple(shape.tolist()), wide, *_library_arguments(op))
+    return made if made is NotImplemented else b.cast(made, dy.dtype)
 
 
 def _zeros_of(x: Tensor) -> Any:

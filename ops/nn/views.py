@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_VIEWS = 40
 _NEAR = 1e-5  # see pool_maxima
 _FLOATS = ("float32", "float64")
+_HALVES = ("float16", "bfloat16")
 
 
 class Pool:
@@ -106,6 +107,11 @@ class Pool:
         assert total is not None
         begin = [0, *(a.before for a in axes), 0]
         return b.slice(total, begin, (self.batch, *(a.known for a in axes), self.depth))
+
+
+def widened(b: Builder, value: Any) -> Any:
+    """A value in the dtype in which sums of it are kept."""
+    return b.cast(value, "float32") if value.dtype in _HALVES else value
 
 
 def _of_op(b: Builder, op: OpView, shape: Sequence[Any], given: Sequence[Value] = ()) -> Pool:

@@ -95,3 +95,29 @@ def test_a_layer_of_separable_convolutions_is_trained_without_the_host():
         feed = {"x:0": RNG.standard_normal((2, 8, 8, 3))}
         session.run(fetches, feed)
         assert "host" not in str(session.explain(fetches, feed))
+
+
+@pytest.mark.parametrize("gpu", ["none", "emulated"])
+@pytest.mark.parametrize(("dtype", "rtol"), [(tf.float16, 1e-3), (tf.bfloat16, 1e-2)])
+@pytest.mark.parametrize("form", ["NHWC", "NCHW"])
+def test_sums_of_half_precision_are_kept_in_single(gpu, dtype, rtol, form):
+    last = form == "NHWC"
+    shape = (2, 9, 8, 3) if last else (2, 3, 9, 8)
+
+    def build():
+        x, w = tf.placeholder(dtype, shape, name="x"), tf.placeholder(dtype, (3, 3, 3, 2), name="w")
+        steps = [1, 2, 2, 1] if last else [1, 1, 2, 2]
+        y = tf.nn.depthwise_conv2d_native(x, w, steps, "SAME", form)
+        return [tf.cast(v, tf.float64) for v in (y, *tf.gradients(y, [x, w]))]
+
+    feeds = [{"x:0": RNG.standard_normal(shape), "w:0": RNG.standard_normal((3, 3, 3, 2))}]
+    # Sums that are finite in single precision alone, and what is no number.
+    feeds.append({"x:0": np.full(shape, 3e4), "w:0": np.full((3, 3, 3, 2), 3.0)})
+    feeds.append({"x:0": np.full(shape, np.nan), "w:0": np.full((3, 3, 3, 2), -6e4)})
+    want, _ = results("never", build, feeds)
+    with settings.override(gpu=gpu):
+        got, report = results("always", build, feeds)
+    for one, other in zip(want, got, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(b, a, rtol=rtol, atol=rtol)
+    assert "host" not in report
