@@ -9,11 +9,12 @@ rows have anyway.  Nothing is moved past what is no stack's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...engine.record_class import record
 from ..library.stacks import WORD
 from . import device_stacks
 from .cuda_kernel import KernelText
@@ -38,7 +39,7 @@ _CHANGES: dict[str, Callable[[int], int]] = {
 _VALUE, _BYTES = 0, 2
 
 
-@dataclass
+@record
 class Bundle:
     """Neighbours among rows that may be done at once: what is copied, and counted behind that.
 
