@@ -249,9 +249,34 @@ def _cuts(cases):
             cases.fetches[f"class_gradient/cut/{number}/{place}"] = tf.gradients(cut, by)[0]
 
 
+def _round_trips(cases):
+    tf = cases.tf
+    for place in range(8):
+        x = np.linspace(-7, 2, 8).astype(np.float32).reshape(2, 4)
+        x.flat[place] = NAN
+        function = tf.quantization.quantize_and_dequantize
+        cases.fetches[f"round_trip/{place}"] = function(cases.feed(x), 0.0, 0.0, range_given=False)
+
+
+def _speech(cases):
+    tf, nn, scores = cases.tf, cases.tf.nn, np.random.RandomState(3).randn(7, 2, 4)
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 2, 1], [2, 2])
+    for value in (NAN, INF, -INF):
+        for step, label in ((0, 0), (0, 1), (2, 3), (6, 1)):
+            changed, key = scores.astype(np.float32), f"{value}/{step}/{label}"
+            changed[step, 0, label] = value
+            x = cases.feed(changed)
+            (found,), score = nn.ctc_greedy_decoder(x, [7, 6])
+            cases.fetches["labels/" + key] = found.values
+            cases.fetches["class_labels/score/" + key] = score
+            loss = nn.ctc_loss(labels, x, [7, 6])
+            cases.fetches["class_ctc/loss/" + key] = loss
+            cases.fetches["class_ctc/slopes/" + key] = tf.is_nan(tf.gradients(loss, x)[0])
+
+
 FAMILIES = [_reductions, _norms, _pools, _segments, _orders]
 FAMILIES += [_gradients, _pooled_gradients, _functions, _logarithms_of_denormals]
-FAMILIES += [_determinants, _cuts]
+FAMILIES += [_determinants, _cuts, _round_trips, _speech]
 
 
 def compute(tf):
