@@ -43,6 +43,8 @@ _KIND_OF_ERROR: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),
     (ValueError, errors.InvalidArgumentError),
 )
+# How NumPy's ValueErrors begin for arrays of more bytes than memory can have.
+_BEYOND_ADDRESSES = ("array is too big", "Maximum allowed dimension exceeded")
 
 
 def check_types(ops: Iterable[Operation]) -> None:
@@ -234,7 +236,8 @@ def located(error: BaseException, op: Operation) -> BaseException:
     else:
         kind = next((k for e, k in _KIND_OF_ERROR if isinstance(error, e)), errors.UnknownError)
         text = f"{type(error).__name__}: {error}"
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) or str(error).startswith(_BEYOND_ADDRESSES):
+            kind = errors.ResourceExhaustedError
             text = f"OOM when allocating what operation '{op.name}' makes: {error}"
     op = op._stands_for or op
     filename, line, _ = op._frame

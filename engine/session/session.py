@@ -120,7 +120,8 @@ class BaseSession:
         self.waits = SessionFutures()
         self._times = _Times()
         # Seconds that every run may take, and how many runs are limited at the moment.
-        self._timeout = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
+        given = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
+        self._timeout = given or self.resources.timeout
         self._limits, self._limits_lock = 0, threading.Lock()
         # Whether a run has to look at anything of this at all.
         self._is_special = self._timeout > 0

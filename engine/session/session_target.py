@@ -82,7 +82,7 @@ def runtime_of(target: bytes | None, graph: Graph, config: Any) -> tuple[Resourc
     if not isinstance(found, Resources):
         return Resources(), found
     if config is not None and config.isolate_session_state:
-        return Resources(found.task), None
+        return Resources(found.task, found.timeout), None
     return found, None
 
 

@@ -192,8 +192,9 @@ def handle_bytes(thing: VariableStorage) -> np.ndarray:
 class Resources:
     """The named objects of a session (or of a server's container), safe for several threads."""
 
-    def __init__(self, task: str = "/job:localhost/replica:0/task:0") -> None:
-        self.task = task
+    def __init__(self, task: str = "/job:localhost/replica:0/task:0", timeout: float = 0) -> None:
+        # timeout: seconds that a run may take whose session does not say; 0: any number.
+        self.task, self.timeout = task, timeout
         self._lock = threading.RLock()
         self._table: dict[tuple[str, str], Any] = {}
         # Containers that something was taken out of: they are there whatever they hold.

@@ -21,6 +21,7 @@ from .sizes import (
     expression,
     made,
     symbols_of,
+    without_solved,
 )
 
 
@@ -128,6 +129,11 @@ class Scope:
 
     def _solve(self, difference: Size) -> None:
         """Notes which symbol is what others make it, if a difference of sizes is zero."""
+        # In terms of those that nothing is noted of, as no two may be made of each other.
+        reduced = without_solved(difference)
+        if not isinstance(reduced, Size):
+            return
+        difference = reduced
         for name in reversed(self.measured):
             factor = difference.terms.get((name,), 0)
             uses = sum(name in symbols_of("*".join(atoms)) for atoms in difference.terms)

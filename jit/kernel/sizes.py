@@ -245,10 +245,10 @@ def same(a: AnySize, b: AnySize) -> bool:
     # What is fixed is fixed to the example; what is solved need not agree with it.
     if not scope.solved and hint(a) != hint(b):
         return False
-    return _text(_settled(_solved(a))) == _text(_settled(_solved(b)))
+    return _text(_settled(without_solved(a))) == _text(_settled(without_solved(b)))
 
 
-def _solved(size: AnySize) -> AnySize:
+def without_solved(size: AnySize) -> AnySize:
     """A size without the symbols that follow from others by what is taken for granted."""
     if not isinstance(size, Size) or not size.scope.solved:
         return size
@@ -256,7 +256,7 @@ def _solved(size: AnySize) -> AnySize:
     if not any(atom in scope.solved for atoms in size.terms for atom in atoms):
         return size
     for atoms, coefficient in size.terms.items():
-        parts = [_solved(scope.solved.get(a, Size(scope, {(a,): 1}, 0))) for a in atoms]
+        parts = [without_solved(scope.solved.get(a, Size(scope, {(a,): 1}, 0))) for a in atoms]
         total = total + product([coefficient, *parts])
     return by_examples(total)
 
@@ -571,7 +571,7 @@ def _least(value: Size, sign: int) -> int | None:
 
 
 def _compare(a: AnySize, b: AnySize, relation: str) -> bool:
-    a, b = _solved(a), _solved(b)
+    a, b = without_solved(a), without_solved(b)
     difference = a - b
     sign = _sign(difference)
     if sign is not None:

@@ -303,3 +303,6 @@ def alignment(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) 
             is_dead = total < DEAD
             losses[r] = real(-log(real(0)) if is_dead else real(-total))
             put_slopes(scores, slopes, step, length, classes, targets, states, rows, is_dead)
+            # A loss that is no number has no slopes: by classes without labels, either.
+            for t in range(length if total != total else 0):
+                fill(slopes + t * step, 0, classes, losses[r])

@@ -532,4 +532,7 @@ def _lines_up(value: Value, inner: Value, alignment: Alignment, cluster: Cluster
             continue
         if axis is None or alignment[lead + axis] != own[dim]:
             return False
+        # The first of many is repeated, which the many are not.
+        if not same(value.shape[axis], inner.shape[dim]):
+            return False
     return True

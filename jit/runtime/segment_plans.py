@@ -173,7 +173,16 @@ class SegmentPlans:
         return found or self._new_run(before.plan, binding, arena, before.feeds, before)
 
     def _bound(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
-        """A plan for such sizes, in the places of what it was bound to last if that can be."""
+        """A plan for such sizes, be they fed or learnt in the middle of a run."""
+        try:
+            return self._placed(plan, symbols)
+        except OverflowError:
+            from ..report.exhausted import beyond_addresses
+
+            raise beyond_addresses() from None
+
+    def _placed(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
+        """A binding, in the places of what the plan was bound to last if that can be."""
         if not plan.traced.scope.measured:
             return bind(plan.template, symbols)
         # What was learnt once is another number each time, and many are not far from it.
@@ -265,12 +274,7 @@ class SegmentPlans:
                 self._note(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
-            try:
-                self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
-            except OverflowError:
-                from ..report.exhausted import beyond_addresses
-
-                raise beyond_addresses() from None
+            self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
             return self._ready[key]
 
     def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:

@@ -16,6 +16,7 @@ from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.interface.log import warning
 from ...engine.types import nest
 from ..public import tf
+from .turns import stacked_turns
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -212,7 +213,7 @@ class GradientTape:
         flat = self._while_recording(lambda: tf.reshape(target, [-1]))
         found = self._rows(
             nest.flatten(sources),
-            tf.size(target),
+            tf.size(flat),
             lambda i: tf.gather(flat, i),
             unconnected_gradients,
             parallel_iterations,
@@ -249,7 +250,8 @@ class GradientTape:
                 f"({source.shape}) to match."
             )
         shape, source_shape = tf.shape(target), tf.shape(source)
-        width = tf.size(target) // tf.maximum(shape[0], 1)
+        width = target.shape[1:].num_elements()
+        width = tf.size(target) // tf.maximum(shape[0], 1) if width is None else width
         flat = self._while_recording(lambda: tf.reshape(target, [shape[0], width]))
         (rows,) = self._rows(
             [source],
@@ -282,25 +284,16 @@ class GradientTape:
     ) -> list[Any]:
         """The gradients of each of `count` parts, stacked; None for sources without influence."""
         is_persistent, self._persistent = self._persistent, True
-        is_connected: list[bool] = []
 
-        def body(i: Tensor, rows: list[Any]) -> Any:
+        def turn(i: Tensor) -> list[Any]:
             value = self._while_recording(lambda: part(i))
             found = self.gradient(value, sources, unconnected_gradients=unconnected)
-            is_connected[:] = [grad is not None for grad in found]
-            written = [
-                row if grad is None else row.write(i, convert_to_tensor(grad))
-                for row, grad in zip(rows, found)
-            ]
-            return i + 1, written
+            return [grad if grad is None else convert_to_tensor(grad) for grad in found]
 
-        start = [tf.TensorArray(source.dtype.base_dtype, count) for source in sources]
-        _, rows = tf.while_loop(
-            lambda i, _: i < count, body, (0, start), parallel_iterations=parallel or 10
-        )
+        rows = stacked_turns(turn, count, parallel, "jacobian")
         self._persistent = is_persistent
         self._is_spent = not is_persistent
-        return [row.stack() if known else None for row, known in zip(rows, is_connected)]
+        return rows
 
 
 def _is_watched(source: TensorLike, watched: dict[Any, Any], recorded: set[Operation]) -> bool:

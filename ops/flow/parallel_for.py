@@ -2,7 +2,8 @@
 """Loops whose turns do not depend on each other, and Jacobians, which are such loops.
 
 As `tensorflow.python.ops.parallel_for` has them.  TensorFlow's `pfor` replaces each operation by
-one for all turns; here a compiled loop gives the same values.
+one for all turns; here a compiled loop gives the same values, or turns one after another do
+(see turns.py).
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.operation import Operation
-from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.types import dtypes, nest
 from ..public import tf
+from .turns import stacked_turns
+from .vectorized import vectorized_map  # noqa: F401  (programs import it from here, too)
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -92,20 +95,21 @@ def pfor(
         raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
     if _takes_config(loop_fn):
         raise NotImplementedError("pfor with a pfor_config: reduce the stacked results instead")
-    # What the function returns is seen from nodes that nobody runs.
-    seen = loop_fn(tf.constant(0))
-    outputs = nest.flatten(seen, expand_composites=True)
-    kinds = [dtypes.int32 if x is None else _dtype_of(x) for x in outputs]
+    # What the function returned first.
+    seen: list[Any] = []
 
     def tensors(i: Tensor) -> list[Any]:
-        return [_as_tensor(x) for x in nest.flatten(loop_fn(i), expand_composites=True)]
+        found = nest.map_structure(_dense_slices, loop_fn(i))
+        seen.append(found)
+        return [_as_tensor(x) for x in nest.flatten(found, expand_composites=True)]
 
     with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
-        found = for_loop(tensors, kinds, iters, parallel_iterations)
+        found = stacked_turns(tensors, iters, parallel_iterations, "pfor")
+    outputs = nest.flatten(seen[0], expand_composites=True)
     result = [
         value.op if isinstance(was, Operation) else value for was, value in zip(outputs, found)
     ]
-    return nest.pack_sequence_as(seen, result, expand_composites=True)
+    return nest.pack_sequence_as(seen[0], result, expand_composites=True)
 
 
 def _takes_config(function: Any) -> bool:
@@ -116,10 +120,6 @@ def _takes_config(function: Any) -> bool:
     if not inspect.isroutine(function):
         function = function.__call__
     return _CONFIG in inspect.signature(function).parameters
-
-
-def _dtype_of(output: Any) -> Any:
-    return dtypes.int32 if isinstance(output, Operation) else convert_to_tensor(output).dtype
 
 
 def _as_tensor(output: Any) -> Any:
@@ -149,11 +149,11 @@ def jacobian(
     sources = nest.flatten(inputs)
     shape, flat = tf.shape(output), tf.reshape(output, [-1])
     count = _size(flat.shape[0].value, tf.size(output))
-    found = for_loop(
-        lambda i: [_dense(g) for g in tf.gradients(tf.gather(flat, i), sources)],
-        [output.dtype] * len(sources),
+    found = stacked_turns(
+        lambda i: [_dense_slices(g) for g in tf.gradients(tf.gather(flat, i), sources)],
         count,
         parallel_iterations,
+        "jacobian",
     )
     for place, rows in enumerate(found):
         if rows is not None:
@@ -192,11 +192,11 @@ def batch_jacobian(
     with tf.control_dependencies([tf.assert_equal(batch, tf.shape(inp)[0])]):
         width = _size(width, tf.size(output) // tf.maximum(batch, 1))
         flat = tf.reshape(output, [batch, width])
-    rows = for_loop(
-        lambda i: _dense(tf.gradients(tf.gather(flat, i, axis=1), inp)[0]),
-        output.dtype,
+    (rows,) = stacked_turns(
+        lambda i: [_dense_slices(tf.gradients(tf.gather(flat, i, axis=1), inp)[0])],
         width,
         parallel_iterations,
+        "batch_jacobian",
     )
     if rows is None:
         return None
@@ -210,6 +210,5 @@ def _size(known: int | None, tensor: Any) -> Any:
     return tensor if known is None else known
 
 
-def _dense(gradient: Any) -> Any:
-    is_sparse = isinstance(gradient, (IndexedSlices, SparseTensor))
-    return convert_to_tensor(gradient) if is_sparse else gradient
+def _dense_slices(value: Any) -> Any:
+    return convert_to_tensor(value) if isinstance(value, IndexedSlices) else value

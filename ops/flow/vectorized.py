@@ -10,6 +10,7 @@ from ...engine.api import export
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.types import nest
 from ..public import tf
+from .turns import stacked_turns
 
 
 @export("vectorized_map")
@@ -17,7 +18,7 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
     """What a function makes of each row of tensors, stacked (tf.vectorized_map).
 
     TensorFlow replaces each operation by one for all rows.  Here the rows go through a compiled
-    loop, which gives the same values.
+    loop, or one after another (see turns.py), which gives the same values.
 
     Args:
         fn: takes a row in the structure of `elems`; returns a structure of tensors.
@@ -34,12 +35,17 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
     if not nest.is_sequence(elems) or not any(map(_is_tensor, nest.flatten(elems))):
         elems = convert_to_tensor(elems)
     flat = [convert_to_tensor(elem) for elem in nest.flatten(elems)]
-    # What the function returns is seen from nodes for the first row, which nobody runs.
-    seen = fn(nest.pack_sequence_as(elems, [tensor[0] for tensor in flat]))
-    results = [convert_to_tensor(value) for value in nest.flatten(seen)]
-    kinds = nest.pack_sequence_as(seen, [value.dtype for value in results])
+    seen: list[Any] = []
+
+    def turn(i: Any) -> list[Any]:
+        seen.append(fn(nest.pack_sequence_as(elems, [tf.gather(tensor, i) for tensor in flat])))
+        return [convert_to_tensor(value) for value in nest.flatten(seen[-1])]
+
+    count = flat[0].shape[0].value
+    count = tf.shape(flat[0])[0] if count is None else count
     with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
-        return tf.map_fn(fn, nest.pack_sequence_as(elems, flat), dtype=kinds)
+        found = stacked_turns(turn, count, None, "vectorized_map")
+    return nest.pack_sequence_as(seen[0], found)
 
 
 def _is_tensor(value: Any) -> bool:

@@ -194,12 +194,14 @@ def _boxes_grad(
     for i, index in enumerate(indices):
         cut = _Cut.of(boxes[i], image.shape, grads.shape[1:3])
         tl, tr, bl, br, y, x = cut.corners(image[index])
-        grad = np.where(cut.is_inside[:, :, None], grads[i], np.float32(0))
+        inside = cut.is_inside[:, :, None]
         with np.errstate(all="ignore"):
             # How the interpolated values change when their places move down or right, summed over
-            # the cut.
-            by_y = (((one - x) * (bl - tl) + x * (br - tr)) * grad).sum((1, 2))
-            by_x = (((one - y) * (tr - tl) + y * (br - bl)) * grad).sum((0, 2))
+            # what of the cut lies inside, however large it is beside.
+            down = ((one - x) * (bl - tl) + x * (br - tr)) * grads[i]
+            right = ((one - y) * (tr - tl) + y * (br - bl)) * grads[i]
+            by_y = np.where(inside, down, np.float32(0)).sum((1, 2))
+            by_x = np.where(inside, right, np.float32(0)).sum((0, 2))
         for axis, slopes in enumerate((by_y, by_x)):
             end, count = np.float32(image.shape[1 + axis] - 1), len(slopes)
             # How far a place moves with the last corner.

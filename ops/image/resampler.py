@@ -175,7 +175,7 @@ class _LoweredPoints:
         """The pixels at one corner, [batch, points, depth]; 0 outside."""
         at, inside = self.places[corner]
         found = self.b.pick(self.flat, self.b.reshape(at, self.shape[:2]), 0)
-        return self.b.map(lambda v, i: k.select(i, v, k.sub(v, v)), found, inside)
+        return self.b.map(lambda v, i: k.select(i, v, k.cast(0, v.dtype)), found, inside)
 
     def share(self, corner: tuple[int, int]) -> Value:
         """What part of a point is of one corner."""

@@ -211,6 +211,8 @@ def _area_spans(
 
 def _area(c: KernelContext, images: np.ndarray, size: np.ndarray) -> np.ndarray:
     wanted = check_sizes(images.shape, size, _AreaOptions(c.attr))
+    # Sizes beyond memory are refused before tables of as many rows are made, for hours.
+    np.empty((len(images), *wanted, images.shape[3]), np.float32)
     rows, columns, factor = _area_spans(images.shape, wanted, c.attr)
     with np.errstate(all="ignore"):
         return rows.summed(columns.summed(images.astype(np.float32), 2), 1) * factor

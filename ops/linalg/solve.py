@@ -158,7 +158,9 @@ def _per_matrix(factors: Tensor, shape_of: Tensor) -> Any:
 
 def _determinant_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
-    return np.asarray(np.linalg.det(wide(x))).astype(x.dtype)
+    _, log = np.linalg.slogdet(wide(x))
+    beyond = np.where(log > 0, np.nan, 0.0)
+    return np.asarray(np.where(np.isfinite(log), np.linalg.det(wide(x)), beyond)).astype(x.dtype)
 
 
 def _determinant_gradient(op: Operation, grad: Tensor) -> Any:
@@ -185,7 +187,10 @@ export("linalg.det", "matrix_determinant")(matrix_determinant)
 def _log_determinant_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     check_square(x)
     sign, log = np.linalg.slogdet(wide(x))
-    return np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)
+    # No matter what the sign is: of a determinant that is no finite number it is 0.
+    is_finite = np.isfinite(log)
+    log = np.where(is_finite, log, np.where(log > 0, np.inf, -np.inf))
+    return np.where(is_finite, sign, 0).astype(x.dtype), log.astype(x.dtype)
 
 
 def _log_determinant_gradient(op: Operation, grad_sign: Tensor, grad_log: Tensor) -> Any:

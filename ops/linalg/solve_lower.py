@@ -115,7 +115,29 @@ def determinant(b: Builder, op: OpView, x: Value) -> Any:
         return NotImplemented
     b.require(_is_square(b, x))
     diagonal, sign = dense.pivots(b, wide)
-    return b.cast(b.map(k.mul, b.reduce("prod", diagonal, [-1]), sign), x.dtype)
+    product = b.map(k.mul, b.reduce("prod", diagonal, [-1]), sign)
+    return b.cast(b.map(settled, product, _logarithms(b, diagonal)), x.dtype)
+
+
+def _logarithms(b: Builder, diagonal: Value) -> Value:
+    return b.reduce("sum", b.map(lambda d: k.log(k.abs(d)), diagonal), [-1])
+
+
+def settled(determinant: Any, log: Any) -> Any:
+    """A determinant, which is 0 or no number where its logarithm is none: a scalar body."""
+    beyond = k.select(k.gt(log, 0.0), k.cast(np.nan, log.dtype), k.cast(0, log.dtype))
+    return k.select(_is_finite(log), determinant, beyond)
+
+
+def settled_log(sign: Any, log: Any) -> tuple[Any, Any]:
+    """The sign 0, and an infinity for the logarithm, where that is no number: a scalar body."""
+    is_finite, inf = _is_finite(log), k.cast(np.inf, log.dtype)
+    infinite = k.select(k.gt(log, 0.0), inf, k.neg(inf))
+    return k.select(is_finite, sign, k.cast(0, log.dtype)), k.select(is_finite, log, infinite)
+
+
+def _is_finite(x: Any) -> Any:
+    return k.lt(k.abs(x), np.inf)
 
 
 def log_determinant(b: Builder, op: OpView, x: Value) -> Any:
@@ -128,5 +150,5 @@ def log_determinant(b: Builder, op: OpView, x: Value) -> Any:
     b.require(_is_square(b, x))
     diagonal, sign = dense.pivots(b, wide)
     signs = b.reduce("prod", b.map(k.sign, diagonal), [-1])
-    logs = b.reduce("sum", b.map(lambda d: k.log(k.abs(d)), diagonal), [-1])
-    return b.cast(b.map(k.mul, signs, sign), x.dtype), b.cast(logs, x.dtype)
+    signs, logs = b.map(settled_log, b.map(k.mul, signs, sign), _logarithms(b, diagonal))
+    return b.cast(signs, x.dtype), b.cast(logs, x.dtype)

@@ -74,7 +74,9 @@ def _sparse(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _labels(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
     """The best class of each step [time, batch], and which steps count, and which give a label."""
     time, _, classes = scores.shape
-    best = scores.argmax(-1)
+    # What is no number is passed over, but for a first one, which nothing is greater than.
+    best = np.where(np.isnan(scores), -np.inf, scores).argmax(-1)
+    best = np.where(np.isnan(scores[..., 0]), 0, best)
     counted = np.arange(time)[:, None] < lengths
     kept = counted & (best != classes - 1)
     if c.attr("merge_repeated"):
@@ -85,7 +87,8 @@ def _labels(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[
 def _greedy(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, ...]:
     _require(scores, lengths)
     best, counted, kept = _labels(c, scores, lengths)
-    total = np.where(counted, scores.max(-1), 0).sum(0, dtype=scores.dtype)
+    most = np.take_along_axis(scores, best[..., None], -1)[..., 0]
+    total = np.where(counted, most, 0).sum(0, dtype=scores.dtype)
     # (Zeros stay above zero.)
     return *_sparse(kept.sum(0), best.T[kept.T]), 0 - total[:, None]
 
@@ -95,13 +98,25 @@ def _label_count(c: KernelContext, scores: np.ndarray, lengths: np.ndarray) -> A
     return [np.count_nonzero(_labels(c, scores, lengths)[2])] if is_whole else None
 
 
+def _firsts(b: Builder, scores: Value) -> Value:
+    """The first class of each step and row."""
+    steps = scores.shape[:2]
+    return b.reshape(b.slice(scores, (0, 0, 0), (*steps, 1)), steps)
+
+
+def _unless_first_is_none(best: Any, first: Any) -> Any:
+    """A best class, which is the first one where that is no number: a scalar body."""
+    return k.select(k.ne(first, first), k.cast(0, "int64"), best)
+
+
 def _kept_labels(b: Builder, op: OpView, scores: Value, lengths: Value) -> tuple[Value, ...]:
     """As `_labels`, row by row: [batch, time]."""
     b.require(scores.ndim == 3 and lengths.ndim == 1)
     time, batch, classes = scores.shape
     b.require(b.equal(batch, lengths.shape[0]))
     b.require(not any(b.equal(size, 0) for size in (time, batch, classes)))
-    best = b.transpose(b.reduce("argmax", scores, [2]), [1, 0])
+    best = b.map(_unless_first_is_none, b.reduce("argmax", scores, [2]), _firsts(b, scores))
+    best = b.transpose(best, [1, 0])
     step = b.iota((batch, time), 1, "int64")
     length = b.broadcast(b.reshape(b.cast(lengths, "int64"), (batch, 1)), (batch, time))
     counted = b.map(k.lt, step, length)
@@ -135,7 +150,9 @@ def _lower_greedy(b: Builder, op: OpView, scores: Value, lengths: Value, sizes: 
     columns = [column_of(b, found, 0), elements_at(b, places, found)]
     indices = b.concat([b.reshape(column, (found.shape[0], 1)) for column in columns], 1)
     shape = shape_of_rows(b, kept.shape[:1], b.reduce("sum", number, [1]))
-    most = b.transpose(b.reduce("max", scores, [2]), [1, 0])
+    first = _firsts(b, scores)
+    most = b.map(lambda x, y: k.select(k.ne(y, y), y, x), b.reduce("max", scores, [2]), first)
+    most = b.transpose(most, [1, 0])
     scored = b.map(lambda is_in, x: k.select(is_in, x, 0), counted, most)
     total = b.map(lambda x: k.sub(0, x), b.reduce("sum", scored, [1], keepdims=True))
     return indices, elements_at(b, best, found), shape, total

@@ -226,5 +226,7 @@ def loss_and_gradient(
         of_class = states.classes[..., None] == np.arange(classes)
         gradient = np.exp(logs) - np.einsum("tbs,bsc->tbc", shares, of_class.astype(np.float64))
         loss = np.where(states.lengths > 0, 0.0 - total, 0.0)
+    # A loss that is no number has no slopes: by classes without labels, either.
+    gradient[:, np.isnan(total)] = np.nan
     gradient[np.arange(time)[:, None] >= states.lengths] = 0
     return loss.astype(scores.dtype), gradient.astype(scores.dtype)

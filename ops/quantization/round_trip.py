@@ -80,7 +80,9 @@ def _kernel(c: KernelContext, x: np.ndarray, *rest: np.ndarray) -> np.ndarray:
         low, high = (np.asarray(end).reshape(()) for end in given)
         _check_range(low, high)
     else:
-        low, high = np.asarray(x.min()), np.asarray(x.max())
+        # As of reduce_min and reduce_max: what is no number is passed over.
+        low = np.asarray(np.fmin.reduce(x, None, initial=np.inf))
+        high = np.asarray(np.fmax.reduce(x, None, initial=-np.inf))
     with np.errstate(all="ignore"):
         return np.asarray(integers.rounded(x, low, high), x.dtype)
 

@@ -62,9 +62,13 @@ def _range_length(start: Any, limit: Any, delta: Any) -> Any:
         k.logical_and(k.gt(delta, 0), k.lt(limit, start)),
         k.logical_and(k.lt(delta, 0), k.gt(limit, start)),
     )
-    step = k.maximum(k.abs(delta), 1)
-    count = k.floordiv(k.sub(k.add(k.abs(k.sub(limit, start)), step), 1), step)
-    return k.select(is_backwards, 0, count)
+    # Without signs, where a difference of any two numbers has room.
+    distance = k.select(k.gt(limit, start), k.sub(limit, start), k.sub(start, limit))
+    far, one = k.cast(distance, "uint64"), k.cast(1, "uint64")
+    step = k.maximum(k.cast(k.abs(delta), "uint64"), one)
+    whole = k.floordiv(far, step)
+    is_rest = k.ne(far, k.mul(whole, step))
+    return k.select(is_backwards, 0, k.cast(k.add(whole, k.cast(is_rest, "uint64")), "int64"))
 
 
 def _range_parts(b: Builder, given: Sequence[Value]) -> list[Value]:

@@ -37,8 +37,11 @@ def range_lengths(starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray) ->
         raise errors.invalid("Requires delta != 0")
     backwards = ((deltas > 0) & (limits < starts)) | ((deltas < 0) & (limits > starts))
     if deltas.dtype.kind == "i":
-        steps = np.abs(deltas)
-        counts = (np.abs(limits - starts) + steps - 1) // steps
+        # Without signs, where a difference of any two numbers has room.
+        first, last, step = (part.astype(np.int64) for part in (starts, limits, deltas))
+        steps = np.abs(step).view(np.uint64)
+        distances = np.where(last > first, last - first, first - last).view(np.uint64)
+        counts = distances // steps + (distances % steps != 0)
     else:
         counts = np.ceil(np.abs((limits - starts) / deltas))
     return np.where(backwards, 0, counts).astype(np.int64)

@@ -221,8 +221,62 @@ def _logarithms_of_denormals(cases):
     cases.fetches["class_log/denormal/float16"] = tf.log(x)
 
 
+def _determinants(cases):
+    tf, matrix = cases.tf, np.array([[1.5, 0.5], [-1.0, 2.0]])
+    for dtype in ("float32", "float64"):
+        matrices = []
+        for value in (NAN, INF, -INF, 0.0, 1e20):
+            changed = np.tile(matrix, (4, 1, 1))
+            changed.reshape(4, 4)[range(4), range(4)] = value
+            matrices += [*changed, np.full((2, 2), value)]
+        x = cases.feed(np.array(matrices, dtype))
+        sign, log = tf.linalg.slogdet(x)
+        cases.fetches["class_determinant/" + dtype] = tf.matrix_determinant(x) + 0
+        cases.fetches["class_determinant/sign/" + dtype] = sign + 0
+        cases.fetches["class_determinant/log/" + dtype] = log
+
+
+def _cuts(cases):
+    """Of images with an infinity, gradients by boxes that lie in part outside."""
+    tf, image = cases.tf, (np.arange(48).reshape(2, 4, 3, 2) % 7).astype(np.float32)
+    boxes = np.float32([[0, 0, 1, 1], [0.25, 0.1, 0.8, 0.9], [-0.5, 0.2, 1.2, 0.6]])
+    for number, value in enumerate((INF, -INF, NAN)):
+        for place in (0, 24, 26, 47):
+            image.flat[place] = value
+            x, by = cases.feed(image.copy()), cases.feed(boxes)
+            cut = tf.image.crop_and_resize(x, by, [1, 0, 1], [3, 2])
+            cases.fetches[f"class_cut/{number}/{place}"] = cut
+            cases.fetches[f"class_gradient/cut/{number}/{place}"] = tf.gradients(cut, by)[0]
+
+
+def _round_trips(cases):
+    tf = cases.tf
+    for place in range(8):
+        x = np.linspace(-7, 2, 8).astype(np.float32).reshape(2, 4)
+        x.flat[place] = NAN
+        function = tf.quantization.quantize_and_dequantize
+        cases.fetches[f"round_trip/{place}"] = function(cases.feed(x), 0.0, 0.0, range_given=False)
+
+
+def _speech(cases):
+    tf, nn, scores = cases.tf, cases.tf.nn, np.random.RandomState(3).randn(7, 2, 4)
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 2, 1], [2, 2])
+    for value in (NAN, INF, -INF):
+        for step, label in ((0, 0), (0, 1), (2, 3), (6, 1)):
+            changed, key = scores.astype(np.float32), f"{value}/{step}/{label}"
+            changed[step, 0, label] = value
+            x = cases.feed(changed)
+            (found,), score = nn.ctc_greedy_decoder(x, [7, 6])
+            cases.fetches["labels/" + key] = found.values
+            cases.fetches["class_labels/score/" + key] = score
+            loss = nn.ctc_loss(labels, x, [7, 6])
+            cases.fetches["class_ctc/loss/" + key] = loss
+            cases.fetches["class_ctc/slopes/" + key] = tf.is_nan(tf.gradients(loss, x)[0])
+
+
 FAMILIES = [_reductions, _norms, _pools, _segments, _orders]
 FAMILIES += [_gradients, _pooled_gradients, _functions, _logarithms_of_denormals]
+FAMILIES += [_determinants, _cuts, _round_trips, _speech]
 
 
 def compute(tf):

@@ -65,6 +65,19 @@ def test_the_area_cosine_of_less_than_one_is_no_number(mode: str, monkeypatch) -
             assert np.isnan(session.run(tf.acosh(x), {x: [-3e38, -1.0, 0.5, np.nan]})).all()
 
 
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_images_of_infinities_fade_to_zero_outside(mode: str, monkeypatch) -> None:
+    monkeypatch.setenv("NUMBAFLOW_JIT", mode)
+    with tf.Graph().as_default(), tf.Session() as session:
+        image, at = tf.placeholder(tf.float32, [1, 2, 2, 1]), tf.constant([[[0.5, -0.5], [3, 3]]])
+        found = tf.contrib.resampler.resampler(image, at)
+        slope = tf.gradients(found, at)[0]
+        values = session.run([found, slope], {image: np.full((1, 2, 2, 1), np.inf)})
+    # Above, what is outside counts for 0, not for no number.
+    assert values[0].ravel().tolist() == [np.inf, 0]
+    assert values[1][0, 0, 1] == np.inf and values[1][0, 1].tolist() == [0, 0]
+
+
 @pytest.mark.tf
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", PEERS)

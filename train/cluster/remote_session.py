@@ -45,8 +45,14 @@ class _Observed(threading.local):
 class RemoteSession:
     """A session at a master: its graph, runs, runs in parts and callables."""
 
-    def __init__(self, target: str, graph: Graph, config: Any, master: Any = None) -> None:
-        """master: calls the master; by default over gRPC, at the target's address."""
+    def __init__(
+        self, target: str, graph: Graph, config: Any, master: Any = None, timeout: float = 0
+    ) -> None:
+        """A session, which the master does not know yet.
+
+        master: calls the master; by default over gRPC, at the target's address.
+        timeout: seconds that a run may take, if the config does not say; 0: any number.
+        """
         self.graph, self.config, self._target = graph, config, target
         self._master = master or rpc.Channel(target.removeprefix(rpc.PREFIX), rpc.MASTER)
         self._lock = threading.Lock()
@@ -56,8 +62,8 @@ class RemoteSession:
         self._sent = 0
         self._functions: set[str] = set()
         self._observed = _Observed()
-        timeout = 0 if config is None else config.operation_timeout_in_ms
-        self._timeout = timeout / 1000.0 or None
+        given = 0 if config is None else config.operation_timeout_in_ms
+        self._timeout = given / 1000.0 or timeout or None
 
     # The graph
 

@@ -126,6 +126,7 @@ class Server:
         processors = max(given.device_count.get("CPU", 1), 1)
         leader = given.experimental.collective_group_leader
         self._host = Host(task, tasks, _listening(tasks[task]), processors, leader)
+        self._host.resources.timeout = given.operation_timeout_in_ms / 1000.0
         # Before the interpreter is taken apart, where this lives until then.
         weakref.finalize(self, self._host.stop)
         self._is_alone = len(tasks) == 1
@@ -163,7 +164,8 @@ class Server:
         from ..cluster.remote_session import RemoteSession
         from ..cluster.service import InProcess
 
-        return RemoteSession(self._target, graph, config, InProcess(self._host.master_service))
+        master, timeout = InProcess(self._host.master_service), self._host.resources.timeout
+        return RemoteSession(self._target, graph, config, master, timeout)
 
     def reset(self, containers: list[str] | None) -> None:
         """Clears containers of all tasks of the cluster."""

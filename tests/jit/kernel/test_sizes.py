@@ -199,3 +199,13 @@ def test_within_a_strict_stretch_questions_without_numbers_become_guards():
     # What was asked before the number was is forgotten with it.
     assert len(scope.guards) == 1
     assert int(x) == 5
+
+
+def test_what_is_taken_for_granted_makes_no_two_sizes_of_each_other():
+    scope = size_scope.Scope()
+    x, y, z = (scope.measure(example) for example in (4, 4, 2))
+    with scope.assuming(True):
+        assert scope.takes_for_equal(x, y)
+        assert scope.takes_for_equal(x, 2 * y - 2 * z)
+    assert sizes.same(y, 2 * z) and sizes.same(x * y + 1, 2 * z * y + 1)
+    assert not sizes.same(y, z)

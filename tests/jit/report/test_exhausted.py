@@ -41,6 +41,24 @@ def test_sizes_that_no_address_has() -> None:
         assert session.run(tf.sin(cube), {n: 1}).shape == (1, 1, 1)
 
 
+def test_sizes_that_no_address_has_learnt_in_the_middle_of_a_run() -> None:
+    with settings.override(jit="always"), tf.Graph().as_default(), tf.Session() as session:
+        x, amounts = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.int32, [2, 2])
+        padded, one = tf.pad(x, amounts), np.ones((1, 3), np.float32)
+        for amount in (1, 2):
+            assert session.run(padded, {x: one, amounts: np.full((2, 2), amount)}).sum() == 3
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="more bytes than memory"):
+            session.run(padded, {x: one, amounts: np.full((2, 2), 2**31 - 1)})
+
+
+@pytest.mark.parametrize("sizes", [[2**31 - 1] * 2, [2**31 - 1] * 3])
+def test_python_too_has_no_such_sizes(sizes: list[int]) -> None:
+    with settings.override(jit="never"), tf.Graph().as_default(), tf.Session() as session:
+        n = tf.placeholder(tf.int32, [None])
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when .*'filled' makes"):
+            session.run(tf.fill(n, 1.0, name="filled"), {n: sizes})
+
+
 def test_what_runs_in_python_says_it_too() -> None:
     with settings.override(jit="never"), tf.Graph().as_default(), tf.Session() as session:
         n = tf.placeholder(tf.int32, [2])

@@ -288,3 +288,18 @@ def test_lists_of_tensors_keep_what_they_were_given():
     with settings.override(jit="always"), tf.Session() as session:
         got = session.run(y, {element: [1.0, 2.0, 3.0]})
     np.testing.assert_array_equal(got, [[2**i * n + 1.0 for n in (1, 2, 3)] for i in range(4)])
+
+
+def test_the_first_of_what_is_computed_is_repeated():
+    x, chosen = tf.placeholder(tf.float64, [None]), tf.placeholder(tf.bool, [None])
+    y = tf.boolean_mask(x, chosen)
+    _, z = tf.while_loop(
+        lambda i, _: i < 1,
+        lambda i, z: (i + 1, z + (z * 2.0)[:1]),
+        [0, x],
+        [tf.TensorShape([]), tf.TensorShape([None])],
+    )
+    with settings.override(jit="always"), tf.Session() as session:
+        feed = {x: [1.0, 2.0, 3.0], chosen: [True, False, True]}
+        found = session.run([y + (y * 2.0)[:1], z], feed)
+    assert [part.tolist() for part in found] == [[3.0, 5.0], [3.0, 4.0, 5.0]]

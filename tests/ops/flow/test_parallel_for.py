@@ -92,3 +92,64 @@ def test_sparse_gradients_become_dense() -> None:
     np.testing.assert_array_equal(
         np.argwhere(found), [[0, 0, 2, 0], [0, 1, 2, 1], [1, 0, 0, 0], [1, 1, 0, 1]]
     )
+
+
+def _recurrent(x: Any) -> Any:
+    cell = tf.nn.rnn_cell.BasicRNNCell(2, dtype=tf.float64)
+    return tf.nn.dynamic_rnn(cell, x, dtype=tf.float64)[0]
+
+
+def _array(x: Any) -> Any:
+    rows = tf.TensorArray(tf.float64, 2, clear_after_read=False).unstack(x)
+    return tf.stack([tf.cumsum(rows.read(i) * rows.gather([i])[0], 1) for i in range(2)])
+
+
+def _mapped(x: Any) -> Any:
+    return tf.map_fn(lambda row: row * row * tf.reduce_sum(row), x)
+
+
+@pytest.mark.parametrize("made", [_recurrent, _array, _mapped])
+def test_jacobians_of_loops_and_arrays(made: Any) -> None:
+    x = tf.constant(np.linspace(-1, 1, 8).reshape(2, 2, 2))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = made(x)
+    whole, rows, taped = jacobian(y, x), batch_jacobian(y, x), tape.jacobian(y, x)
+    size = y.shape.num_elements()
+    units = tf.constant(np.eye(size).reshape(size, *y.shape.as_list()))
+    single = [tf.gradients(y, x, units[i])[0] for i in range(size)]
+    found, by_rows, by_tape, expected = run([whole, rows, taped, tf.stack(single)])
+    assert np.abs(expected).max() > 0.01
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(by_tape, found, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(by_rows, np.einsum("bijbkl->bijkl", found), rtol=1e-12, atol=1e-14)
+
+
+def test_jacobians_of_jacobians() -> None:
+    x = tf.constant([1.0, 2.0, -3.0], tf.float64)
+    hessian = jacobian(jacobian(x**3 * tf.reduce_sum(x), x), x)
+    slopes = tf.gradients(x**3 * tf.reduce_sum(x), x)[0]
+    found, summed = run([hessian, tf.hessians(x**3 * tf.reduce_sum(x), x)[0]])
+    assert slopes is not None and found.shape == (3, 3, 3)
+    np.testing.assert_allclose(found.sum(0), summed, rtol=1e-12)
+
+
+def test_gradients_of_a_loop_for_each_row() -> None:
+    x = tf.constant([1.0, 2.0])
+    _, out = tf.while_loop(lambda i, _: i < 3, lambda i, v: (i + 1, v * x), (0, tf.ones([2])))
+
+    def slopes_of(i: Any) -> Any:
+        return tf.gradients(tf.reduce_sum(out * tf.one_hot(i, 2)), x)[0]
+
+    slopes, turns = tf.vectorized_map(slopes_of, tf.range(2)), pfor(slopes_of, 2)
+    none = pfor(slopes_of, 0)
+    for found in run([slopes, turns]):
+        np.testing.assert_allclose(found, [[3.0, 0.0], [0.0, 12.0]])
+    assert run(none).shape == (0, 2)
+    with pytest.raises(NotImplementedError, match="jacobian: .* give the tensors sizes"):
+        jacobian(tf.boolean_mask(out * x, out > 0), x)
+
+
+def test_slices_of_turns_become_dense() -> None:
+    found = pfor(lambda i: tf.IndexedSlices(tf.reshape(i, [1]), [i], [3]), 2)
+    assert run(found).tolist() == [[0, 0, 0], [0, 1, 0]]

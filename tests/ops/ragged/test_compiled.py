@@ -156,3 +156,15 @@ def test_gradients_of_gathered_rows() -> None:
         return [tf.convert_to_tensor(slope)]
 
     compare(make, [LISTS[0], LISTS[1]], dtype=np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("jit", ["never", "always"])
+def test_ranges_of_the_longest_steps(jit: str, dtype: Any) -> None:
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    ranges = [(1, 4, most), (4, 1, least), (least, most, most), (most, least, least), (0, 1, least)]
+    with settings.override(jit=jit), tf.Graph().as_default(), tf.Session() as session:
+        parts = [tf.placeholder(dtype, [None]) for _ in range(3)]
+        feeds = {part: np.array(column, dtype) for part, column in zip(parts, zip(*ranges))}
+        found = session.run(tf.ragged.range(*parts), feeds).to_list()
+    assert found == [list(range(*each)) for each in ranges]

@@ -49,6 +49,29 @@ def test_sessions_may_keep_to_themselves(server):
         assert not session.run(tf.is_variable_initialized(v))
 
 
+@pytest.mark.programs
+def test_runs_may_take_as_long_as_the_server_says():
+    config = tf.ConfigProto(operation_timeout_in_ms=200)
+    server = tf.train.Server.create_local_server(config=config)
+    with tf.Graph().as_default():
+        waiting = tf.FIFOQueue(1, tf.float32).dequeue()
+        for given in (None, tf.ConfigProto(isolate_session_state=True)):
+            with tf.Session(server.target, config=given) as session:
+                with pytest.raises(tf.errors.DeadlineExceededError):
+                    session.run(waiting)
+        # What a session says itself counts for more.
+        longer = tf.ConfigProto(operation_timeout_in_ms=60_000)
+        assert tf.Session(server.target, config=longer)._timeout == 60.0
+
+
+def test_servers_of_several_tasks_say_it_too():
+    config = tf.ConfigProto(operation_timeout_in_ms=200)
+    server = tf.train.Server({"local": ["localhost:0", "localhost:1"]}, "local", 0, config=config)
+    assert server.runtime(tf.Graph(), None)._timeout == 0.2
+    assert server.runtime(tf.Graph(), tf.ConfigProto(operation_timeout_in_ms=9))._timeout == 0.009
+    server._stop()
+
+
 def test_addresses_are_taken_once(server):
     address = server.target.removeprefix("grpc://")
     with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
