@@ -18,7 +18,7 @@ from ...ops.state.resource_variable import BaseResourceVariable
 from ...ops.state.variable_modes import VariableAggregation, VariableSynchronization, checked_modes
 from ..checkpoints.saveable import ResourceVariableSaveable, SaveableObject, SaveSpec
 from . import strategy_context as modes
-from .replica_values import DistributedValues, Mirrored, take_operators
+from .replica_values import DistributedValues, Mirrored, with_operators
 from .strategy import UpdateContext
 from .strategy_context import ReduceOp
 
@@ -41,6 +41,30 @@ _NO_AGGREGATION = (
 )
 
 
+_SCATTERS = "sub add max min mul div update nd_sub nd_add nd_update"
+
+
+def _assigning(name: str) -> Callable[..., Any]:
+    def method(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._assigned(name, value, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, f"`tf.Variable.{name}`, of the replicas' variables."
+    return method
+
+
+def _with_assignments(kind: type[DistributedVariable]) -> type[DistributedVariable]:
+    for name in (
+        "assign",
+        "assign_add",
+        "assign_sub",
+        *(f"scatter_{s}" for s in _SCATTERS.split()),
+    ):
+        setattr(kind, name, _assigning(name))
+    return kind
+
+
+@with_operators
+@_with_assignments
 class DistributedVariable(DistributedValues, BaseResourceVariable):
     """A variable of each replica.
 
@@ -293,22 +317,6 @@ class SyncOnReadVariable(DistributedVariable):
             return _SyncOnReadSaveable(self, name)
 
         return {VARIABLE_VALUE_KEY: saveable}
-
-
-def _assigning(name: str) -> Callable[..., Any]:
-    def method(self: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._assigned(name, value, *args, **kwargs)
-
-    method.__name__, method.__doc__ = name, f"`tf.Variable.{name}`, of the replicas' variables."
-    return method
-
-
-_SCATTERS = "sub add max min mul div update nd_sub nd_add nd_update"
-for _name in ("assign", "assign_add", "assign_sub", *(f"scatter_{s}" for s in _SCATTERS.split())):
-    setattr(DistributedVariable, _name, _assigning(_name))
-
-
-take_operators(DistributedVariable)
 
 
 class _MirroredSaveable(ResourceVariableSaveable):

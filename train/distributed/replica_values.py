@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.types import nest
@@ -84,6 +84,38 @@ class PerReplica(DistributedValues):
     """Values of replicas that are not the same."""
 
 
+_Kind = TypeVar("_Kind", bound="DistributedValues")
+
+
+def _to_tensor(value: Mirrored, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+    return convert_to_tensor(value.get(), dtype=dtype, name=name)
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def method(self: DistributedValues, *operands: Any) -> Any:
+        return getattr(self.get(), name)(*operands)
+
+    method.__name__ = name
+    return method
+
+
+def with_operators(kind: type[_Kind]) -> type[_Kind]:
+    """A class with the operators of tensors, which take its value."""
+    for name in "add sub mul truediv floordiv mod pow matmul and or xor".split():
+        for side in ("", "r"):
+            setattr(kind, f"__{side}{name}__", _operator(f"__{side}{name}__"))
+    for name in "lt le gt ge neg abs invert getitem".split():
+        setattr(kind, f"__{name}__", _operator(f"__{name}__"))
+    return kind
+
+
+def _convertible(kind: type[Mirrored]) -> type[Mirrored]:
+    register_tensor_conversion_function(kind, _to_tensor)
+    return kind
+
+
+@_convertible
+@with_operators
 class Mirrored(DistributedValues):
     """Values of replicas that are the same, and stand for one tensor."""
 
@@ -116,33 +148,6 @@ class Mirrored(DistributedValues):
     def name(self) -> str:
         """The name of this replica's value."""
         return str(self.get().name)
-
-
-def _to_tensor(value: Mirrored, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
-    return convert_to_tensor(value.get(), dtype=dtype, name=name)
-
-
-register_tensor_conversion_function(Mirrored, _to_tensor)
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    def method(self: DistributedValues, *operands: Any) -> Any:
-        return getattr(self.get(), name)(*operands)
-
-    method.__name__ = name
-    return method
-
-
-def take_operators(kind: type[DistributedValues]) -> None:
-    """Gives a class the operators of tensors, which take its value."""
-    for name in "add sub mul truediv floordiv mod pow matmul and or xor".split():
-        for side in ("", "r"):
-            setattr(kind, f"__{side}{name}__", _operator(f"__{side}{name}__"))
-    for name in "lt le gt ge neg abs invert getitem".split():
-        setattr(kind, f"__{name}__", _operator(f"__{name}__"))
-
-
-take_operators(Mirrored)
 
 
 def container_of(value: Any) -> Any:
