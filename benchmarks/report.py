@@ -354,9 +354,9 @@ def main() -> None:
 
     folders = RESULTS, RESULTS / "models"
     result, models = (json.loads(max(place.glob("*.json")).read_text()) for place in folders)
-    put(ROOT / "README.md", readme(result))
+    first, rest = readme(result).split("\n", 1)
+    put(ROOT / "README.md", f"{first} {tables.brief(models)}\n{rest}")
     put(ROOT / "docs" / "benchmarks.md", details(result))
-    put(ROOT / "README.md", tables.brief(models), "models")
     put(ROOT / "docs" / "benchmarks.md", tables.page(models), "models")
 
 

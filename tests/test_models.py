@@ -181,9 +181,11 @@ def test_tables_tell_best_turns_and_their_mean_ratio(in_path: None) -> None:
     assert mean == "| geometric mean |  |  | 1.50 | 2.00 |"
     assert tables.memory(measured).splitlines()[2].endswith("| 150 |  | 100 |  |")
     assert tables.first_steps(measured).splitlines()[2].endswith("| 2 s | 7 | 500 ms | 250 ms |")
-    short = tables.brief(measured).splitlines()
-    assert short[-3].endswith("| 10 ms | 3.00 | 2 s | 500 ms | 250 ms |")
-    assert short[-1] == "| geometric mean |  | 1.50 |  |  |  |"
+    assert tables.brief(measured).startswith(
+        "Steps of 2 whole models are 0.75 to 3.00 times as fast as TensorFlow 2's (geometric mean "
+        "1.50); first steps with nothing compiled take 2 s to 2 s; first steps in a second process "
+        "take 500 ms to 500 ms ("
+    )
     assert tables.page(measured).startswith("2030-01-02, some CPU, 2 threads, load 3.5 of 2; numba")
 
 

@@ -97,20 +97,22 @@ def first_steps(result: Measured) -> str:
 
 
 def brief(result: Measured) -> str:
-    """One table of steps and first steps, with where they were measured: what README shows."""
-    others = [peer for peer in _peers(result) if peer != OURS]
-    header = ["a step", "numbaflow", *(f"× {PEERS[peer].title}" for peer in others)]
-    header += ["first step, cold", *(f"{PEERS[peer].title}, warm" for peer in (OURS, *others[:1]))]
-    rows = []
-    for row in result["rows"]:
-        first, fresh = row["first"], row.get("fresh_first", {})
-        cells = [_time(row, OURS), *(_times(ratio(row, peer, "values")) for peer in others)]
-        cells.append(duration(first[OURS]) if OURS in first else "")
-        cells += [duration(fresh[peer]) if peer in fresh else "" for peer in (OURS, *others[:1])]
-        rows.append([MODELS[row["name"]].title, *cells])
-    means = [_times(mean_ratio(result, peer)) for peer in others]
-    rows.append(["geometric mean", "", *means, *[""] * (len(header) - 2 - len(means))])
-    return f"{_place(result)}\n\n{_lines(header, rows)}"
+    """A sentence of steps and first steps, with where they were measured: what README says."""
+    parts = []
+    for peer in (peer for peer in _peers(result) if peer != OURS):
+        found = [times for row in result["rows"] if (times := ratio(row, peer, "values"))]
+        mean = mean_ratio(result, peer)
+        if mean is not None:
+            spread = f"{min(found):.2f} to {max(found):.2f}"
+            parts.append(
+                f"{spread} times as fast as {PEERS[peer].title}'s (geometric mean {mean:.2f})"
+            )
+    text = f"Steps of {len(result['rows'])} whole models are {', '.join(parts)}"
+    for name, key in (("with nothing compiled", "first"), ("in a second process", "fresh_first")):
+        firsts = [row[key][OURS] for row in result["rows"] if OURS in row.get(key, {})]
+        if firsts:
+            text += f"; first steps {name} take {duration(min(firsts))} to {duration(max(firsts))}"
+    return f"{text} ([docs/benchmarks.md](docs/benchmarks.md) has each): {_place(result)}"
 
 
 def _place(result: Measured) -> str:

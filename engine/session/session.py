@@ -117,10 +117,9 @@ class BaseSession:
         self.partial_programs: dict[Any, Any] = {}
         # Set when the session closes, for all that waits, loops or works for long to look at.
         self.is_ending = False
-        self.waits = SessionFutures()
-        self._times = _Times()
+        self.waits, self._times = SessionFutures(), _Times()
         # Seconds that every run may take, and how many runs are limited at the moment.
-        given = config.operation_timeout_in_ms / 1000.0 if config is not None else 0.0
+        given = getattr(config, "operation_timeout_in_ms", 0) / 1000.0
         self._timeout = given or self.resources.timeout
         self._limits, self._limits_lock = 0, threading.Lock()
         # Whether a run has to look at anything of this at all.
@@ -388,8 +387,8 @@ class BaseSession:
         if self.remote is not None and not self._closed:
             with self.remote.observed(options, metadata):
                 return self.run(fetches, feed_dict)
-        is_watched = options is not None and options.debug_options.debug_tensor_watch_opts
-        if self._closed or not (is_watched or (metadata is not None and wanted)):
+        watched = options is not None and options.debug_options.debug_tensor_watch_opts
+        if self._closed or not (watched or (metadata is not None and wanted)):
             if metadata is not None:
                 metadata.Clear()
             return self.run(fetches, feed_dict)
