@@ -114,6 +114,16 @@ def test_files_and_functions_stay_short() -> None:
     assert not wrong
 
 
+def test_data_classes_cost_nothing_until_they_are_used() -> None:
+    found = set()
+    for file in package_files():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "dataclasses":
+                if any(alias.name == "dataclass" for alias in node.names):
+                    found.add(name_of(file))
+    assert found <= {"engine/record_class.py", "jit/cuda/cuda_kernel.py"}, "use `record`"
+
+
 def test_the_formatter_is_told_to_stay_away_in_few_places() -> None:
     """Where many numbers belong together; else write data as text or as rows, and calls of kernels
     with an argument a line."""
