@@ -108,10 +108,11 @@ def test_a_wheel_is_made_of_committed_files_with_machine_code_of_their_own() -> 
 
 @pytest.mark.process
 def test_the_library_is_compiled_when_asked_for_and_once(tmp_path: Path) -> None:
-    assert "cache warm" in commands_of("warm")
-    for name in (".stamp-examples", ".warm"):
-        (tmp_path / name).touch()
-    assert "cache warm" not in commands_of("warm", f"VENV={tmp_path}", f"PY={sys.executable}")
+    there = f"VENV={tmp_path}", f"PY={sys.executable}"
+    (tmp_path / ".stamp-examples").touch()
+    assert "cache warm" in commands_of("warm", *there)
+    (tmp_path / ".warm").touch()
+    assert "cache warm" not in commands_of("warm", *there)
     assert "cache warm" not in commands_of("run", "install", "pytest")
 
 
