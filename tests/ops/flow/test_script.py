@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.flow.script import _py_funcs
 
 pytestmark = pytest.mark.programs
 
@@ -85,17 +85,21 @@ def test_errors_show_the_way(session, raised, expected):
 
 @pytest.mark.pure
 def test_the_graph_keeps_functions():
-    gc.collect()
-    before = _py_funcs.size()
-
     def build():
-        with tf.Graph().as_default():
-            tf.py_func(lambda x: x, [1], tf.int32)
-            assert _py_funcs.size() == before + 1
+        def same(x):
+            return x
 
-    build()
+        with tf.Graph().as_default():
+            tf.py_func(same, [1], tf.int32)
+            kept = weakref.ref(same)
+            del same
+            gc.collect()
+            assert kept() is not None
+            return kept
+
+    kept = build()
     gc.collect()
-    assert _py_funcs.size() == before
+    assert kept() is None
 
 
 @pytest.mark.cpu
