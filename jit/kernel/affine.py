@@ -36,13 +36,6 @@ class Affine:
             tuple((e, s * factor) for e, s in self.loaded),
         )
 
-    def plus(self, other: Affine) -> Affine:
-        """The sum of two positions."""
-        coefficients = dict(self.coefficients)
-        for axis, c in other.coefficients.items():
-            coefficients[axis] = coefficients[axis] + c if axis in coefficients else c
-        return Affine(_moving(coefficients), self.offset + other.offset, self.loaded + other.loaded)
-
     def shifted(self, amount: AnySize) -> Affine:
         """This position plus a size."""
         return (
@@ -75,9 +68,6 @@ def flatten(position: Sequence[Affine], shape: Sequence[AnySize]) -> Affine:
             offset += place.offset * stride
             loaded += tuple((expr, factor * stride) for expr, factor in place.loaded)
         stride = size * stride
-    return Affine(_moving(coefficients), offset, loaded)
-
-
-def _moving(coefficients: Mapping[int, AnySize]) -> dict[int, AnySize]:
-    """Without what cancels out: an axis in here counts as one that the position walks along."""
-    return {axis: factor for axis, factor in coefficients.items() if not same(factor, 0)}
+    # What cancels out must go: an axis in here counts as one that the position walks along.
+    moving = {axis: factor for axis, factor in coefficients.items() if not same(factor, 0)}
+    return Affine(moving, offset, loaded)
