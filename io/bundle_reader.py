@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 from collections.abc import Iterator, Sequence
@@ -213,10 +214,21 @@ class BundleReader:
     def _file(self, shard: int) -> DataFile:
         file = self._files.get(shard)
         if file is None:
-            path = data_path(self.prefix, shard, self.header.num_shards)
-            # While another checkpoint takes this one's place: see atomic_replace.py.
-            kept = data_of_index(path, self._index_checksum)
-            file = self._files[shard] = DataFile(kept if files.file_exists(kept) else path)
+            file = self._files[shard] = self._opened(
+                data_path(self.prefix, shard, self.header.num_shards)
+            )
+        return file
+
+    def _opened(self, path: str) -> DataFile:
+        """The data of this index, or of another one that is in place already: see atomic_replace.py.
+
+        In this order: whoever finds new data under the old name finds the old ones under their
+        second name, as long as the old index is there.
+        """
+        file, kept = DataFile(path), data_of_index(path, self._index_checksum)
+        if files.file_exists(kept):
+            with contextlib.suppress(errors.NotFoundError):  # until just now
+                return DataFile(kept)
         return file
 
     def _lost(self, key: bytes, reason: str) -> DataLossError:

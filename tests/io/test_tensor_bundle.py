@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 import numbaflow as tf
 from numbaflow.engine import errors
 from numbaflow.engine.types import dtypes
-from numbaflow.io import atomic_file, checkpoint_v1, tensor_bundle
+from numbaflow.io import atomic_file, bundle_reader, checkpoint_v1, tensor_bundle
 from numbaflow.io.bundle_reader import BundleReader
 from numbaflow.io.checkpoint_reader import CheckpointReader
 from numbaflow.io.tensor_bundle import BundleWriter, merge_bundles
@@ -428,6 +428,43 @@ def test_one_writer_at_a_time_gives_files_their_names(tmp_path: Path) -> None:
         happened.append("this")
     thread.join()
     assert happened == ["this", "other"]
+
+
+def test_data_that_lose_their_second_name_are_looked_for_under_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer may finish between a reader's look at the second name and its opening."""
+    write(tmp_path / "ckpt", {"a": np.arange(9.0)})
+    exists = bundle_reader.files.file_exists
+    asked: list[str] = []
+
+    def exists_until_now(path: str) -> bool:
+        asked.append(path)
+        return True
+
+    monkeypatch.setattr(bundle_reader.files, "file_exists", exists_until_now)
+    np.testing.assert_array_equal(read(tmp_path / "ckpt")["a"], np.arange(9.0))
+    assert len(asked) == 1 and not exists(asked[0])
+
+
+def test_data_are_opened_before_their_second_name_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a writer that begins in between gives the old index the new data."""
+    old, new = np.arange(9.0), np.arange(5, dtype=np.int32)
+    write(tmp_path / "ckpt", {"a": old})
+    opened = bundle_reader.DataFile
+
+    def replaced_in_part(path: str) -> Any:
+        monkeypatch.setattr(bundle_reader, "DataFile", opened)
+        context = interrupted(monkeypatch, ".index")
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path / "ckpt", {"a": new})
+        context.__exit__(None, None, None)
+        return opened(path)
+
+    monkeypatch.setattr(bundle_reader, "DataFile", replaced_in_part)
+    np.testing.assert_array_equal(read(tmp_path / "ckpt")["a"], old)
 
 
 @pytest.mark.programs
