@@ -27,7 +27,7 @@ import numpy as np
 import numbaflow as tf
 from numbaflow.engine.session.device_placement import gpus
 from numbaflow.jit import threads
-from numbaflow.jit.cuda import device_flow
+from numbaflow.jit.cuda import stretch
 
 from .report import machine
 
@@ -101,14 +101,14 @@ def _begun(session: Any, operation: Any) -> float:
 
 def plan() -> Iterator[Row]:
     """A plan of many small kernels."""
-    least = device_flow.LEAST
+    least = stretch.LEAST
     for name, least_launches in (("replayed", least), ("one by one", sys.maxsize)):
-        device_flow.LEAST = least_launches
+        stretch.LEAST = least_launches
         try:
             with tf.Graph().as_default(), tf.Session() as session:
                 begun, done, rows = _of_plan(session)
         finally:
-            device_flow.LEAST = least
+            stretch.LEAST = least
         yield f"{KERNELS} kernels begun, {name}", begun, f"{rows} rows"
         yield f"{KERNELS} kernels done, {name}", done, f"{rows} rows"
 

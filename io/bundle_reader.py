@@ -220,7 +220,7 @@ class BundleReader:
         return file
 
     def _opened(self, path: str) -> DataFile:
-        """The data of this index, or of another one that is in place already: see atomic_replace.py.
+        """The data of this index, or of another that is in place already (atomic_replace.py).
 
         In this order: whoever finds new data under the old name finds the old ones under their
         second name, as long as the old index is there.

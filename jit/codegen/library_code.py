@@ -17,7 +17,7 @@ from numba.core.errors import TypingError
 
 from . import intrinsics, llvm, numba_target
 from .addresses import Arguments
-from .llvm_scalar import LOOP
+from .llvm_scalar import LOOP, NODE
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # More than any function has metadata nodes.
@@ -115,7 +115,7 @@ def _mark_loops(module: Any, function: Any) -> None:
         stack.append((block, True))
         for successor in _successors(block):
             if successor in active:
-                block.terminator.set_metadata("llvm.loop", module.add_metadata([f"{LOOP}.{count}"]))
+                block.terminator.set_metadata(NODE, module.add_metadata([f"{LOOP}.{count}"]))
                 count += 1
             else:
                 stack.append((successor, False))

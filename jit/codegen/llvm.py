@@ -11,7 +11,7 @@ the object file.  Imports llvmlite alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -146,10 +146,11 @@ def finished(text: str, aim: target.Target) -> str:
     )
 
 
-def finished_loops(text: str, turns: int = 0) -> str:
+def finished_loops(text: str, turns: int = 0, loops: Container[str] = ()) -> str:
     """A text whose loops' nodes are distinct, and say what is known of the loops.
 
-    turns: so many of an innermost loop are to become one; 0 leaves that to LLVM.
+    turns: so many are to become one, of the loops whose nodes have these numbers; of the others
+    LLVM decides.
     """
     group = next((m[1] for m in _NODE.finditer(text) if m[2] == GROUP), None)
     last = max((int(n) for n in re.findall(r"^!(\d+) = ", text, re.M)), default=-1) + 1
@@ -160,7 +161,7 @@ def finished_loops(text: str, turns: int = 0) -> str:
         fact = f", !{last}" if group is not None else ""
         if match[3].endswith(SERIAL):
             fact = f", !{last + 1}"
-        elif turns:
+        elif match[1] in loops:
             fact += f", !{last + 2}"
         return f"!{match[1]} = distinct !{{!{match[1]}{fact}}}"
 

@@ -16,6 +16,8 @@ from llvmlite import ir
 
 from .. import target
 
+NODE = "llvm.loop"  # of a loop's last branch
+BODY = "body"  # begins the names of the blocks that loops' bodies begin with
 LOOP = "numbaflow.loop"  # begins the text of a loop's node, which is completed in llvm.py
 SERIAL = "serial"  # ends that of a loop around loops, whose length is not in the text
 GROUP = "numbaflow.group"  # marks accesses that are independent between loop iterations

@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from ..kernel.scalar import COMPILED_DTYPES
 from . import words
-from .llvm_scalar import LOOP, SERIAL, Emitter
+from .llvm_scalar import BODY, LOOP, NODE, SERIAL, Emitter
 from .words import WORD, Address, Kind, Unfit
 
 ARGUMENTS = "arguments"  # the kind of the argument block
@@ -208,7 +208,7 @@ class Walk(Scope):
         numbers = [self.number(limit, "range") for limit in limits]
         first, last = (ir.Constant(WORD, 0), *numbers) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else ir.Constant(WORD, 1)
-        blocks = [self.b.append_basic_block(part) for part in ("for", "body", "endfor")]
+        blocks = [self.b.append_basic_block(part) for part in ("for", BODY, "endfor")]
         # The position is a phi by hand and no place in the frame: so it is known to be counted by
         # one step, of which LLVM's loop passes make the most.
         before = self.b.block
@@ -227,7 +227,7 @@ class Walk(Scope):
         # The node is distinct by its number, as loops that share one would count as one loop. What
         # it says is written in llvm.py, since llvmlite has no words for it.
         text = f"{LOOP}.{self.loops}{'.' + SERIAL if has_loop else ''}"
-        back.set_metadata("llvm.loop", self.b.module.add_metadata([text]))
+        back.set_metadata(NODE, self.b.module.add_metadata([text]))
         self.loops += 1
         self.b.position_at_end(blocks[2])
         # Loops of literal length (windows, short rows) do not count: they are unrolled, and then

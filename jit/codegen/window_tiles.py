@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from .llvm_scalar import LOOP, SERIAL
+from .llvm_scalar import LOOP, NODE, SERIAL
 from .numbers import word
 from .register_tiles import loop, splat, tile_dtype
 from .words import Address, Kind, Unfit, Word, element_bytes, function
@@ -148,7 +148,7 @@ class _Channels:
         new, again = loop(self.b, count, start, body)
         # Windows are small: a loop that is unrolled would be at its rest most of the time.
         name = f"{LOOP}.{len(self.b.module.metadata)}.{SERIAL}"
-        again.set_metadata("llvm.loop", self.b.module.add_metadata([name]))
+        again.set_metadata(NODE, self.b.module.add_metadata([name]))
         return new
 
 

@@ -4,7 +4,8 @@
 The nest is the one of the processor; what differs is who does which positions.  A block of threads
 has `lines()` lines of `lanes()` threads each:
 
-map     a line takes a row, its lanes the row's columns, neighbours side by side
+map     a line takes a row, its lanes the row's columns, neighbours side by side; of long rows a
+        lane takes several at once (wide_emit.py)
 column  the same; the layers of a block share the innermost reduce axis of its columns and combine
         what they have layer by layer
 row     the lanes of a line share the innermost reduce axis and combine what they have in an order
@@ -34,6 +35,7 @@ from ..codegen.writer import ROW, Writer, accumulator_dtype, finished
 from ..kernel.ir import Const, Kernel, Reduced, Reduction, Store, declaration
 from . import turned_emit
 from .held_emit import HeldWriter
+from .wide_emit import is_wide, wide
 
 WARP = 32
 _MOST_WARPS = 32  # of a line, so of a block
@@ -90,7 +92,12 @@ def _map_row(e: Writer) -> None:
     e.open((e.inner,))
     for store in e.kernel.stores:
         e.store(store)
-    e.close(f"for i{e.inner} in {_COLUMNS}:")
+    columns = _COLUMNS
+    body = e.scopes[-1].lines
+    if is_wide(e.kernel, body):
+        e.scopes[-2].lines += wide(f"i{e.inner}", body)
+        columns = columns.replace("range(", "range(done + ")
+    e.close(f"for i{e.inner} in {columns}:")
 
 
 # Columns: a thread each.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,15 @@ from ..program.tensor_ir import GrowableStack, Value, home
 from ..program.tensor_ir import Launch as LibraryLaunch
 from ..runtime.plan import Plan, native_steps, scheduled, timed
 from ..schedule.bind import Binding, StepNumbers, make_template
-from ..schedule.steps import CallStep, KernelStep, Schedule, has_row
+from ..schedule.steps import Again, CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
 from .device import Device, Library, Made, Memory
-from .device_stacks import bundled, on_device, stack_of
+from .device_stacks import bundled, latching, on_device, stack_of
 from .launching import PIECES
+
+if TYPE_CHECKING:
+    from .known_turns import KnownLoop
 
 # What few threads of a GPU take so long for that a processor, and copies, are quicker: fewer than a
 # warp has, with so many operations each.
@@ -81,6 +84,8 @@ class DevicePlan(Plan):
     device: Device
     rows: Sequence[Launch | ProcessorCall | None]
     constants: dict[int, Memory] = field(default_factory=dict)
+    # Loops whose turns are known ahead, by the row of their test; None: they are not.
+    loops: dict[int, KnownLoop | None] = field(default_factory=dict)
 
     def constant(self, position: int, array: np.ndarray) -> Memory:
         """The constant whose address is at a position of the argument blocks, on the device."""
@@ -110,7 +115,8 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
         texts = [_text(step, stacks) for step in native]
         by_library = [_library(device, step)[0] is not None for step in native]
         wanted_here = [text for text, is_done in zip(texts, by_library) if text and not is_done]
-        made = device.prepare([*wanted_here, *(bundled() if stacks else ())])
+        for_loops = [latching()] if any(isinstance(step, Again) for step in schedule.steps) else []
+        made = device.prepare([*wanted_here, *(bundled() if stacks else ()), *for_loops])
         texts = [
             text if text is not None and (is_done or text.symbol in made) else None
             for text, is_done in zip(texts, by_library)

@@ -29,10 +29,11 @@ from ..schedule.steps import Grow, HostStep, in_arena
 from . import residency
 from .cuda_kernel import LIBRARY
 from .device import Device, Memory
-from .device_flow import DeviceFlow, nothing
+from .device_flow import DeviceFlow
 from .device_plan import DevicePlan, Launch, ProcessorCall, cell_of
 from .device_stacks import Count, DeviceStack
 from .launching import Extents, extents, extents_of_blocks, extents_of_tiles
+from .stretch import nothing
 
 _WORD = 8
 _ALIGN = 64  # of what is sent
@@ -199,7 +200,7 @@ class DeviceRun(Run):
         """What comes back at the end: checks' flags, and results that are the device's."""
         slots = self.plan.schedule.slot_of
         self.flags = [
-            (flag, self._address(check.flag))
+            (flag, self.address_of(check.flag))
             for flag, check in self.checks
             if home(check.flag) in slots
         ]
@@ -207,7 +208,7 @@ class DeviceRun(Run):
         self.brought: dict[int, np.ndarray] = {}
         for number, value in enumerate(self.plan.traced.program.fetches):
             if not isinstance(self.results[number], Value):
-                place = self.shape_of(value), numpy_dtype(value.dtype), self._address(value)
+                place = self.shape_of(value), numpy_dtype(value.dtype), self.address_of(value)
                 self.fetched.append((number, *place))
                 self.results[number] = partial(self._result, number)
         reads = [value for value in self.results if isinstance(value, Value)]
@@ -413,20 +414,21 @@ class DeviceRun(Run):
                 return array if value is storage else array.reshape(self.shape_of(value))
             if storage in self.plan.schedule.slot_of:
                 view = self.view(value)
-                self.device.download(view, self._address(value))
+                self.device.download(view, self.address_of(value))
                 return view
         return super()._read(value)
 
-    def _address(self, value: Value) -> int:
+    def address_of(self, value: Value) -> int:
+        """Where on the device a value of the arena is."""
         return self.base + self.binding.offsets[self.plan.schedule.slot_of[home(value)]]
 
     def _look(self, checks: Sequence[tuple[np.ndarray, Check]]) -> None:
         # (Those behind the last step have come by then.)
         if checks is not self.checks:
-            self._bring([check.flag for _, check in checks])
+            self.bring([check.flag for _, check in checks])
         super()._look(checks)
 
-    def _bring(self, values: Iterable[Value]) -> dict[Value, np.ndarray]:
+    def bring(self, values: Iterable[Value]) -> dict[Value, np.ndarray]:
         """Copies values to the host, as far as they are the device's; how they look there."""
         slots = self.plan.schedule.slot_of
         found = {
@@ -435,12 +437,12 @@ class DeviceRun(Run):
             if home(value).cell is None and home(value) in slots and home(value) not in self.hosted
         }
         if found:
-            pairs = [(view, self._address(value)) for value, view in found.items()]
+            pairs = [(view, self.address_of(value)) for value, view in found.items()]
             self.device.download_all(pairs)
         return found
 
     def _host(self, step: HostStep) -> None:
-        self._seen = self._bring(step.node.inputs)
+        self._seen = self.bring(step.node.inputs)
         try:
             super()._host(step)
         finally:
@@ -448,7 +450,7 @@ class DeviceRun(Run):
         for value in step.node.outputs:
             storage = home(value)
             if storage in self.plan.schedule.slot_of and storage not in self.hosted:
-                self.device.upload(self._address(value), self.view(value))
+                self.device.upload(self.address_of(value), self.view(value))
         if step.node.cells:
             self._place_variables()
 

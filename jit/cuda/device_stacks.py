@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..library.latches import LATCH
 from ..library.stacks import CHANGES, CONTROLS, MOVES
 from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED
 from ..program.tensor_ir import GrowableStack
@@ -42,6 +43,12 @@ def stack_of(step: KernelStep | CallStep) -> GrowableStack | None:
 def bundled() -> tuple[KernelText, KernelText]:
     """The kernels that copy items of several stacks, and that count them (stack_bundles.py)."""
     return kernel_text(MOVES().over(["int64"])), kernel_text(CHANGES().over(["int64"]))
+
+
+@cache
+def latching() -> KernelText:
+    """The kernel that notes what is wrong in a turn (device_turns.py)."""
+    return kernel_text(LATCH().over(["int64"]))
 
 
 class Count(NamedTuple):
@@ -89,17 +96,21 @@ def begin(stacks: dict[GrowableStack, DeviceStack], counts: Sequence[Count]) -> 
     """Follows what rows do that are about to begin together, and sees that there is room."""
     states: dict[GrowableStack, tuple[int, int]] = {}
     most: dict[GrowableStack, int] = {}
+    # (Items of a view of memory are Python's numbers, and quicker to come by than an array's.)
     for stack, change, number in counts:
-        record = stacks[stack].record
-        held, needed = states.get(stack) or (int(record[HELD]), int(record[NEEDED]))
+        state = states.get(stack)
+        if state is None:
+            words = stacks[stack].record.data
+            state = words[HELD], words[NEEDED]
         if change is None:
-            most[stack] = max(most.get(stack, 0), needed)
+            most[stack] = max(most.get(stack, 0), state[1])
         else:
-            states[stack] = change(held, number)
+            states[stack] = change(state[0], number)
     for stack, needed in most.items():
-        record = stacks[stack].record
-        if needed > record[FIT]:
-            record[NEEDED] = needed
+        words = stacks[stack].record.data
+        if needed > words[FIT]:
+            words[NEEDED] = needed
             stacks[stack].grow()
     for stack, (held, needed) in states.items():
-        stacks[stack].record[[HELD, NEEDED]] = held, needed
+        words = stacks[stack].record.data
+        words[HELD], words[NEEDED] = held, needed

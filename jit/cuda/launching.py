@@ -12,20 +12,21 @@ from ..schedule.loop_nest import Pieces
 from .block_emit import SHARED_BY_LAYERS
 from .cuda_kernel import KernelText
 from .held_emit import LONG
+from .wide_emit import LANES, MANY
 
 # Every multiprocessor, of more than a hundred, has several blocks to choose from.
 PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
 THREADS = 256  # of a block, but for rows that take more
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it
-_MOST_LANES = 512
+_MOST_LANES = 256
 _RESIDENT = 1024  # threads of rows that a multiprocessor has room for
-_PER_LANE = 8  # elements that every lane of a long row has at least
+_LEAST_LANES = 128  # of a long row
+_PER_LANE = 32  # elements that each of more lanes has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
 _MOST_LAYERS = 64  # of a block, by its third side
 _BUSY = 1 << 18  # threads that keep a card busy
-_EACH = 4  # columns that a thread takes, if there are very many
-_MANY = 1 << 20
+_EACH = 16  # columns that a thread takes, if there are very many
 _MOST_BLOCKS = 65535  # of a grid, in either direction
 
 
@@ -67,9 +68,11 @@ def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
         return Extents(1, _blocks(rows, lines), lanes, lines)
     if form == "column" and rows * columns < _BUSY:
         return _of_layers(rows, columns, positions // max(rows * columns, 1))
-    lanes = min(THREADS, _power_above(columns))
+    is_many = rows * columns >= MANY
+    # (Fewer: threads have one element each.)
+    lanes = min(LANES if is_many else LANES // 2, _power_above(columns))
     lines = THREADS // lanes
-    each = _EACH if rows * columns >= _MANY else 1
+    each = _EACH if is_many else 1
     return Extents(_blocks(columns, lanes * each), _blocks(rows, lines), lanes, lines)
 
 
@@ -103,7 +106,7 @@ def _lanes_of_row(length: int) -> int:
         return 1
     if length < LONG:
         return _WARP
-    return min(_MOST_LANES, _power_above(length // _PER_LANE))
+    return min(max(_LEAST_LANES, _power_above(length // _PER_LANE)), _MOST_LANES)
 
 
 def _blocks(count: int, each: int) -> int:

@@ -43,11 +43,20 @@ def own_functions(module: ir.Module) -> str:
     return text
 
 
+def is_long(name: str) -> bool:
+    """Whether a function is one of ours, and not an instruction."""
+    return name not in _ROOTS and _family(name) in _OURS
+
+
+def _family(name: str) -> tuple[str, str]:
+    family, _, rest = name.removeprefix("llvm.").partition(".")
+    return family, rest.partition(".")[0]
+
+
 def _replacements(module: ir.Module) -> Iterator[tuple[str, str]]:
     """What is called otherwise, by the name that it had."""
     for function in [f for f in module.functions if f.is_declaration]:
-        family, _, rest = function.name.removeprefix("llvm.").partition(".")
-        kind = rest.partition(".")[0]
+        family, kind = _family(function.name)
         if function.name in _ROOTS:
             intrinsic = _ROOTS[function.name]
             if intrinsic not in module.globals:

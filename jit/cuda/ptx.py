@@ -8,6 +8,7 @@ runs the same texts in tests.  Imports llvmlite alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -16,15 +17,19 @@ from llvmlite import ir
 
 from ..codegen import library_reader, reader, words
 from ..codegen.llvm import Untyped, finished_loops, where
+from ..codegen.llvm_scalar import BODY, NODE
 from ..codegen.words import WORD
 from . import device_words
 from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
 from .launching import Told, told
-from .own_functions import own_functions
+from .own_functions import is_long, own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
-# Turns of a loop over elements that are one, so that as many of its reads are under way.
-_TURNS = 2
+# Turns of a loop over elements that are one, so that as many of its reads are under way.  Copies
+# and sums gain a sixth by it.  Where elements are divided, the assembler branches, behind which no
+# read moves up, and functions of numbers take registers: both lose a fifth to a half.
+_TURNS = 4
+_LIGHT = 48  # instructions of such a loop, at most
 # How many texts stay: those of some plans.
 _KEPT = 256
 # Capabilities that LLVM is told of, and the version of PTX that each needs, which asks for a driver
@@ -101,7 +106,23 @@ def written(kernel: KernelText) -> str:
     if kernel.form == LIBRARY:
         return _of_library(kernel.source, kernel.symbol)
     found = module(kernel.source, kernel.symbol, told(kernel))
-    return finished_loops(own_functions(found), 0 if kernel.block is not None else _TURNS)
+    if kernel.block is not None:
+        return finished_loops(own_functions(found))
+    return finished_loops(own_functions(found), _TURNS, set(_light_loops(found)))
+
+
+def _light_loops(found: ir.Module) -> Iterator[str]:
+    """The numbers of loops whose bodies are short, without branches, divisions or functions."""
+    for block in (block for function in found.functions for block in function.blocks):
+        note = block.terminator.metadata.get(NODE)
+        if note is None or not block.name.startswith(BODY) or len(block.instructions) > _LIGHT:
+            continue
+        names = (
+            instruction.callee.name if instruction.opname == "call" else instruction.opname
+            for instruction in block.instructions
+        )
+        if not any(name == "fdiv" or is_long(name) for name in names):
+            yield note.name
 
 
 def _of_library(source: str, symbol: str) -> str:

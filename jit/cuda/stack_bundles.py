@@ -99,7 +99,11 @@ class Launches:
             is_stacks = self._take(row)
         if is_stacks:
             self._bundle.alone.append(launch)
-            return
+        else:
+            self.put(launch)
+
+    def put(self, launch: Callable[[], None]) -> None:
+        """Adds a launch that uses no stack."""
         self.end()
         self.all.append(launch)
 

@@ -34,3 +34,10 @@ MOVE = 3  # numbers of it
 # The record of a stack, and how many items it has more than before.
 STACK, CHANGE = range(2)
 CHANGED = 2  # numbers of it
+
+# What a device notes of turns of a loop in which something is wrong (latches.py): the first flag
+# that was set, by its number and one (0: none), how many copies of evidence; behind that the
+# addresses of all flags, and of every copy where to, where from, and how many bytes.
+LATCHED, COPIES = range(2)
+LATCH_HEAD = 2  # numbers before the flags
+COPY = 3  # numbers of a copy

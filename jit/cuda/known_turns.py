@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops whose turns the host can count: it begins one turn behind the other and waits once.
+
+What most loops test is a whole number that each turn adds to.  The host does these few sums itself,
+from numbers that it reads ahead of the first turn, and so knows when the loop ends without asking
+the device in each turn.  What is wrong in a turn is noted on the device, with all that the error
+tells of (jit/library/latches.py); the host looks at it behind the last turn.  As turns behind a
+wrong one have been begun by then, loops that change what outlives the run are not among these.
+
+Imports what plans for devices are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...engine.record_class import record
+from ..kernel import ir
+from ..kernel.reference import numpy_dtype
+from ..kernel.scalar import PRIMITIVES
+from ..program.tensor_ir import Constant, Feed, Register, Value, home
+from ..schedule.steps import Again, CallStep, Fail, Grow, KernelStep, Skip, Step, has_row
+from .device_plan import DevicePlan, Launch
+
+_KINDS = "iub"  # of numbers that the host computes as the device does
+Numbers = dict[Value, Any]
+Sum = Callable[[Numbers], Any]
+Update = tuple[Value, Sum]
+
+
+@record(frozen=True, eq=False)
+class KnownLoop:
+    """Rows of a loop: `first` to `test`, which jumps out of it, and from there to `last`.
+
+    updates: what rows make of numbers, for each such row of a turn, from behind the test to the
+    test.  reads: the numbers that have to be known ahead.  checks: rows that stop if something is
+    wrong.
+    """
+
+    first: int
+    test: int
+    last: int
+    step: Skip
+    updates: tuple[tuple[Update, ...], ...]
+    reads: tuple[Value, ...]
+    checks: tuple[int, ...]
+
+    def rows(self) -> list[int]:
+        """Those of a turn, from behind the test to it."""
+        return [*range(self.test + 1, self.last), *range(self.first, self.test)]
+
+    def numbers(self, run: Any) -> Numbers:
+        """What the numbers are before the first turn, the flag too."""
+        there = run.bring([self.step.flag, *self.reads])
+        found = {home(value): view for value, view in there.items()}
+        for value in self.reads:
+            match value.node:
+                case Constant(array=array):
+                    found[value] = array
+                case Feed(number=number):
+                    found[value] = run.feeds[number]
+        return {value: array.reshape(())[()] for value, array in found.items()}
+
+    def holds(self, numbers: Numbers) -> bool:
+        """Whether there is another turn."""
+        return bool(numbers[home(self.step.flag)]) == self.step.wanted
+
+    def turn(self, numbers: Numbers) -> None:
+        """What a turn makes of the numbers."""
+        for updates in self.updates:
+            numbers.update([(value, compute(numbers)) for value, compute in updates])
+
+
+def find(plan: DevicePlan, test: int, target: Callable[[int], int]) -> KnownLoop | None:
+    """The loop whose test a row is, if its turns are known ahead; `target`: where a row jumps."""
+    steps = [step for step in plan.schedule.steps if has_row(step)]
+    skip = steps[test]
+    last = next((n for n in range(test + 1, len(steps)) if isinstance(steps[n], Again)), None)
+    if last is None or not isinstance(skip, Skip) or target(test) != last + 1:
+        return None
+    first = target(last)
+    order = [*range(test + 1, last), *range(first, test)]
+    if first > test or not all(_is_apart(plan.rows[row], steps[row]) for row in order):
+        return None
+    turn = [steps[row] for row in order]
+    flag = home(skip.flag)
+    wanted = _wanted(turn, flag)
+    written = {value for step in turn for value in _unknown(step)}
+    if flag not in wanted or not written.isdisjoint(wanted):
+        return None
+    updates = tuple(filter(None, (tuple(_updates(step, wanted)) for step in turn)))
+    made = {value for row in updates for value, _ in row}
+    reads = tuple(value for value in wanted if value is not flag)
+    slots = plan.schedule.slot_of
+    if any(v not in slots and not isinstance(v.node, (Constant, Feed)) for v in reads):
+        return None
+    if flag not in made:
+        return None
+    checks = tuple(row for row in order if isinstance(steps[row], Fail))
+    return KnownLoop(first, test, last, skip, updates, reads, checks)
+
+
+def _is_apart(entry: object, step: Step) -> bool:
+    """Whether a row may be run though an earlier turn was wrong."""
+    if isinstance(entry, Launch):
+        return not entry.writes
+    return isinstance(step, Grow) or (isinstance(step, Fail) and step.is_last)
+
+
+def _wanted(turn: Sequence[Step], flag: Value) -> set[Value]:
+    """The numbers that a flag follows from, turn by turn; empty if they are not all sums that the
+    host does."""
+    sources: dict[Value, list[set[Value] | None]] = {}
+    for step in turn:
+        for value, expr in _sums(step):
+            loads = None if expr is None or not _is_sum(expr) else _loads(step, expr)
+            sources.setdefault(value, []).append(loads)
+    found, waiting = set[Value](), [flag]
+    while waiting:
+        value = waiting.pop()
+        if value in found:
+            continue
+        found.add(value)
+        for loads in sources.get(value, ()):
+            if loads is None:
+                return set()
+            waiting += loads
+    return found
+
+
+def _sums(step: Step) -> Iterator[tuple[Value, ir.Expr | None]]:
+    """What a generated kernel makes, and of what; None where that is more than a number."""
+    if isinstance(step, KernelStep):
+        for store in step.kernel.stores:
+            is_one = _is_one(store.index) and not step.kernel.reductions
+            yield home(step.reads[store.buffer]), store.value if is_one else None
+
+
+def _is_one(index: ir.Index) -> bool:
+    """Whether it is one element that all positions of a kernel mean."""
+    return index.offset is None and all(stride == 0 for stride in index.strides)
+
+
+def _unknown(step: Step) -> Iterator[Value]:
+    """What a library kernel changes."""
+    if isinstance(step, CallStep):
+        effects = step.node.effects
+        yield from map(home, step.node.outputs)
+        cells = (*effects.writes, *effects.updates)
+        yield from (cell.home for cell in cells if isinstance(cell, Register))
+
+
+def _updates(step: Step, wanted: set[Value]) -> Iterator[Update]:
+    for value, expr in _sums(step):
+        if value in wanted:
+            assert expr is not None
+            yield value, _computed(step, expr)
+
+
+def _is_sum(root: ir.Expr) -> bool:
+    """Whether an expression is made of whole numbers and comparisons alone."""
+    for node in ir.postorder(root):
+        match node:
+            case ir.Load(index=index, dtype=dtype):
+                is_fit = _is_one(index) and numpy_dtype(dtype).kind in _KINDS
+            case ir.Const(dtype=dtype):
+                is_fit = numpy_dtype(dtype).kind in _KINDS
+            case ir.Apply(fn=fn, dtype=dtype):
+                is_known = fn == "cast" or PRIMITIVES[fn].result != "given"
+                is_fit = is_known and numpy_dtype(dtype).kind in _KINDS
+            case _:
+                is_fit = False
+        if not is_fit:
+            return False
+    return True
+
+
+def _loads(step: Any, root: ir.Expr) -> set[Value]:
+    nodes = ir.postorder(root)
+    return {home(step.reads[node.buffer]) for node in nodes if isinstance(node, ir.Load)}
+
+
+def _computed(step: Any, root: ir.Expr) -> Sum:
+    """What computes an expression of numbers, by the meanings of its functions."""
+    match root:
+        case ir.Load(buffer=buffer):
+            value = home(step.reads[buffer])
+            return lambda numbers: numbers[value]
+        case ir.Const(value=constant, dtype=dtype):
+            number = numpy_dtype(dtype).type(constant)
+            return lambda numbers: number
+        case ir.Apply(fn="cast", args=(x,), dtype=dtype):
+            inner, kind = _computed(step, x), numpy_dtype(dtype)
+            return lambda numbers: inner(numbers).astype(kind)
+        case ir.Apply(fn=fn, args=args):
+            meaning = PRIMITIVES[fn].meaning
+            parts = [_computed(step, arg) for arg in args]
+            return lambda numbers: meaning(*(part(numbers) for part in parts))
+    raise TypeError(f"{type(root).__name__} is no sum")
