@@ -8,7 +8,7 @@ too, stays in the host's memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from ..schedule.frame import LEAST_ITEMS
 from ..schedule.steps import CallStep, KernelStep
 from .cuda_kernel import KernelText, kernel_text
 from .device import Device, Memory
+
+_MANY = 1 << 40  # items, more than any stack has
 
 
 def on_device(steps: Iterable[KernelStep | CallStep]) -> frozenset[GrowableStack]:
@@ -92,25 +94,71 @@ class DeviceStack:
         self.send()
 
 
-def begin(stacks: dict[GrowableStack, DeviceStack], counts: Sequence[Count]) -> None:
-    """Follows what rows do that are about to begin together, and sees that there is room."""
-    states: dict[GrowableStack, tuple[int, int]] = {}
-    most: dict[GrowableStack, int] = {}
-    # (Items of a view of memory are Python's numbers, and quicker to come by than an array's.)
-    for stack, change, number in counts:
-        state = states.get(stack)
-        if state is None:
-            words = stacks[stack].record.data
-            state = words[HELD], words[NEEDED]
+class Net(NamedTuple):
+    """What several rows do to the counts of one stack, as long as it is not empty meanwhile.
+
+    more: items that it has more then.  asked: those that there has to be room for meanwhile, beyond
+    what it has now; None: nobody asks.  least: the fewest, beyond what it has now.
+    """
+
+    more: int
+    asked: int | None
+    least: int
+
+
+class Counts:
+    """What rows that begin together do to stacks."""
+
+    def __init__(self, counts: Sequence[Count]) -> None:
+        self._counts: dict[GrowableStack, list[Count]] = {}
+        for count in counts:
+            self._counts.setdefault(count.stack, []).append(count)
+        self._nets = {stack: _net(rows) for stack, rows in self._counts.items()}
+
+    def begin(self, stacks: Mapping[GrowableStack, DeviceStack]) -> None:
+        """Follows it, and sees that there is room."""
+        for stack, net in self._nets.items():
+            there = stacks[stack]
+            # (Items of a view of memory are Python's numbers, and quicker to come by than arrays'.)
+            words = there.record.data
+            held = words[HELD]
+            if net is None or words[NEEDED] != held + 1 or held + net.least < 0:
+                _follow(there, self._counts[stack])
+                continue
+            if net.asked is not None and held + net.asked > words[FIT]:
+                words[NEEDED] = held + net.asked
+                there.grow()
+            words[HELD] = held = held + net.more
+            words[NEEDED] = held + 1
+
+
+def _net(rows: Sequence[Count]) -> Net | None:
+    """What some rows come to; None if that depends on more than how many items there are."""
+    held = least = _MANY
+    needed, asked = held + 1, 0
+    for _, change, number in rows:
         if change is None:
-            most[stack] = max(most.get(stack, 0), state[1])
+            asked = max(asked, needed)
         else:
-            states[stack] = change(state[0], number)
-    for stack, needed in most.items():
-        words = stacks[stack].record.data
-        if needed > words[FIT]:
-            words[NEEDED] = needed
-            stacks[stack].grow()
-    for stack, (held, needed) in states.items():
-        words = stacks[stack].record.data
-        words[HELD], words[NEEDED] = held, needed
+            held, needed = change(held, number)
+            least = min(least, held)
+        if needed != held + 1:
+            return None
+    if least < _MANY // 2:
+        return None  # it was emptied
+    return Net(held - _MANY, asked - _MANY if asked else None, least - _MANY)
+
+
+def _follow(there: DeviceStack, rows: Sequence[Count]) -> None:
+    """The same row by row."""
+    words = there.record.data
+    held, needed, most = words[HELD], words[NEEDED], 0
+    for _, change, number in rows:
+        if change is None:
+            most = max(most, needed)
+        else:
+            held, needed = change(held, number)
+    if most > words[FIT]:
+        words[NEEDED] = most
+        there.grow()
+    words[HELD], words[NEEDED] = held, needed

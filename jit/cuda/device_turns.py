@@ -38,10 +38,9 @@ class Turns:
         run, loop = self.run_of, self.loop
         run.sent.send()
         numbers = loop.numbers(run)
-        with np.errstate(all="ignore"):
-            while loop.holds(numbers):
-                self._stretch.play()
-                loop.turn(numbers)
+        while loop.holds(numbers):
+            self._stretch.play()
+            loop.turn(numbers)
         return None if self._latch is None else self._latch.look()
 
 

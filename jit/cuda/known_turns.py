@@ -12,13 +12,15 @@ Imports what plans for devices are made of.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...engine.record_class import record
 from ..kernel import ir
 from ..kernel.reference import numpy_dtype
-from ..kernel.scalar import PRIMITIVES
 from ..program.tensor_ir import Constant, Feed, Register, Value, home
 from ..schedule.steps import Again, CallStep, Fail, Grow, KernelStep, Skip, Step, has_row
 from .device_plan import DevicePlan, Launch
@@ -60,7 +62,7 @@ class KnownLoop:
                     found[value] = array
                 case Feed(number=number):
                     found[value] = run.feeds[number]
-        return {value: array.reshape(())[()] for value, array in found.items()}
+        return {value: array.reshape(()).item() for value, array in found.items()}
 
     def holds(self, numbers: Numbers) -> bool:
         """Whether there is another turn."""
@@ -167,8 +169,7 @@ def _is_sum(root: ir.Expr) -> bool:
             case ir.Const(dtype=dtype):
                 is_fit = numpy_dtype(dtype).kind in _KINDS
             case ir.Apply(fn=fn, dtype=dtype):
-                is_known = fn == "cast" or PRIMITIVES[fn].result != "given"
-                is_fit = is_known and numpy_dtype(dtype).kind in _KINDS
+                is_fit = fn in _FUNCTIONS and numpy_dtype(dtype).kind in _KINDS
             case _:
                 is_fit = False
         if not is_fit:
@@ -182,19 +183,53 @@ def _loads(step: Any, root: ir.Expr) -> set[Value]:
 
 
 def _computed(step: Any, root: ir.Expr) -> Sum:
-    """What computes an expression of numbers, by the meanings of its functions."""
+    """What computes an expression of numbers, with Python's, as far as they go."""
     match root:
         case ir.Load(buffer=buffer):
             value = home(step.reads[buffer])
             return lambda numbers: numbers[value]
-        case ir.Const(value=constant, dtype=dtype):
-            number = numpy_dtype(dtype).type(constant)
+        case ir.Const(value=constant):
+            number = np.asarray(constant).item()
             return lambda numbers: number
-        case ir.Apply(fn="cast", args=(x,), dtype=dtype):
-            inner, kind = _computed(step, x), numpy_dtype(dtype)
-            return lambda numbers: inner(numbers).astype(kind)
-        case ir.Apply(fn=fn, args=args):
-            meaning = PRIMITIVES[fn].meaning
+        case ir.Apply(fn=fn, args=args, dtype=dtype):
+            function = _FUNCTIONS[fn]
             parts = [_computed(step, arg) for arg in args]
-            return lambda numbers: meaning(*(part(numbers) for part in parts))
+            if len(parts) == 1:
+                return _wrapped(dtype, lambda numbers: function(parts[0](numbers)))
+            first, *rest = parts
+            if len(rest) == 1:
+                second = rest[0]
+                return _wrapped(dtype, lambda numbers: function(first(numbers), second(numbers)))
+            return _wrapped(dtype, lambda numbers: function(*[part(numbers) for part in parts]))
     raise TypeError(f"{type(root).__name__} is no sum")
+
+
+def _wrapped(dtype: str, compute: Sum) -> Sum:
+    """The same within the ends of a type, beyond which numbers begin at the other one."""
+    kind = numpy_dtype(dtype)
+    if kind.kind == "b":
+        return lambda numbers: bool(compute(numbers))
+    low, size = int(np.iinfo(kind).min), 1 << 8 * kind.itemsize
+    return lambda numbers: (int(compute(numbers)) - low) % size + low
+
+
+# What the host computes of numbers as the device does (jit/kernel/reference.py has the meanings).
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "minimum": lambda x, y: y if y < x else x,
+    "maximum": lambda x, y: y if y > x else x,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "logical_and": lambda x, y: x and y,
+    "logical_or": lambda x, y: x or y,
+    "logical_not": operator.not_,
+    "select": lambda test, x, y: x if test else y,
+    "cast": lambda x: x,
+}

@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..schedule.steps import Fail
-from . import device_stacks, residency
+from . import residency
 from .device_plan import Launch
+from .device_stacks import Counts
 from .stack_bundles import Launches
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Stretch:
         written = [cell for row in rows for cell in run.written[row]]
         self.cells = tuple(dict.fromkeys(written))
         counts = map(run.count_of, rows)
-        self.counts = [count for count in counts if count is not None]
+        self.counts = Counts([count for count in counts if count is not None])
         # Kernels find addresses in the argument blocks; libraries are given them when they begin.
         self.has_addresses = any(
             type(entry) is not Launch or entry.library is not None for entry in entries
@@ -67,8 +68,7 @@ class Stretch:
 
     def play(self) -> None:
         """Begins all, behind what was begun before."""
-        if self.counts:
-            device_stacks.begin(self.run.device_stacks, self.counts)
+        self.counts.begin(self.run.device_stacks)
         begin = self._recorded() or self._one_by_one
         begin()
         for cell in self.cells:
