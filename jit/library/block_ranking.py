@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The largest elements of rows on GPUs.
 
-Elements become whole numbers that are in the other order.  Of short rows each is told its place by
-a look at its row; else all rows are sorted at once, by elements and then by rows.  Rows that hold a
-NaN have no such order: they alone are left to the kernel of processors, which has TensorFlow's.
+Elements become whole numbers that are in the other order.  Of very short rows each is told its
+place by a look at its row; a block sorts a longer one in shared memory, by a network; else all rows
+are sorted at once, by elements and then by rows.  Rows that hold a NaN have no such order: they
+alone are left to the kernel of processors, which has TensorFlow's.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from ..kernel.sizes import AnySize, hint, product
 from . import ranking_kernels
 from .block_order import bits_below, is_countable, stable_order
 from .block_rows import elements
-from .block_scan import THREADS, block_kernel, typed
+from .block_scan import THREADS, block_kernel, indented, typed
 from .library_kernel import LibraryKernel
 from .template import specialise
 
 _SHORT = 1 << 10  # elements of rows that are looked at as a whole
 _LOOKS = 1 << 32  # looks that take longer than to sort
+_VERY_SHORT = 1 << 6
+_STAGES = 12  # of a network, and so
+_MOST = 1 << _STAGES  # elements that a block sorts
 
 
 def ranked(b: Any, x: Any, kept: AnySize, scratch: AnySize) -> Any:
@@ -37,7 +41,9 @@ def ranked(b: Any, x: Any, kept: AnySize, scratch: AnySize) -> Any:
         return None
     keys = _keys(b, b.reshape(x, [rows * length]))
     short, count = hint(length) <= _SHORT, hint(rows) * hint(length) ** 2
-    if short and count <= _LOOKS:
+    if keys.dtype == "uint32" and _VERY_SHORT < hint(length) <= _MOST:
+        order, step = _by_network(b, keys, rows, length, kept), kept
+    elif short and count <= _LOOKS:
         order, step = _by_looks(b, keys, rows, length, kept), kept
     else:
         order, step = _sorted(b, keys, bits, rows, length), length
@@ -84,6 +90,20 @@ def _by_looks(b: Any, keys: Any, rows: AnySize, length: AnySize, kept: AnySize) 
         columns=rows * length,
         col_tile=THREADS,
         operations=rows * length * length,
+    )
+    return order
+
+
+def _by_network(b: Any, keys: Any, rows: AnySize, length: AnySize, kept: AnySize) -> Any:
+    """The same; keys have 32 bits."""
+    (order,) = b.call(
+        _network_kernel(),
+        [keys],
+        [((rows * kept,), "int32")],
+        [length, kept],
+        columns=rows,
+        col_tile=1,
+        operations=rows * length * _STAGES * _STAGES,
     )
     return order
 
@@ -148,14 +168,73 @@ def _looks() -> Iterator[str]:
     yield elements()
     yield "    row = truncatediv(e, length)"
     yield "    i = e - row * length"
-    yield "    key = load(keys, e)"
-    yield "    rank = 0"
-    yield "    for j in range(length):"
-    yield "        other = load(keys, row * length + j)"
-    yield "        ties = logical_and(eq(other, key), lt(j, i))"
-    yield "        rank += select(logical_or(lt(other, key), ties), 1, 0)"
-    yield "    if rank < kept:"
-    yield "        store(order, row * kept + rank, cast_int32(i))"
+    yield from indented(_ranked(), 1)
+
+
+def _ranked() -> Iterator[str]:
+    """Tells element `i` of a row its place by a look at all."""
+    yield "key = load(keys, row * length + i)"
+    yield "rank = 0"
+    yield "for j in range(length):"
+    yield "    other = load(keys, row * length + j)"
+    yield "    ties = logical_and(eq(other, key), lt(j, i))"
+    yield "    rank += select(logical_or(lt(other, key), ties), 1, 0)"
+    yield "if rank < kept:"
+    yield "    store(order, row * kept + rank, cast_int32(i))"
+
+
+@cache
+def _network_kernel() -> LibraryKernel:
+    """Arguments: keys, places of the first of each row; length of a row, how many are kept.
+    Columns are rows."""
+    head = ["CONSTANT = (0,)", f"HALF = {typed(32, 'uint64')}"]
+    head.append(f"LOW = {typed((1 << 32) - 1, 'uint64')}")
+    return block_kernel("block_network", head, _network(), (1, 1, THREADS))
+
+
+def _network() -> Iterator[str]:
+    """Batcher's bitonic network (1968), all of whose comparators put the lower one first, so that
+    none is needed where there is nothing any more.
+
+    Words are a key and its place behind it, so that no two are alike.
+    """
+    yield from (f"{name} = args[{i}]" for i, name in enumerate("keys order length kept".split()))
+    yield f"words = shared_uint64({_MOST})"
+    yield "for row in range(block_x(), columns, blocks_x()):"
+    yield f"    if length <= {_MOST}:"
+    yield "        barrier()"
+    yield "        for e in range(lane(), length, lanes()):"
+    yield "            word = left_shift(cast_uint64(load(keys, row * length + e)), HALF)"
+    yield "            store_ordered(words, e, bitwise_or(word, cast_uint64(e)))"
+    yield f"        for stage in range(minimum(length, {_STAGES})):"
+    yield "            if left_shift(1, stage) < length:"
+    yield from indented(_compared("stage", "left_shift(2, stage) - 1"), 4)
+    yield "                for more in range(stage):"
+    yield "                    bit = stage - 1 - more"
+    yield from indented(_compared("bit", "left_shift(1, bit)"), 5)
+    yield "        barrier()"
+    yield "        for e in range(lane(), kept, lanes()):"
+    yield "            place = bitwise_and(load_ordered(words, e), LOW)"
+    yield "            store(order, row * kept + e, cast_int32(place))"
+    yield f"    if length > {_MOST}:"
+    yield "        for i in range(lane(), length, lanes()):"
+    yield from indented(_ranked(), 3)
+
+
+def _compared(bit: str, flip: str) -> Iterator[str]:
+    """All pairs of places that differ by some bits, of which that is the highest."""
+    yield "barrier()"
+    yield f"pairs = right_shift(length + left_shift(1, {bit}), 1)"
+    yield "for pair in range(lane(), pairs, lanes()):"
+    yield f"    above = right_shift(pair, {bit})"
+    yield f"    first = pair + left_shift(above, {bit})"
+    yield f"    partner = bitwise_xor(first, {flip})"
+    yield "    if partner < length:"
+    yield "        low = load_ordered(words, first)"
+    yield "        high = load_ordered(words, partner)"
+    yield "        is_turned = lt(high, low)"
+    yield "        store_ordered(words, first, select(is_turned, high, low))"
+    yield "        store_ordered(words, partner, select(is_turned, low, high))"
 
 
 @cache

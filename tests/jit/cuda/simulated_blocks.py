@@ -120,6 +120,7 @@ def orders() -> None:
         return b, block_ranking._keys(b, Array(x.reshape(-1)))
 
     alike(lambda b: block_ranking._by_looks(*kept(b), 4, 20, 3), order.reshape(-1))
+    alike(lambda b: block_ranking._by_network(*kept(b), 4, 20, 3), order.reshape(-1))
     everything = np.argsort(-x, 1, "stable") + 20 * np.arange(4)[:, None]
     alike(lambda b: block_ranking._sorted(*kept(b), 8, 4, 20), everything.reshape(-1), 2)
     y = RNG.integers(-9, 9, 60)

@@ -18,7 +18,7 @@ from numbaflow.engine import settings
 from numbaflow.jit.cuda import ptx
 from numbaflow.jit.cuda.cuda_kernel import BLOCK, Capability, kernel_text
 from numbaflow.jit.cuda.device_plan import Launch
-from numbaflow.jit.library import block_order, block_rows, block_scan, block_segments
+from numbaflow.jit.library import block_order, block_ranking, block_rows, block_scan, block_segments
 
 from .test_ptx import assembled
 
@@ -147,6 +147,7 @@ def _kernels() -> list[tuple[Any, str]]:
             block_segments._segments_kernel("fmax", short, 0, 0, True, 1),
             "float32 int32 int64 float32",
         ),
+        (block_ranking._network_kernel(), "uint32 int32"),
         (
             block_segments._product_kernel(short),
             "int64 float32 float32 int32 int32 float32",
@@ -167,6 +168,10 @@ def test_no_kernel_spills(kernel: Any, dtypes: str, tmp_path: Path) -> None:
         ((5, 30), 4, "float32"),
         ((5, 30), 30, "float32"),
         ((3, 1100), 7, "float64"),
+        ((3, 100), 9, "float32"),
+        ((2, 129), 129, "int32"),
+        ((2, 4096), 5, "float32"),
+        ((1, 3000), 3000, "float32"),
         ((5000,), 9, "float32"),
         ((2, 2, 1100), 3, "int32"),
         ((3, 40), 40, "uint8"),
@@ -183,6 +188,20 @@ def test_largest_elements(shape: tuple[int, ...], kept: int, dtype: str) -> None
         np.testing.assert_array_equal(values, wanted[0])
         np.testing.assert_array_equal(places, wanted[1])
         assert forms.count(BLOCK) >= 2
+
+
+def test_networks_serve_rows_of_all_lengths() -> None:
+    """The one that was chosen for the first rows takes longer ones, too, and shorter ones."""
+    with tf.Graph().as_default(), settings.override(gpu="emulated", jit="always"):
+        x = tf.placeholder(tf.float32, [None, None])
+        found = tf.nn.top_k(x, 2)
+        with tf.Session() as session:
+            for length in (100, 2, 3, 5000, 64, 65, 4096, 4097):
+                fed = np.round(rng.standard_normal((2, length)), 2).astype(np.float32)
+                values, places = session.run(found, {x: fed})
+                order = np.argsort(-fed, 1, "stable")[:, :2]
+                np.testing.assert_array_equal(places, order)
+                np.testing.assert_array_equal(values, np.take_along_axis(fed, order, 1))
 
 
 @pytest.mark.parametrize(("shape", "dtype"), [((50,), "bool"), ((7, 90, 5), "float32")])
