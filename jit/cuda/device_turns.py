@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..library.step_table import LATCHED
+from ..program.tensor_ir import home
 from ..schedule.steps import Fail
 from .device import Memory
+from .device_plan import Launch
 from .device_stacks import latching
 from .known_turns import KnownLoop
 from .launching import extents_of_tiles
-from .stretch import Stretch
+from .stretch import END, Stretch
 
 if TYPE_CHECKING:
     from .device_run import DeviceRun
@@ -28,20 +30,34 @@ class Turns:
     def __init__(self, run: DeviceRun, loop: KnownLoop) -> None:
         self.run_of, self.loop = run, loop
         self._latch = _Latch(run, loop) if loop.checks else None
-        rows = [row for row in loop.rows() if row not in loop.checks]
+        # (What only tells whether there is another turn is known.)
+        left = {*loop.checks, *(row for row in loop.rows() if self._is_known(row))}
+        rows = [row for row in loop.rows() if row not in left]
         # Behind the last row of a turn, before the test, which may overwrite what is looked at.
-        notes = {} if self._latch is None else {loop.first: self._latch.launch}
+        tests = [row for row in rows if row <= loop.test]
+        notes = {} if self._latch is None else {(tests or [END])[0]: self._latch.launch}
         self._stretch = Stretch(run, rows, notes)
+
+    def _is_known(self, row: int) -> bool:
+        entry, flag = self.run_of.plan.rows[row], home(self.loop.step.flag)
+        written = entry.written if isinstance(entry, Launch) else None
+        return bool(written) and all(home(value) is flag for value in written or ())
 
     def run(self) -> int | None:
         """Begins all of them; the row of what was wrong, if something was."""
         run, loop = self.run_of, self.loop
         run.sent.send()
         numbers = loop.numbers(run)
-        while loop.holds(numbers):
-            self._stretch.play()
-            loop.turn(numbers)
-        return None if self._latch is None else self._latch.look()
+        try:
+            while loop.holds(numbers):
+                self._stretch.play()
+                loop.turn(numbers)
+            return None if self._latch is None else self._latch.look()
+        except BaseException:
+            # (Somebody gave up: what was noted is nobody's.)
+            if self._latch is not None:
+                self._latch.clear()
+            raise
 
 
 class _Latch:
@@ -64,12 +80,16 @@ class _Latch:
             table += self._copies[-1]
             at += count
         self._table = np.array(table, np.int64)
-        run.device.upload(self._memory.address, self._table)
+        self.clear()
         words = self._memory.address, len(flags), len(flags), 1, 1
         function = run.device.function(latching())
         self.launch: Callable[[], None] = run.device.launcher(
             function, extents_of_tiles(1, 1), words
         )
+
+    def clear(self) -> None:
+        """Nothing is noted."""
+        self.run_of.device.upload(self._memory.address, self._table)
 
     def look(self) -> int | None:
         """The row of what was wrong first, whose evidence is where it was then."""
@@ -79,7 +99,7 @@ class _Latch:
             return None
         for kept, address, count in self._copies:
             device.copy_across(address, device, kept, count)
-        device.upload(self._memory.address, self._table)
+        self.clear()
         return self.loop.checks[int(noted[0]) - 1]
 
 

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 _PLAIN = 2  # times that a stretch is begun launch by launch: sizes that come once are not recorded
 LEAST = 3  # launches of a stretch that is worth it
 _MOST_RECORDS = 8  # of one stretch, whose addresses change
+END = -1  # stands for the row behind the last one
 
 
 class Stretch:
     """Launches of rows, in order, with nothing else among them.
 
-    more: launches that come before that of a row.  (What asks for room on a stack of the device is
-    answered before they begin.)
+    more: launches that come before that of a row, or behind all (END).  (What asks for room on a
+    stack of the device is answered before they begin.)
     """
 
     __slots__ = (
@@ -53,6 +54,8 @@ class Stretch:
             launch = run.launches[row]
             if launch is not None and launch is not nothing:
                 found.add(row, launch)
+        if END in more:
+            found.put(more[END])
         found.end()
         self.launches, self.tables = found.all, found.tables
         written = [cell for row in rows for cell in run.written[row]]
