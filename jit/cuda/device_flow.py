@@ -30,7 +30,7 @@ from ..runtime.driver import Flow
 from ..schedule.steps import Fail
 from . import known_turns
 from .device_plan import Launch, ProcessorCall
-from .device_turns import Turns
+from .device_turns import Turns, turns_of
 from .stretch import Stretch
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class DeviceFlow(Flow):
                     plan, number, lambda other: self.first + int(table[other, TARGET])
                 )
             loop = plan.loops[number]
-            self._turns[row] = None if loop is None else Turns(self.run_of, loop)
+            self._turns[row] = None if loop is None else turns_of(self.run_of, loop)
         return self._turns[row]
 
     @property

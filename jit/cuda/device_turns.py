@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from .device_run import DeviceRun
 
 _WORD = 8
+_MOST_EVIDENCE = 1 << 16  # bytes
+
+
+def turns_of(run: DeviceRun, loop: KnownLoop) -> Turns | None:
+    """The turns of a loop; None where errors tell of too much to keep."""
+    evidence = sum(count for _, count in _places(run, _checks(run, loop)))
+    return Turns(run, loop) if evidence <= _MOST_EVIDENCE else None
 
 
 class Turns:
@@ -65,8 +72,7 @@ class _Latch:
 
     def __init__(self, run: DeviceRun, loop: KnownLoop) -> None:
         self.run_of, self.loop = run, loop
-        stops = [run.plan.template.stops[row] for row in loop.checks]
-        checks = [stop for stop in stops if isinstance(stop, Fail)]
+        checks = _checks(run, loop)
         self._evidence = list(dict.fromkeys(_places(run, checks)))
         size = sum(count for _, count in self._evidence)
         flags = [run.address_of(check.check.flag) for check in checks]
@@ -101,6 +107,11 @@ class _Latch:
             device.copy_across(address, device, kept, count)
         self.clear()
         return self.loop.checks[int(noted[0]) - 1]
+
+
+def _checks(run: DeviceRun, loop: KnownLoop) -> list[Fail]:
+    stops = [run.plan.template.stops[row] for row in loop.checks]
+    return [stop for stop in stops if isinstance(stop, Fail)]
 
 
 def _places(run: DeviceRun, checks: list[Fail]) -> Iterator[tuple[int, int]]:

@@ -99,8 +99,10 @@ def find(plan: DevicePlan, test: int, target: Callable[[int], int]) -> KnownLoop
         return None
     if flag not in made:
         return None
-    checks = tuple(row for row in order if isinstance(steps[row], Fail))
-    return KnownLoop(first, test, last, skip, updates, reads, checks)
+    checks = {row: step for row in order if isinstance(step := steps[row], Fail)}
+    if any(home(step.check.flag) not in slots for step in checks.values()):
+        return None
+    return KnownLoop(first, test, last, skip, updates, reads, tuple(checks))
 
 
 def _is_apart(entry: object, step: Step) -> bool:
