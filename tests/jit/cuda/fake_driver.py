@@ -18,7 +18,7 @@ import sys
 import threading
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -473,6 +473,13 @@ def _entry(image: bytes) -> str:
     assert image.endswith(b"\0") and b".target sm_90" in image
     (found,) = re.findall(rb"\.entry (\w+)\(", image)
     return found.decode()
+
+
+def show(monkeypatch: Any, devices: Sequence[Any]) -> None:
+    """Makes these the GPUs that sessions find, unless settings say that there are none."""
+    # (Below what other modules import by name.)
+    monkeypatch.setattr("numbaflow.engine.session.device_placement._has_driver", lambda: True)
+    monkeypatch.setattr("numbaflow.jit.cuda.discovery.devices", lambda: devices)
 
 
 def install(monkeypatch: Any, driver: FakeDriver) -> None:

@@ -38,7 +38,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCublasLt]:
 
     monkeypatch.setattr(vendor, "opened", opened)
     devices = tuple(cards.found())
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: devices)
+    fake_driver.show(monkeypatch, devices)
     with settings.override(jit="always"), tf.Graph().as_default():
         yield found
     assert not hasattr(found, "error"), found.error

@@ -36,7 +36,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 def results(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, tuple[int, int]]:
     """What a program gives on a card that is looked for anew; kernels compiled, and found."""
     (card,) = cards.found()
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: (card,))
+    fake_driver.show(monkeypatch, (card,))
     stats = compiler.STATS
     before = stats.compiles, stats.hits
     with tf.Graph().as_default(), tf.Session() as session:

@@ -32,7 +32,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> fake_driver.FakeDriver:
 @pytest.fixture
 def card(fake: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     (found,) = cards.found()
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: (found,))
+    fake_driver.show(monkeypatch, (found,))
     with settings.override(jit="always"), tf.Graph().as_default():
         yield found
 

@@ -53,7 +53,7 @@ def test_programs_give_the_same_by_way_of_a_driver(
     fake = fake_driver.FakeDriver()
     fake_driver.install(monkeypatch, fake)
     (card,) = cards.found()
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: (card,))
+    fake_driver.show(monkeypatch, (card,))
     with settings.override(jit="always"):
         found, gpu = programs.results(name)
     assert gpu.device is card and "cuLaunchKernel" in fake.calls
@@ -90,7 +90,7 @@ def test_memory_goes_back_to_the_device(emulated: Any) -> None:
 
 def test_out_of_memory_is_an_error_that_tells_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     small = EmulatedDevice(total_bytes=1 << 16)
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: (small,))
+    fake_driver.show(monkeypatch, (small,))
     x = tf.placeholder(tf.float32, [None, 100])
     product = tf.matmul(x, x, transpose_b=True)
     total = tf.reduce_sum(tf.exp(product + tf.transpose(product) * tf.reduce_max(product)))
@@ -105,7 +105,7 @@ def test_what_the_driver_says_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -
     fake = fake_driver.FakeDriver()
     fake_driver.install(monkeypatch, fake)
     devices = tuple(cards.found())
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: devices)
+    fake_driver.show(monkeypatch, devices)
     x = tf.placeholder(tf.float32, [None])
     y = tf.reduce_sum(tf.exp(x))
     with settings.override(jit="always"), tf.Session() as session:

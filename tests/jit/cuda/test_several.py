@@ -72,7 +72,7 @@ def test_towers_on_two_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = fake_driver.FakeDriver(cards=2)
     fake_driver.install(monkeypatch, fake)
     found = tuple(cards.found())
-    monkeypatch.setattr("numbaflow.engine.session.device_placement.gpus", lambda: found)
+    fake_driver.show(monkeypatch, found)
     with settings.override(jit="always"):
         results = towers(("/gpu:0", "/gpu:1"))
     assert fake.calls.count("cuMemcpyPeerAsync") >= 6 and "cuGraphLaunch" in fake.calls
