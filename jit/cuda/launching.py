@@ -12,7 +12,7 @@ from ..schedule.loop_nest import Pieces
 from .block_emit import SHARED_BY_LAYERS
 from .cuda_kernel import KernelText
 from .held_emit import LONG
-from .wide_emit import LANES, MANY
+from .wide_emit import EACH, LANES, MANY
 
 # Every multiprocessor, of more than a hundred, has several blocks to choose from.
 PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
@@ -26,7 +26,7 @@ _PER_LANE = 32  # elements that each of more lanes has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
 _MOST_LAYERS = 64  # of a block, by its third side
 _BUSY = 1 << 18  # threads that keep a card busy
-_EACH = 16  # columns that a thread takes, if there are very many
+_MOST_EACH = 16  # columns that a thread takes
 _MOST_BLOCKS = 65535  # of a grid, in either direction
 
 
@@ -72,7 +72,8 @@ def extents(form: str, rows: int, columns: int, positions: int) -> Extents:
     # (Fewer: threads have one element each.)
     lanes = min(LANES if is_many else LANES // 2, _power_above(columns))
     lines = THREADS // lanes
-    each = _EACH if is_many else 1
+    # Enough blocks for all of a card, and no more of them than it takes to begin.
+    each = min(max(rows * columns // MANY, EACH), _MOST_EACH) if is_many else 1
     return Extents(_blocks(columns, lanes * each), _blocks(rows, lines), lanes, lines)
 
 
