@@ -13,23 +13,24 @@ from .step_table import COLUMN_TILE, COLUMNS, ROW, ROW_TILE, ROWS
 # Operations on two registers.  Each is three words: which, and the registers.
 ADD, MULTIPLY, DIVIDE, REMAINDER, LEAST, MOST = range(6)
 # Registers: whether a number came out too large, the most scratch memory of a step, how many steps
-# are cut into tiles; then the symbols' values, constants, and the results of all operations.
-TOO_LARGE, SCRATCH, CUT, SYMBOLS = range(4)
+# are cut into tiles, the bytes of all slots; then the symbols' values, constants, and the results
+# of all operations.
+TOO_LARGE, SCRATCH, CUT, BYTES, SYMBOLS = range(5)
 # What is beyond is left to Python, whose numbers have no end.
 BOUND = 1 << 62
 
 # What `bind` reads: addresses of tables, and how long these are.
 CODE, OPERATIONS, RESULT, OUTPUTS, NUMBERS, POSITIONS, SOURCES, ARGUMENTS = range(8)
 SCRATCH_POSITIONS, SCRATCH_SOURCES, SCRATCHES, STEPS, STEP_COUNT, COSTS = range(8, 14)
-BIND_WORDS = 14
+SLOTS, SLOT_COUNT = range(14, 16)
 # Of a step: its row, the numbers that it is made of (-1: none), whether columns may be cut.
 STEP_ROW, STEP_ROWS, STEP_COLUMNS, STEP_POSITIONS, STEP_ROW_TILE, STEP_COLUMN_TILE = range(6)
 STEP_CUTS = 6
 STEP_WORDS = 7
 
-# What `hand_over` reads: positions of arguments, rows, and the addresses of those that are written.
-TAKEN, TAKEN_COUNT, TAKEN_ROWS, TAKEN_TO, TAKEN_ROW_COUNT = range(5)
-TAKE_WORDS = 5
+# What `hand_over` reads: positions of arguments; rows, the addresses of those that are written, and
+# the number of the table that each is in; and how many rows of each table are cut, which it writes.
+TAKEN, TAKEN_COUNT, TAKEN_ROWS, TAKEN_TO, TAKEN_TABLES, TAKEN_ROW_COUNT, CUTS, CUT_COUNT = range(8)
 
 # A step estimated below this many simple instructions runs on the calling thread.
 # That is some 10 µs on one core.  To share a step costs 1 to 2 µs where threads are awake, and tens
@@ -161,17 +162,30 @@ def write_rows(args: Arguments, numbers: Pointer, table: Pointer) -> int:
     return cut
 
 
+@helper
+def write_counts(args: Arguments, numbers: Pointer, counts: Pointer) -> int:
+    """Writes how many bytes each slot needs; the sum.  (Those of guesses may be negative.)"""
+    sources = pointer(region(args[SLOTS], "int64"))
+    total = 0
+    for i in range(args[SLOT_COUNT]):
+        counts[i] = max(numbers[sources[i]], 0)
+        total += counts[i]
+    return total
+
+
 def bind(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Computes all numbers of a plan from its symbols and writes arguments and rows.
 
-    args: see above; r0: the address of the registers; r1: of the numbers; c0: of the arguments; c1:
-    of the rows of all steps.
+    args: see above; r0: the address of the registers; r1: of the numbers, behind which the bytes of
+    slots are written; c0: of the arguments; c1: of the rows of all steps.
     """
     registers, numbers = pointer(region(r0, "int64")), pointer(region(r1, "int64"))
     run_code(args, registers)
     outputs = pointer(region(args[OUTPUTS], "int64"))
     for i in range(args[NUMBERS]):
         numbers[i] = registers[outputs[i]]
+    counts = pointer(region(r1, "int64") + args[NUMBERS])
+    registers[BYTES] = write_counts(args, numbers, counts)
     registers[SCRATCH] = write_arguments(args, numbers, pointer(region(c0, "int64")))
     registers[CUT] = write_rows(args, numbers, pointer(region(c1, "int64")))
 
@@ -188,7 +202,15 @@ def hand_over(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) 
         target[positions[i]] = source[positions[i]]
     table, rows = pointer(region(c0, "int64")), pointer(region(args[TAKEN_ROWS], "int64"))
     places = pointer(region(args[TAKEN_TO], "int64"))
+    tables, cuts = (
+        pointer(region(args[TAKEN_TABLES], "int64")),
+        pointer(region(args[CUTS], "int64")),
+    )
+    for i in range(args[CUT_COUNT]):
+        cuts[i] = 0
     for i in range(args[TAKEN_ROW_COUNT]):
         row = pointer(region(places[i], "int64"))
         for word in range(ROWS, ROW):
             row[word] = table[ROW * rows[i] + word]
+        if row[ROWS] > row[ROW_TILE] or row[COLUMNS] > row[COLUMN_TILE]:
+            cuts[tables[i]] += 1

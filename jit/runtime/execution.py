@@ -237,10 +237,9 @@ class Run:
         if self._tables is None:
             owners = relayout.owners(self.plan.template, self.segments, self.programs)
             self._tables = Tables(self.plan.template, self.args, owners)
-        if self._tables.take(before, binding):
-            for place, program in self._tables.programs.items():
-                if not isinstance(self.segments[place], Exclusive):
-                    self.segments[place] = program.call
+        for place, program in self._tables.take(binding).items():
+            if not isinstance(self.segments[place], Exclusive):
+                self.segments[place] = program.call
         for _, stack, number in self.plan.template.stacks:
             if before.values[number] != binding.values[number]:
                 resize(self.stacks[stack], binding.numbers[number])

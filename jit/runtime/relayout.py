@@ -46,20 +46,27 @@ class Tables:
         """owners: what has the table of a segment."""
         positions = np.concatenate([template.numbers.positions, template.scratch.positions + 1])
         rows = []
-        for place, owner in owners.items():
+        for number, (place, owner) in enumerate(owners.items()):
             first, behind = template.segments[place]  # type: ignore[misc]
             start = address(owner.table)
             for row in range(first, behind):
                 if isinstance(template.steps[row], StepNumbers):
-                    rows.append((row, start + 8 * ROW * (row - first)))
+                    rows.append((row, start + 8 * ROW * (row - first), number))
         self._hand_over = HandOver(positions, args, rows)
-        self.programs = {n: owner for n, owner in owners.items() if isinstance(owner, Program)}
+        # By segment, with the number of the table.
+        self.programs = {
+            place: (number, owner)
+            for number, (place, owner) in enumerate(owners.items())
+            if isinstance(owner, Program)
+        }
 
-    def take(self, before: Binding, after: Binding) -> bool:
-        """Writes a binding's numbers; whether the calls of programs may be others now."""
-        self._hand_over.run(after.args, after.table)
-        if not before.cut and not after.cut:
-            return False
-        for program in self.programs.values():
-            program.refresh()
-        return True
+    def take(self, binding: Binding) -> dict[int, Program]:
+        """Writes a binding's numbers; the programs, by segment, whose calls are others now."""
+        cuts = self._hand_over.run(binding.places)
+        changed = {}
+        for place, (number, program) in self.programs.items():
+            is_tiled = number < len(cuts) and cuts[number] > 0
+            if is_tiled != program.is_tiled:
+                program.refresh(is_tiled)
+                changed[place] = program
+        return changed

@@ -21,7 +21,7 @@ from ...engine.session import mixed_precision
 from ..kernel.reference import dtype_name
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import Unanswered
+from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.builder import Misjudged
@@ -91,6 +91,7 @@ class SegmentPlans:
             self.may_be_sizes = []
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
+        self._patterns: dict[tuple[object, ...], tuple[object, ...]] = {}  # by outline
         self._compiled: dict[Traced, Plan] = {}
         self._ready: dict[object, tuple[Plan, Binding]] = {}
         self._learnt: dict[
@@ -213,7 +214,7 @@ class SegmentPlans:
         binding, known = computed(plan.template, symbols), self._placements.setdefault(plan, [])
         is_measured, counts = bool(plan.traced.scope.measured), binding.counts
         # (What is learnt on the way grows within one, as a run goes on where it began.)
-        near = [p for p in known if is_measured or not p.is_roomy(counts)]
+        near = [p for p in known if is_measured or not p.is_roomy(binding.total)]
         like = next((p for p in near if p.has_room(counts)), near[-1] if near else None)
         most = None
         if like is not None and (is_measured or like.total < _LITTLE):
@@ -222,7 +223,7 @@ class SegmentPlans:
         settle(binding, like, most)
         if binding.placement is not like:
             # One that it could stand for as well.
-            if like is not None and (is_measured or not binding.placement.is_roomy(like.room)):
+            if like is not None and (is_measured or not binding.placement.is_roomy(like.total)):
                 known = [p for p in known if p is not like]
             self._placements[plan] = sorted([*known, binding.placement], key=lambda p: p.total)
         return binding
@@ -316,13 +317,19 @@ class SegmentPlans:
         if self._is_undecided:
             self._is_undecided = False
             self._decide(arrays)
-        scope = Scope()
-        feeds, symbols = self._feeds(scope, arrays, self._valued(arrays))
-        pattern = tuple(map(_pattern, feeds))
-        known = self._traced.setdefault(pattern, [])
-        for traced in known:
+        contents = self._valued(arrays)
+        outline, symbols = outlined(arrays, self.static, contents)
+        # Nearly always nothing is new but the numbers: no symbols have to be made to see that.
+        for traced in self._traced.get(self._patterns.get(outline, ()), ()):
             # A pattern has several programs where guards came out differently, or variables had
             # other shapes.
+            if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
+                return traced, symbols
+        scope = Scope()
+        feeds, symbols = self._feeds(scope, arrays, contents)
+        pattern = self._patterns[outline] = tuple(map(_pattern, feeds))
+        known = self._traced.setdefault(pattern, [])
+        for traced in known:
             if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
                 return traced, symbols
         # (What comes from data, in the middle of a run, is equal by chance.)
@@ -425,6 +432,38 @@ class SegmentPlans:
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise CompileFailure(text, self.segment.start == 0) from error
+
+
+def outlined(
+    arrays: Sequence[np.ndarray], static: Sequence[Sequence[int | None] | None], valued: list[int]
+) -> tuple[tuple[object, ...], tuple[int, ...]]:
+    """What tells the pattern of inputs, and the values of its symbols, as `symbolic_feeds` finds.
+
+    The outline has the number of a symbol, from zero on, and less than that for what is none.
+    """
+    symbols: dict[int, int] = {}
+    outline: list[object] = []
+    for number, (array, known) in enumerate(zip(arrays, static, strict=True)):
+        shape = array.shape
+        outline.append(len(shape))
+        if number in valued:
+            outline += [~size for size in shape]
+            continue
+        for axis, size in enumerate(shape):
+            is_fixed = known is not None and axis < len(known) and known[axis] is not None
+            is_symbol = size >= SMALLEST_SYMBOL and not is_fixed
+            outline.append(symbols.setdefault(size, len(symbols)) if is_symbol else ~size)
+    for number in valued:
+        items = arrays[number].ravel().tolist()
+        outline += (number, len(items))
+        if items and min(items) < 0:
+            outline.append(None)
+            continue
+        outline += [
+            ~item if item < SMALLEST_SYMBOL else symbols.setdefault(item, len(symbols))
+            for item in items
+        ]
+    return tuple(outline), tuple(symbols)
 
 
 def _matched(

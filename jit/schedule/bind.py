@@ -17,7 +17,7 @@ from ..library.binding_kernels import BOUND, COLUMN_UNIT, PARALLEL_FROM, STEP_WO
 from ..library.step_table import COLUMN_TILE, ROWS
 from .argument_blocks import ControlNumbers, StepNumbers, Template
 from .placing import ALIGN, place
-from .size_code import Binder, SizeCode
+from .size_code import Binder, SizeCode, Written, address
 
 # A placement is for sizes that take a part of it, this one at least, so that a run at small sizes
 # does not ask for the memory of one at large ones; but what is small serves whatever is smaller.
@@ -40,30 +40,25 @@ class Placement:
         """Is there room for slots of so many bytes each?"""
         return bool((counts <= self.room).all())
 
-    def is_roomy(self, counts: np.ndarray) -> bool:
-        """Is it many times what such slots need?"""
-        return self.total > _ROOMY * int(counts.sum()) + _SMALL
+    def is_roomy(self, count: int) -> bool:
+        """Is it many times what slots of so many bytes in all need?"""
+        return self.total > _ROOMY * count + _SMALL
 
 
 class Binding:
     """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
 
     __slots__ = (
-        *("args", "counts", "cut", "placement", "scratch_bytes", "symbols", "table", "template"),
-        *("uses", "values", "_numbers"),
+        *("args", "counts", "cut", "placement", "places", "scratch_bytes", "symbols", "table"),
+        *("template", "total", "uses", "values", "_numbers"),
     )
 
-    def __init__(
-        self, template: Template, symbols: tuple[int, ...], args: np.ndarray, table: np.ndarray
-    ) -> None:
-        """args: without arena positions, which depend on where slots lie."""
-        self.template, self.symbols, self.args, self.table = template, symbols, args, table
-        # The numbers as a vector, the most scratch memory that a step needs, per worker, and how
-        # many steps are cut into tiles.
-        self.values, self.scratch_bytes, self.cut = _written(template, symbols, args, table)
-        # (Sizes that a run is still to learn are guesses, and what is made of them may be
-        # negative.)
-        self.counts = np.maximum(self.values[template.slot_bytes], 0)
+    def __init__(self, template: Template, symbols: tuple[int, ...]) -> None:
+        self.template, self.symbols = template, symbols
+        # (Of the arguments those are missing that depend on where slots lie.)
+        found = _written(template, symbols)
+        self.values, self.counts, self.args, self.table, self.places, *rest = found
+        self.scratch_bytes, self.cut, self.total = rest
         self.placement: Placement = _NOWHERE
         # How often a run for other sizes was laid out for it.
         self.uses = 0
@@ -109,7 +104,7 @@ def bind(
 
 def computed(template: Template, symbols: Sequence[int]) -> Binding:
     """Every number of a plan for the given values of its symbols, whose slots lie nowhere yet."""
-    return Binding(template, tuple(symbols), template.args.copy(), template.table.copy())
+    return Binding(template, tuple(symbols))
 
 
 def settle(
@@ -139,20 +134,19 @@ def _roomy(template: Template, counts: np.ndarray, symbols: Sequence[int]) -> np
     return np.maximum(counts, numbers[template.slot_bytes])
 
 
-def _written(
-    template: Template, symbols: Sequence[int], args: np.ndarray, table: np.ndarray
-) -> tuple[np.ndarray, int, int]:
-    """Writes numbers among arguments and rows; see Binder.run."""
+def _written(template: Template, symbols: Sequence[int]) -> Written:
+    """All that follows from the symbols."""
     template.bound += 1
     if template.may_compile and template.bound > _PATIENCE:
         if template.binder is None:
             template.binder = _binder(template)
             template.may_compile = template.binder is not None
-        found = template.binder and template.binder.run(symbols, args, table)
+        found = template.binder and template.binder.run(symbols)
         if found:
             return found
     numbers = template.compute(*symbols)
     values = np.array(numbers, np.int64)
+    args, table = template.args.copy(), template.table.copy()
     args[template.numbers.positions] = values[template.numbers.sources]
     scratch = -(-values[template.scratch.sources] // ALIGN) * ALIGN
     args[template.scratch.positions + 1] = scratch
@@ -162,7 +156,10 @@ def _written(
             extents = _extents(step, numbers)
             table[row, ROWS : COLUMN_TILE + 1] = extents
             cut += extents[0] > extents[1] or extents[2] > extents[3]
-    return values, int(scratch.max(initial=0)), cut
+    # (Sizes that a run is still to learn are guesses, and what is made of them may be negative.)
+    counts = np.maximum(values[template.slot_bytes], 0)
+    places, most = (address(args), address(table)), int(scratch.max(initial=0))
+    return Written(values, counts, args, table, places, most, int(cut), int(counts.sum()))
 
 
 def _extents(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, int, int, int]:
@@ -203,8 +200,9 @@ def _binder(template: Template) -> Binder | None:
             costs.append(step.cost)
     return Binder(
         code,
+        (template.args, template.table),
         (template.numbers.positions, template.numbers.sources),
         (template.scratch.positions, template.scratch.sources),
-        np.array(steps, np.int64).reshape(-1, STEP_WORDS),
-        np.array(costs, np.float64),
+        (np.array(steps, np.int64).reshape(-1, STEP_WORDS), np.array(costs, np.float64)),
+        template.slot_bytes,
     )

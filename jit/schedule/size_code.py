@@ -11,13 +11,14 @@ import ast
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ..codegen import compile as compiler
 from ..library import binding_kernels as kernels
 from ..library.library_kernel import LibraryKernel
+from ..library.step_table import ROW
 from ..library.template import specialise
 
 _OPERATIONS: dict[type[ast.AST], int] = {
@@ -44,8 +45,9 @@ def functions() -> list[Callable[..., None]]:
 
 
 def address(array: np.ndarray) -> int:
-    """Where an array's elements are."""
-    return int(array.__array_interface__["data"][0])
+    """Where the elements of an array are that may be written."""
+    # (In a tenth of the time that NumPy takes to tell; nothing can be made of no elements.)
+    return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.size else 0
 
 
 class SizeCode:
@@ -95,56 +97,99 @@ class SizeCode:
         return self._made.setdefault(key, self.result + len(self._made))
 
 
+class Written(NamedTuple):
+    """What was computed for some symbols: the numbers, and the bytes of each slot.
+
+    With them the arguments, the rows of all steps, and where both are; the most scratch memory that
+    a step needs, per worker, how many steps are cut into tiles, and the bytes of all slots.
+    """
+
+    numbers: np.ndarray
+    counts: np.ndarray
+    args: np.ndarray
+    table: np.ndarray
+    places: tuple[int, int]
+    scratch_bytes: int
+    cut: int
+    total: int
+
+
 class Binder:
     """Computes the numbers of a plan, and writes arguments and rows, in compiled code."""
 
     def __init__(
         self,
         code: SizeCode,
+        blocks: tuple[np.ndarray, np.ndarray],
         arguments: tuple[np.ndarray, np.ndarray],
         scratch: tuple[np.ndarray, np.ndarray],
-        steps: np.ndarray,
-        costs: np.ndarray,
+        steps: tuple[np.ndarray, np.ndarray],
+        slots: np.ndarray,
     ) -> None:
-        """arguments, scratch: positions, and the numbers that go there; steps: see the kernels."""
-        self._registers, self._count = code.registers, len(code.outputs)
+        """blocks: arguments and rows as far as they never change; arguments, scratch: positions,
+        and the numbers that go there; steps: see the kernels, and what they cost; slots: the
+        numbers that are bytes of slots."""
         self._run = functions()[0]
+        # One piece of memory for all that is written, whose address is asked for once.
+        parts = [code.registers, np.zeros(len(code.outputs), np.int64), slots, *blocks]
+        self._block = np.concatenate([part.ravel() for part in parts])
+        ends = np.cumsum([part.size for part in parts]).tolist()
+        self._parts = list(zip(ends, ends[1:]))
         # (Kept: the words hold their addresses.)
-        self._tables = code.code, code.outputs, *arguments, *scratch, steps, costs
-        operations, outputs, *rest, rows, cost = map(address, self._tables)
+        self._tables = code.code, code.outputs, *arguments, *scratch, *steps, slots
+        operations, outputs, *rest, rows, cost, bytes_of = map(address, self._tables)
         words = [operations, len(code.code), code.result, outputs, len(code.outputs)]
-        words += [*rest[:2], len(arguments[0]), *rest[2:], len(scratch[0]), rows, len(steps), cost]
+        words += [*rest[:2], len(arguments[0]), *rest[2:], len(scratch[0])]
+        words += [rows, len(steps[0]), cost, bytes_of, len(slots)]
         self._words = np.array(words, np.int64)
         self._at = address(self._words)
 
-    def run(
-        self, symbols: Sequence[int], args: np.ndarray, table: np.ndarray
-    ) -> tuple[np.ndarray, int, int] | None:
-        """Writes both for some symbols; the numbers, the most scratch memory of a worker, and how
-        many steps are cut.  None if numbers are too large for it."""
-        registers, numbers = self._registers.copy(), np.empty(self._count, np.int64)
+    def run(self, symbols: Sequence[int]) -> Written | None:
+        """Writes all of it for some symbols; None if numbers are too large for it."""
+        block = self._block.copy()
         try:
-            registers[kernels.SYMBOLS : kernels.SYMBOLS + len(symbols)] = symbols
+            block[kernels.SYMBOLS : kernels.SYMBOLS + len(symbols)] = symbols
         except OverflowError:
             return None
-        self._run(self._at, *map(address, (registers, numbers, args, table)), 0)
-        if registers[kernels.TOO_LARGE]:
+        at = address(block)
+        numbers, counts, args, table = self._parts
+        places = at + 8 * args[0], at + 8 * table[0]
+        self._run(self._at, at, at + 8 * numbers[0], *places, 0)
+        too_large, scratch, cut, total = block[: kernels.SYMBOLS].tolist()
+        if too_large:
             return None
-        return numbers, int(registers[kernels.SCRATCH]), int(registers[kernels.CUT])
+        return Written(
+            block[slice(*numbers)],
+            block[slice(*counts)],
+            block[slice(*args)],
+            block[slice(*table)].reshape(-1, ROW),
+            places,
+            scratch,
+            cut,
+            total,
+        )
 
 
 class HandOver:
     """Writes what a binding computed where a run's steps read it."""
 
-    def __init__(self, positions: np.ndarray, args: np.ndarray, rows: Sequence[Any]) -> None:
+    def __init__(
+        self, positions: np.ndarray, args: np.ndarray, rows: Sequence[tuple[int, int, int]]
+    ) -> None:
         """positions: of numbers among the arguments; rows: the numbers of steps, with the addresses
-        of their rows."""
-        table = np.array(rows, np.int64).reshape(-1, 2)
-        self._kept = positions, args, table[:, 0].copy(), table[:, 1].copy()
-        taken, self._args, *places = map(address, self._kept)
-        self._words = np.array([taken, len(positions), *places, len(table)], np.int64)
+        of their rows, and the number of the table that these are in."""
+        table = np.array(rows, np.int64).reshape(-1, 3)
+        columns = [column.copy() for column in table.T]
+        self._cuts = np.zeros(int(table[:, 2].max(initial=-1)) + 1, np.int64)
+        self._kept = positions, args, *columns, self._cuts
+        taken, self._args, *places, cuts = map(address, self._kept)
+        words = [taken, len(positions), *places, len(table), cuts, len(self._cuts)]
+        self._words = np.array(words, np.int64)
         self._at, self._run = address(self._words), functions()[1]
 
-    def run(self, args: np.ndarray, table: np.ndarray) -> None:
-        """Takes over the arguments and rows of a binding."""
-        self._run(self._at, address(args), self._args, address(table), 0, 0)
+    def run(self, places: tuple[int, int]) -> list[int]:
+        """Takes over the arguments and rows of a binding, which are at these addresses; how many
+        rows of each table are cut."""
+        args, table = places
+        self._run(self._at, args, self._args, table, 0, 0)
+        return self._cuts.tolist()  # type: ignore[no-any-return]

@@ -57,9 +57,9 @@ def expressions() -> st.SearchStrategy[str]:
 def computed(texts: Sequence[str], symbols: Sequence[int]) -> list[int] | None:
     """What code makes of them; None where it leaves them to Python."""
     code = SizeCode(NAMES, texts)
-    steps, costs = NONE.reshape(0, kernels.STEP_WORDS), np.empty(0)
-    found = Binder(code, (NONE, NONE), (NONE, NONE), steps, costs).run(symbols, NONE, NONE)
-    return None if found is None else found[0].tolist()
+    steps, none = (NONE.reshape(0, kernels.STEP_WORDS), np.empty(0)), (NONE, NONE)
+    found = Binder(code, none, none, none, steps, NONE).run(symbols)
+    return None if found is None else found.numbers.tolist()
 
 
 @given(
@@ -130,6 +130,7 @@ def test_code_writes_what_python_does() -> None:
         for name in ("args", "table", "values", "counts"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert (one.scratch_bytes, one.cut) == (other.scratch_bytes, other.cut)
+        assert one.total == other.total == one.counts.sum()
         assert one.offsets == other.offsets
         cut += one.cut
     assert cut
@@ -160,14 +161,15 @@ def test_the_kernels_as_plain_python() -> None:
     template, symbols = network()
     want, code = bind(template, symbols), binding._binder(template)
     assert code is not None
-    registers, numbers = code._registers.copy(), np.zeros(len(want.values), np.int64)
-    registers[kernels.SYMBOLS : kernels.SYMBOLS + len(symbols)] = symbols
-    args, table = template.args.copy(), template.table.copy()
-    places = [address(array) for array in (registers, numbers, args, table)]
+    block = code._block.copy()
+    block[kernels.SYMBOLS : kernels.SYMBOLS + len(symbols)] = symbols
+    numbers, counts, args, table = (block[slice(*part)] for part in code._parts)
+    places = [address(array) for array in (block, numbers, args, table)]
     kernels.bind(Arguments(Address(code._at, "int64"), ()), *places, 0)
     np.testing.assert_array_equal(numbers, want.values)
+    np.testing.assert_array_equal(counts, want.counts)
     np.testing.assert_array_equal(args, want.args)
-    np.testing.assert_array_equal(table, want.table)
+    np.testing.assert_array_equal(table, want.table.ravel())
 
 
 def test_slots_stay_where_they_have_room() -> None:
