@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -27,6 +28,7 @@ _OPERATIONS: dict[type[ast.AST], int] = {
     ast.FloorDiv: kernels.DIVIDE,
     ast.Mod: kernels.REMAINDER,
 }
+_CONSTANTS = re.compile(r"\b\d+\b")
 _FUNCTIONS = {"min": kernels.LEAST, "max": kernels.MOST}
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
@@ -60,17 +62,17 @@ class SizeCode:
 
     def __init__(self, symbols: Sequence[str], texts: Sequence[str]) -> None:
         # (At once, which takes a third of the time.)
-        whole = ast.parse("[" + ",".join(texts) + "]", mode="eval").body
-        assert isinstance(whole, ast.List)
-        nodes = whole.elts
+        whole = ",".join(texts)
+        parsed = ast.parse(f"[{whole}]", mode="eval").body
+        assert isinstance(parsed, ast.List)
         self._at = {name: kernels.SYMBOLS + number for number, name in enumerate(symbols)}
-        found = {n.value for n in ast.walk(whole) if type(n) is ast.Constant}
-        self.constants: list[int] = sorted({*found, *(-n for n in found)})  # type: ignore[operator,arg-type]
+        found = set(map(int, _CONSTANTS.findall(whole)))
+        self.constants = sorted({*found, *(-number for number in found)})
         first = kernels.SYMBOLS + len(symbols)
         self._constants = {number: first + place for place, number in enumerate(self.constants)}
         self.result = first + len(self.constants)
         self._made: dict[tuple[int, int, int], int] = {}
-        self.outputs = np.array([self._register(node) for node in nodes], np.int64)
+        self.outputs = np.array([self._register(node) for node in parsed.elts], np.int64)
         self.code = np.array(list(self._made), np.int64).reshape(-1, 3)
         self.registers = np.zeros(self.result + len(self.code), np.int64)
         # (Whoever uses it looks first whether they are numbers that registers can hold.)
@@ -79,6 +81,18 @@ class SizeCode:
 
     def _register(self, node: ast.expr) -> int:
         """The register that an expression is in."""
+        # (Sums may be long, and each term is one level further in.)
+        spine: list[ast.BinOp] = []
+        while isinstance(node, ast.BinOp):
+            spine.append(node)
+            node = node.left
+        place = self._atom(node)
+        for outer in reversed(spine):
+            number = _OPERATIONS[type(outer.op)]
+            place = self._operation(number, place, self._register(outer.right))
+        return place
+
+    def _atom(self, node: ast.expr) -> int:
         match node:
             case ast.Name(id=name):
                 return self._at[name]
@@ -86,15 +100,13 @@ class SizeCode:
                 return self._constants[number]
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
                 return self._constants[-number]
-            case ast.BinOp(left=left, op=operation, right=right):
-                return self._operation(_OPERATIONS[type(operation)], left, right)
             case ast.Call(func=ast.Name(id=name), args=[left, right]):
-                return self._operation(_FUNCTIONS[name], left, right)
+                number = _FUNCTIONS[name]
+                return self._operation(number, self._register(left), self._register(right))
         raise AssertionError(f"{ast.unparse(node)} is no size")
 
-    def _operation(self, number: int, left: ast.expr, right: ast.expr) -> int:
-        key = number, self._register(left), self._register(right)
-        return self._made.setdefault(key, self.result + len(self._made))
+    def _operation(self, number: int, left: int, right: int) -> int:
+        return self._made.setdefault((number, left, right), self.result + len(self._made))
 
 
 class Written(NamedTuple):

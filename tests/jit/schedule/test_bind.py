@@ -74,6 +74,12 @@ def test_code_computes_what_python_does(texts: list[str], symbols: list[int]) ->
     assert got == list(whole(*symbols))
 
 
+def test_sums_may_be_long() -> None:
+    terms = [f"{number}*s{number % 3}" for number in range(1, 1500)]
+    want = sum(number * (10, 20, 30)[number % 3] for number in range(1, 1500))
+    assert computed(["(" + " + ".join(terms) + ")"], (10, 20, 30)) == [want]
+
+
 @pytest.mark.parametrize(
     "text, symbols, is_left",
     [
