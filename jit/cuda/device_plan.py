@@ -27,7 +27,8 @@ from ..library.stacks import CONTROLS
 from ..program.tensor_ir import GrowableStack, Value, home
 from ..program.tensor_ir import Launch as LibraryLaunch
 from ..runtime.plan import Plan, native_steps, scheduled, timed
-from ..schedule.bind import Binding, StepNumbers, make_template
+from ..schedule.argument_blocks import StepNumbers, make_template
+from ..schedule.bind import Binding
 from ..schedule.steps import Again, CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
 from .cuda_kernel import BLOCK, LIBRARY, KernelText, kernel_text
@@ -132,6 +133,8 @@ def compile_for(device: Device, traced: Traced) -> DevicePlan:
     with timed("lay out", seconds):
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(schedule, traced.program, traced.scope, addresses)
+        # (What runs elsewhere does without a compiler for the processor.)
+        template.may_compile = False
     every = tuple(dict.fromkeys(part for called in parts for part in called))
     rows = _rows(device, schedule, template.steps, texts)
     plan = DevicePlan(

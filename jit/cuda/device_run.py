@@ -23,7 +23,8 @@ from ..program.editing import Check
 from ..program.tensor_ir import Feed, GrowableStack, Read, Value, home
 from ..runtime.driver import Flow, Program
 from ..runtime.execution import Run, StalePlan, is_held
-from ..schedule.bind import Binding, Reserved
+from ..schedule.argument_blocks import Reserved
+from ..schedule.bind import Binding
 from ..schedule.frame import Arena
 from ..schedule.steps import Grow, HostStep, in_arena
 from . import residency
@@ -128,7 +129,7 @@ class DeviceRun(Run):
         self.base = arena.block.address
         # The argument blocks as the device has them.
         args = binding.args.copy()
-        args[template.arena.positions] += self.base
+        args[template.arena.positions] = binding.starts[template.arena.sources] + self.base
         args[template.scratch.positions] = self.base + binding.arena_bytes
         for position, array in template.fixed:
             args[position] = plan.constant(position, array).address
@@ -238,7 +239,7 @@ class DeviceRun(Run):
     def _plain_calls(self) -> None:
         return None
 
-    def _lay_out(self, binding: Binding) -> bool:
+    def _may_hold(self, binding: Binding) -> bool:
         return False
 
     def _prepared(self, row: int) -> Callable[[], None] | None:

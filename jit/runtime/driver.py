@@ -186,7 +186,7 @@ class Program:
     how many there is scratch memory for, whatever the settings say by then.
     """
 
-    __slots__ = ("_address", "_most", "_place", "_threads", "_tiled", "_walk", "call", "table")
+    __slots__ = ("_address", "_most", "_place", "_threads", "_walk", "call", "is_tiled", "table")
 
     def __init__(self, table: Table, threads: int | None = None, most: int = _MANY) -> None:
         self._threads, self._most = threads, most
@@ -198,11 +198,11 @@ class Program:
         self._walk = partial(serial_walker(), self._address, len(table))
         self.refresh()
 
-    def refresh(self) -> None:
-        """Looks again whether any step has more than one tile."""
-        self._tiled = has_tiles(self.table)
+    def refresh(self, is_tiled: bool | None = None) -> None:
+        """Looks again whether any step has more than one tile, unless that is known."""
+        self.is_tiled = has_tiles(self.table) if is_tiled is None else is_tiled
         # Begins with the first step; whether it only paused, to be gone on with by `go_on`.
-        self.call: Callable[[], int] = self._parallel if self._tiled else self._walk
+        self.call: Callable[[], int] = self._parallel if self.is_tiled else self._walk
 
     def run(self) -> None:
         """Runs all steps in order."""
@@ -212,7 +212,7 @@ class Program:
 
     def go_on(self) -> int:
         """Goes on where a call paused; whether it paused again."""
-        return self._parallel(True) if self._tiled else self._resume()
+        return self._parallel(True) if self.is_tiled else self._resume()
 
     def _resume(self) -> int:
         return serial_walker()(self._address, -len(self.table))

@@ -21,8 +21,9 @@ from ..kernel.reference import numpy_dtype
 from ..library.step_table import HELD, ITEM_BYTES, MEMORY, NEEDED, RECORD
 from ..program.editing import Check
 from ..program.tensor_ir import GrowableStack, Host, Value, home
-from ..schedule.aligned import aligned_copy
-from ..schedule.bind import Binding, Reserved
+from ..schedule.aligned import aligned_empty
+from ..schedule.argument_blocks import Reserved
+from ..schedule.bind import Binding
 from ..schedule.frame import Arena, Frame, grow, resize
 from ..schedule.steps import Draw, Grow, HostStep, Learn
 from ..trace.builder import Misjudged
@@ -31,7 +32,7 @@ from .driver import Flow, Program
 from .host_call import HostCall
 from .locked_steps import Exclusive
 from .reading import reader_of
-from .relayout import Change
+from .relayout import Tables, is_resized
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -45,6 +46,9 @@ _OWN_BYTES = 1 << 16
 # What of a stack's record a run takes over that goes on for another.
 _MOVED = [MEMORY, HELD, NEEDED]
 
+
+# What stands for memory of a feed before there is any.
+_NO_STAGE = np.empty(0, np.uint8), 0
 
 View = tuple[int, tuple[int, ...], np.ndarray]  # a slot, and how a value in it looks
 
@@ -98,6 +102,8 @@ class Run:
         self.args = self.frame.args
         self.staged: list[tuple[int, np.ndarray]] = []
         self.pointed: list[tuple[int, np.ndarray]] = []
+        # By number of a feed: the run's own memory for it, and where that is.
+        self._stages: dict[int, tuple[np.ndarray, int]] = {}
         self._place_feeds(feed_types)
         # Of stacks: the record, and the memory.
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
@@ -136,25 +142,32 @@ class Run:
             else:
                 self.segments.append((self.view(segment.check.flag), segment.check))
         self.calls = self._plain_calls()
-        # What was changed when sizes were learnt, by the addresses of both bindings.
-        self._changes: dict[tuple[int, int], Change] = {}
-        self._room_for_changes = relayout.MOST_BYTES
-        self._owners: dict[int, Flow | Program] = {}
+        # What writes other sizes into tables and arguments, once there are any.
+        self._tables: Tables | None = None
+        # What its plans know these inputs by.
+        self.key: object = None
 
     def _require_native(self) -> None:
         """Refuses code for another processor, which is made ahead of time, not to be run here."""
         target.require_native()
 
-    def _place_feeds(self, feed_types: Sequence[np.ndarray]) -> None:
+    def _place_feeds(self, feeds: Sequence[np.ndarray]) -> None:
         """Small feeds are copied to memory of the run's own; of large ones the address is set."""
+        self.staged, self.pointed = [], []
         for number, places in self.plan.template.feeds:
-            like = feed_types[number]
-            if like.nbytes <= _STAGED_BYTES:
-                memory = aligned_copy(like)
-                self.args[places] = memory.ctypes.data
-                self.staged.append((number, memory))
-            else:
+            feed = feeds[number]
+            if feed.nbytes > _STAGED_BYTES:
                 self.pointed.append((number, places))
+                continue
+            memory, address = self._stages.get(number, _NO_STAGE)
+            if memory.nbytes < feed.nbytes or not address:
+                # (Where it is not the first, for whatever comes.)
+                count = _STAGED_BYTES if address else feed.nbytes
+                memory = aligned_empty((count,), np.uint8)
+                address = memory.ctypes.data
+                self._stages[number] = memory, address
+            self.args[places] = address
+            self.staged.append((number, np.ndarray(feed.shape, feed.dtype, memory)))
 
     def _place_stacks(self) -> None:
         for place, stack, number in self.plan.template.stacks:
@@ -175,62 +188,67 @@ class Run:
         self.programs.append(program)
         return program.call
 
+    def adopt(self, binding: Binding, feeds: Sequence[np.ndarray]) -> bool:
+        """Makes it a run at other sizes, with feeds of others, if its memory does for them.
+
+        If it does not nothing is changed, and it is False.
+        """
+        if not self._may_hold(binding):
+            return False
+        before = self.binding
+        self._go_over(binding)
+        self._place_feeds(feeds)
+        fetches = self.plan.traced.program.fetches
+        if any(is_resized(fetches[n], before, binding) for n in self.plan.sized_fetches):
+            self.places.clear()
+            self._give_away(fetches)
+            self.results = [self._reader(value) for value in fetches]
+        self.calls = self._plain_calls()
+        return True
+
     def _lay_out(self, binding: Binding) -> bool:
         """Goes on at other sizes, if everything stays in its place; False, and nothing is changed,
         if not."""
         before = self.binding
-        needed = binding.arena_bytes + binding.scratch_bytes * self.arena.workers
-        if binding.offsets is not before.offsets or needed > self.frame.memory.nbytes:
+        if not self._may_hold(binding):
             return False
-        if verify_kernel.guards:
+        if any(is_resized(value, before, binding) for value, *_ in self.places.values()):
             return False
-        key = id(before), id(binding)
-        change = self._changes.get(key)
-        if change is None or not change.is_for(before, binding):
-            if any(relayout.is_resized(v, before, binding) for v, *_ in self.places.values()):
-                return False
-            change = self._change_to(binding)
-            self._room_for_changes -= change.nbytes
-            if self._room_for_changes < 0:
-                self._changes.clear()
-                self._room_for_changes = relayout.MOST_BYTES - change.nbytes
-            self._changes[key] = change
-        self._apply(change)
+        self._go_over(binding)
+        self.frame.change_sizes(before, binding)
+        fetches = self.plan.traced.program.fetches
+        for number in self.plan.sized_fetches:
+            if is_resized(fetches[number], before, binding):
+                self.results[number] = self._reader(fetches[number])
         return True
 
-    def _change_to(self, binding: Binding) -> Change:
-        """What becomes other at other sizes."""
-        tables, programs = {}, iter(self.programs)
-        for place, steps in enumerate(self.plan.template.segments):
-            if isinstance(steps, tuple):
-                walked = self.segments[place]
-                owner = walked if isinstance(walked, Flow) else next(programs)
-                tables[place], self._owners[place] = owner.table, owner
-        fetches = self.plan.traced.program.fetches
-        return relayout.change(self.binding, binding, self.args, self.frame.memory, tables, fetches)
+    def _may_hold(self, binding: Binding) -> bool:
+        """Is there room for other sizes where everything lies?"""
+        placement = self.frame.placement
+        needed = placement.total + binding.scratch_bytes * self.arena.workers
+        is_here = self.frame.memory is self.arena.memory
+        if verify_kernel.guards or not is_here or needed > self.frame.memory.nbytes:
+            return False
+        return binding.placement is placement or placement.has_room(binding.counts)
 
-    def _apply(self, change: Change) -> None:
-        self.binding = change.after
-        for array, places, content in change.written:
-            array[places] = content
-        for place, rows, content in change.rows:
-            owner = self._owners[place]
-            owner.table[rows] = content
-            if isinstance(owner, Program):
-                owner.refresh()
-                if not isinstance(self.segments[place], Exclusive):
-                    self.segments[place] = owner.call
-        for stack, item in change.stacks.items():
-            resize(self.stacks[stack], item)
+    def _go_over(self, binding: Binding) -> None:
+        """Has steps, and what Python reads, go by other sizes."""
+        before, self.binding = self.binding, binding
+        if self._tables is None:
+            owners = relayout.owners(self.plan.template, self.segments, self.programs)
+            self._tables = Tables(self.plan.template, self.args, owners)
+        for place, program in self._tables.take(binding).items():
+            if not isinstance(self.segments[place], Exclusive):
+                self.segments[place] = program.call
+        for _, stack, number in self.plan.template.stacks:
+            if before.values[number] != binding.values[number]:
+                resize(self.stacks[stack], binding.numbers[number])
         # What has no size in its shape looks as before, and is where it was.
         self._sized.clear()
-        if change.resized:
-            fetches = self.plan.traced.program.fetches
-            for number in change.resized:
-                self.results[number] = self._reader(fetches[number])
         runs = self.arena.runs
-        runs.pop(id(change.before), None)
-        runs[id(change.after)] = self
+        if runs.get(id(before)) is self:
+            del runs[id(before)]
+        runs[id(binding)] = self
 
     def _plain_calls(self) -> list[Callable[[], int]] | None:
         """The steps of a run that is nothing but compiled steps, as most are; else None."""
@@ -330,7 +348,7 @@ class Run:
 
     def shares_memory(self, other: Run) -> bool:
         """Do the slots of both lie in the same places?"""
-        is_same = self.binding.offsets is other.binding.offsets
+        is_same = self.frame.placement is other.frame.placement
         return is_same and self.frame.memory is other.frame.memory
 
     def take_over(self, before: Run, step: int) -> None:
@@ -366,7 +384,7 @@ class Run:
         own = self.own.get(slot)
         if own is not None:
             return own.reshape(-1).view(np.uint8)
-        start = self.binding.offsets[slot]
+        start = self.frame.placement.offsets[slot]
         return self.frame.memory[start : start + self.binding.numbers[self._bytes_at(slot)]]
 
     def _bytes_at(self, slot: int) -> int:
@@ -502,7 +520,7 @@ class Run:
     def _find_view(self, value: Value) -> View:
         """The slot of a value, its shape, and how it looks among what lies between steps."""
         slot, shape = self.plan.schedule.slot_of[home(value)], self.shape_of(value)
-        found = slot, shape, self.frame.view(self.binding, slot, value, shape)
+        found = slot, shape, self.frame.view(slot, value, shape)
         views = self._sized if value in self.plan.template.shapes else self._views
         views[value] = found
         return found

@@ -24,7 +24,8 @@ from ..passes.pipeline import rewrite
 from ..program.editing import Program
 from ..program.tensor_ir import Host, Loop, home
 from ..schedule import ir_printer
-from ..schedule.bind import Binding, Template, make_template
+from ..schedule.argument_blocks import Template, make_template
+from ..schedule.bind import Binding
 from ..schedule.loop_nest import PROCESSOR, Pieces
 from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has_row, schedule
 from ..trace.segment import Traced
@@ -70,6 +71,12 @@ class Plan:
                 if tests:
                     found[step.node.symbol] = tests
         return found
+
+    @cached_property
+    def sized_fetches(self) -> list[int]:
+        """The numbers of fetches whose shapes hold sizes."""
+        fetches = enumerate(self.traced.program.fetches)
+        return [number for number, value in fetches if value in self.template.shapes]
 
     @cached_property
     def symbol_numbers(self) -> dict[str, int]:

@@ -1,55 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tells one binding of a plan from another whose slots lie in the same places.
+"""How a run is laid out for other sizes: what its steps read is written anew, where it stands.
 
-A run that learns a size goes on by the other binding.  In a loop it does so in each turn, and most
-turns are alike: what is to be changed is found once for two bindings.  Imports jit's back end.
+Sizes change from run to run, and in a loop that learns some in each turn.  Imports jit's back end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..library.step_table import ARGS
-from ..program.tensor_ir import GrowableStack, Value
+from ..library.step_table import ROW
+from ..program.tensor_ir import Value
+from ..schedule.argument_blocks import StepNumbers, Template
 from ..schedule.bind import Binding
-
-if TYPE_CHECKING:
-    from .driver import Table
-
-# Bytes of changes that a run remembers before it forgets them all.
-MOST_BYTES = 1 << 24
-Written = tuple[np.ndarray, np.ndarray, np.ndarray]  # an array, places in it, what stands there
-
-
-class Change(NamedTuple):
-    """What becomes other when a run goes from one binding to another.
-
-    Both are kept, as changes are known by their addresses.  `rows` are those of step tables, by
-    segment; `resized` are the fetches that have another shape, by number; `stacks` have items of
-    other sizes, in bytes.
-    """
-
-    before: Binding
-    after: Binding
-    written: list[Written]
-    rows: list[tuple[int, np.ndarray, Table]]
-    resized: list[int]
-    stacks: dict[GrowableStack, int]
-
-    @property
-    def nbytes(self) -> int:
-        """What remembering it takes, with the binding that it may keep alive."""
-        arrays = [self.after.args, self.after.table, self.after.values]
-        arrays += [array for _, *pair in self.written for array in pair]
-        arrays += [array for _, *pair in self.rows for array in pair]
-        return sum(array.nbytes for array in arrays)
-
-    def is_for(self, before: Binding, after: Binding) -> bool:
-        """Is it the change from one binding to another?"""
-        return self.before is before and self.after is after
+from ..schedule.size_code import HandOver, address
+from .driver import Flow, Program
 
 
 def is_resized(value: Value, before: Binding, after: Binding) -> bool:
@@ -58,50 +25,48 @@ def is_resized(value: Value, before: Binding, after: Binding) -> bool:
     return any(before.numbers[n] != after.numbers[n] for n in places)
 
 
-def change(
-    before: Binding,
-    after: Binding,
-    args: np.ndarray,
-    memory: np.ndarray,
-    tables: dict[int, Table],
-    fetches: Sequence[Value],
-) -> Change:
-    """What a run's arguments, its memory and its tables (by segment) become."""
-    template = before.template
-    positions = np.concatenate([template.numbers.positions, template.scratch.positions + 1])
-    positions = positions[before.args[positions] != after.args[positions]]
-    written = [(args, positions, after.args[positions])]
-    for kind, slots, places, sources in template.size_arrays:
-        differs = before.values[sources] != after.values[sources]
-        whole = memory[: len(memory) // kind.itemsize * kind.itemsize].view(kind)
-        # (Slots begin at multiples of more than any element takes.)
-        at = after.starts[slots] // kind.itemsize + places
-        written.append((whole, at[differs], after.values[sources][differs].astype(kind)))
-    return Change(
-        before,
-        after,
-        [each for each in written if len(each[1])],
-        _rows(before, after, tables),
-        [n for n, value in enumerate(fetches) if is_resized(value, before, after)],
-        {
-            stack: after.numbers[n]
-            for _, stack, n in template.stacks
-            if after.numbers[n] != before.numbers[n]
-        },
-    )
-
-
-def _rows(
-    before: Binding, after: Binding, tables: dict[int, Table]
-) -> list[tuple[int, np.ndarray, Table]]:
-    changed = np.flatnonzero((after.table != before.table).any(axis=1))
-    found = []
-    for place, table in tables.items():
-        first, behind = before.template.segments[place]  # type: ignore[misc]
-        rows = changed[(changed >= first) & (changed < behind)]
-        if len(rows):
-            # (Where the arguments of a step stand does not change.)
-            own, new = rows - first, after.table[rows]
-            new[:, ARGS] = table[own, ARGS]
-            found.append((place, own, new))
+def owners(
+    template: Template, segments: Sequence[Any], programs: Iterable[Program]
+) -> dict[int, Flow | Program]:
+    """What has the tables of compiled steps, by segment: what runs them, or one of the programs."""
+    found: dict[int, Flow | Program] = {}
+    remaining = iter(programs)
+    for place, (steps, walked) in enumerate(zip(template.segments, segments, strict=True)):
+        if isinstance(steps, tuple):
+            found[place] = walked if isinstance(walked, Flow) else next(remaining)
     return found
+
+
+class Tables:
+    """The arguments and tables of a run, which take over what a binding says."""
+
+    def __init__(
+        self, template: Template, args: np.ndarray, owners: Mapping[int, Flow | Program]
+    ) -> None:
+        """owners: what has the table of a segment."""
+        positions = np.concatenate([template.numbers.positions, template.scratch.positions + 1])
+        rows = []
+        for number, (place, owner) in enumerate(owners.items()):
+            first, behind = template.segments[place]  # type: ignore[misc]
+            start = address(owner.table)
+            for row in range(first, behind):
+                if isinstance(template.steps[row], StepNumbers):
+                    rows.append((row, start + 8 * ROW * (row - first), number))
+        self._hand_over = HandOver(positions, args, rows)
+        # By segment, with the number of the table.
+        self.programs = {
+            place: (number, owner)
+            for number, (place, owner) in enumerate(owners.items())
+            if isinstance(owner, Program)
+        }
+
+    def take(self, binding: Binding) -> dict[int, Program]:
+        """Writes a binding's numbers; the programs, by segment, whose calls are others now."""
+        cuts = self._hand_over.run(binding.places)
+        changed = {}
+        for place, (number, program) in self.programs.items():
+            is_tiled = number < len(cuts) and cuts[number] > 0
+            if is_tiled != program.is_tiled:
+                program.refresh(is_tiled)
+                changed[place] = program
+        return changed

@@ -21,8 +21,8 @@ from ...engine.session import mixed_precision
 from ..kernel.reference import dtype_name
 from ..kernel.scalar import compiles
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import Unanswered
-from ..schedule.bind import Binding, bind
+from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
+from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.builder import Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
@@ -37,6 +37,10 @@ from .plan import Plan
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
+# Sizes that a run was laid out for so often have a run of their own, which takes as long to make.
+_OFTEN = 16
+# Of slots of so many bytes in all room for a quarter more is little memory.
+_LITTLE = 1 << 24
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
 
@@ -87,13 +91,14 @@ class SegmentPlans:
             self.may_be_sizes = []
         # By pattern of the feeds: what was traced, and of that what was compiled.
         self._traced: dict[tuple[object, ...], list[Traced]] = {}
+        self._patterns: dict[tuple[object, ...], tuple[object, ...]] = {}  # by outline
         self._compiled: dict[Traced, Plan] = {}
         self._ready: dict[object, tuple[Plan, Binding]] = {}
         self._learnt: dict[
             tuple[Plan, tuple[int, ...]], Binding
         ] = {}  # at sizes that runs measured
-        # Of plans that learn sizes the binding made last.
-        self._last: dict[Plan, Binding] = {}
+        # Where slots may lie, the least memory first.
+        self._placements: dict[Plan, list[Placement]] = {}
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -110,9 +115,8 @@ class SegmentPlans:
             arena = arenas.pop() if arenas else None
             arena = arena or self.backend.new_arena(self.segment.evaluate)
             try:
-                # By `id`: a Run keeps its binding, so while it is here no other binding has that
-                # address.
-                run = arena.runs.get(id(binding)) or self._new_run(plan, binding, arena, arrays)
+                run = self._run_of(plan, binding, arena, arrays)
+                run.key = key
                 return plan, run(arrays)
             except StalePlan:
                 self.forget(plan.traced)
@@ -139,6 +143,28 @@ class SegmentPlans:
                 raise errors.InternalError(None, tensor.op, text)
         return arrays
 
+    def _run_of(
+        self, plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]
+    ) -> Run:
+        """A run in an arena, ready to go."""
+        # By `id`: a Run keeps its binding, so while it is here no other has that address, and where
+        # its slots lie.
+        run: Run | None = arena.runs.get(id(binding))
+        if run is not None:
+            return run
+        # One run goes from sizes to sizes. Those that come again and again get one for themselves.
+        binding.uses += 1
+        placement = binding.placement
+        if plan.traced.scope.measured and plan in self._placements:
+            placement = self._placements[plan][-1]
+        spare: Run | None = arena.spares.get(id(placement))
+        if spare is not None and binding.uses < _OFTEN and spare.adopt(binding, arrays):
+            return spare
+        run = self._new_run(plan, binding, arena, arrays)
+        if binding.uses < _OFTEN:
+            arena.spares[id(run.frame.placement)] = run
+        return run
+
     def _new_run(
         self,
         plan: Plan,
@@ -164,13 +190,15 @@ class SegmentPlans:
                     self._learnt.pop(next(iter(self._learnt)))
                 binding = self._learnt[key] = self._bound(run.plan, symbols)
             # The next run with such inputs begins with what this one learnt.
-            self._ready[self._key(run.feeds)] = run.plan, binding
+            self._ready[run.key] = run.plan, binding
             return binding
 
     def _other_run(self, arena: Arena, before: Run, binding: Binding) -> Run:
         """A run of a plan in the same arena, which goes on for one at other sizes."""
-        found = arena.runs.get(id(binding))
-        return found or self._new_run(before.plan, binding, arena, before.feeds, before)
+        run = arena.runs.get(id(binding))
+        run = run or self._new_run(before.plan, binding, arena, before.feeds, before)
+        run.key = before.key
+        return run
 
     def _bound(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
         """A plan for such sizes, be they fed or learnt in the middle of a run."""
@@ -182,16 +210,22 @@ class SegmentPlans:
             raise beyond_addresses() from None
 
     def _placed(self, plan: Plan, symbols: tuple[int, ...]) -> Binding:
-        """A binding, in the places of what the plan was bound to last if that can be."""
-        if not plan.traced.scope.measured:
-            return bind(plan.template, symbols)
-        # What was learnt once is another number each time, and many are not far from it.
-        most = [size + size // 4 for size in symbols] if plan in self._last else None
-        last = self._last.get(plan)
-        binding = self._last[plan] = bind(plan.template, symbols, last, most)
-        if last is not None and binding.offsets is not last.offsets:
-            # With those that lie elsewhere, runs would go to and fro between both.
-            self._learnt = {key: b for key, b in self._learnt.items() if key[0] is not plan}
+        """A binding, in places that the plan had before if that can be."""
+        binding, known = computed(plan.template, symbols), self._placements.setdefault(plan, [])
+        is_measured, counts = bool(plan.traced.scope.measured), binding.counts
+        # (What is learnt on the way grows within one, as a run goes on where it began.)
+        near = [p for p in known if is_measured or not p.is_roomy(binding.total)]
+        like = next((p for p in near if p.has_room(counts)), near[-1] if near else None)
+        most = None
+        if like is not None and (is_measured or like.total < _LITTLE):
+            # What is another number each time is often not far from the last.
+            most = [size + size // 4 for size in symbols]
+        settle(binding, like, most)
+        if binding.placement is not like:
+            # One that it could stand for as well.
+            if like is not None and (is_measured or not binding.placement.is_roomy(like.total)):
+                known = [p for p in known if p is not like]
+            self._placements[plan] = sorted([*known, binding.placement], key=lambda p: p.total)
         return binding
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
@@ -229,14 +263,15 @@ class SegmentPlans:
             is_known = doubted == self.segment.doubted or len(doubted) > _MOST_DOUBTS
             may_assume = self.segment.may_assume and not is_again and not is_known
             self.segment = replace(self.segment, doubted=doubted, may_assume=may_assume)
-            self._ready, self._learnt, self._last = {}, {}, {}
+            self._ready, self._learnt, self._placements = {}, {}, {}
             self._traced.clear()
             self._compiled.clear()
 
     def _drop(self, traced: Traced) -> None:
         self._compiled.pop(traced, None)
         self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
-        self._last = {plan: b for plan, b in self._last.items() if plan.traced is not traced}
+        placed = self._placements.items()
+        self._placements = {plan: p for plan, p in placed if plan.traced is not traced}
         for known in self._traced.values():
             if traced in known:
                 known.remove(traced)
@@ -282,13 +317,19 @@ class SegmentPlans:
         if self._is_undecided:
             self._is_undecided = False
             self._decide(arrays)
-        scope = Scope()
-        feeds, symbols = self._feeds(scope, arrays, self._valued(arrays))
-        pattern = tuple(map(_pattern, feeds))
-        known = self._traced.setdefault(pattern, [])
-        for traced in known:
+        contents = self._valued(arrays)
+        outline, symbols = outlined(arrays, self.static, contents)
+        # Nearly always nothing is new but the numbers: no symbols have to be made to see that.
+        for traced in self._traced.get(self._patterns.get(outline, ()), ()):
             # A pattern has several programs where guards came out differently, or variables had
             # other shapes.
+            if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
+                return traced, symbols
+        scope = Scope()
+        feeds, symbols = self._feeds(scope, arrays, contents)
+        pattern = self._patterns[outline] = tuple(map(_pattern, feeds))
+        known = self._traced.setdefault(pattern, [])
+        for traced in known:
             if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
                 return traced, symbols
         # (What comes from data, in the middle of a run, is equal by chance.)
@@ -391,6 +432,38 @@ class SegmentPlans:
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise CompileFailure(text, self.segment.start == 0) from error
+
+
+def outlined(
+    arrays: Sequence[np.ndarray], static: Sequence[Sequence[int | None] | None], valued: list[int]
+) -> tuple[tuple[object, ...], tuple[int, ...]]:
+    """What tells the pattern of inputs, and the values of its symbols, as `symbolic_feeds` finds.
+
+    The outline has the number of a symbol, from zero on, and less than that for what is none.
+    """
+    symbols: dict[int, int] = {}
+    outline: list[object] = []
+    for number, (array, known) in enumerate(zip(arrays, static, strict=True)):
+        shape = array.shape
+        outline.append(len(shape))
+        if number in valued:
+            outline += [~size for size in shape]
+            continue
+        for axis, size in enumerate(shape):
+            is_fixed = known is not None and axis < len(known) and known[axis] is not None
+            is_symbol = size >= SMALLEST_SYMBOL and not is_fixed
+            outline.append(symbols.setdefault(size, len(symbols)) if is_symbol else ~size)
+    for number in valued:
+        items = arrays[number].ravel().tolist()
+        outline += (number, len(items))
+        if items and min(items) < 0:
+            outline.append(None)
+            continue
+        outline += [
+            ~item if item < SMALLEST_SYMBOL else symbols.setdefault(item, len(symbols))
+            for item in items
+        ]
+    return tuple(outline), tuple(symbols)
 
 
 def _matched(

@@ -31,6 +31,7 @@ from ..library import walk_kernels
 from ..library.library_kernel import LibraryKernel
 from ..library.template import specialise
 from ..library.walk_kernels import LINE
+from ..schedule import size_code
 
 _FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98}
 
@@ -51,10 +52,14 @@ def flow_kernel() -> LibraryKernel:
 
 
 def closed() -> Iterator[LibraryKernel]:
-    """Every kernel that walks plans on the system at hand, for the machine of the settings."""
+    """Every kernel that walks plans, or binds them to sizes, on the system at hand.
+
+    They are those for the machine of the settings.
+    """
     if is_supported():
         yield from kernels()
     yield flow_kernel()
+    yield from size_code.closed()
 
 
 @cache

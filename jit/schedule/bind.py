@@ -7,504 +7,125 @@ one run.  Imports the rest of jit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...engine.record_class import record
-from ..kernel import size_scope, sizes
-from ..kernel.reference import numpy_dtype
-from ..kernel.sizes import AnySize
-from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
-from ..program.editing import Program
-from ..program.tensor_ir import Call, Constant, Feed, GrowableStack, Read, Sizes, Value, home
-from .aligned import aligned_copy
-from .exclusive import exclusive_cells
+from .. import target
+from ..library.binding_kernels import BOUND, COLUMN_UNIT, PARALLEL_FROM, STEP_WORDS, TILE
+from ..library.step_table import COLUMN_TILE, ROWS
+from .argument_blocks import ControlNumbers, StepNumbers, Template
 from .placing import ALIGN, place
-from .steps import (
-    Again,
-    CallStep,
-    Control,
-    Draw,
-    Fail,
-    Grow,
-    HostStep,
-    KernelStep,
-    Label,
-    Learn,
-    Schedule,
-    Skip,
-    byte_size,
-    in_arena,
-)
+from .size_code import Binder, SizeCode, Written, address
 
-# A step estimated below this many simple instructions runs on the calling thread.
-# That is some 10 µs on one core.  To share a step costs 1 to 2 µs where threads are awake, and tens
-# where they have to be woken.
-_PARALLEL_FROM = 400_000
-# Tiles of parallel steps are about this many simple instructions.
-# Some 4 µs: a thread that comes late or is held up delays the others by little; to take one is an
-# atomic addition.
-_TILE = 150_000
-# Columns are cut at multiples of this, so that tiles start on vector boundaries.
-_COLUMN_UNIT = 64
+# A placement is for sizes that take a part of it, this one at least, so that a run at small sizes
+# does not ask for the memory of one at large ones; but what is small serves whatever is smaller.
+_ROOMY, _SMALL = 4, 1 << 16
+# So often a plan is bound by Python, in a fraction of a millisecond, before code is made that does
+# so in some microseconds: to make it takes as long as several bindings.
+_PATIENCE = 3
 
 
-# What Python does among rows that jump.
-Stop = HostStep | Fail | Grow | Draw | Learn
+@record(eq=False, slots=True)
+class Placement:
+    """Where slots lie, which do for all sizes for which they have room."""
+
+    offsets: list[int]
+    starts: np.ndarray  # the offsets, as a vector
+    room: np.ndarray  # the bytes that each slot has
+    total: int  # the bytes of all together
+
+    def has_room(self, counts: np.ndarray) -> bool:
+        """Is there room for slots of so many bytes each?"""
+        return bool((counts <= self.room).all())
+
+    def is_roomy(self, count: int) -> bool:
+        """Is it many times what slots of so many bytes in all need?"""
+        return self.total > _ROOMY * count + _SMALL
 
 
-class Places:
-    """Positions in the argument array, and for each the number of what goes there."""
-
-    def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
-        table = np.array(pairs, np.int64).reshape(-1, 2)
-        self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
-
-
-class Reserved(NamedTuple):
-    """Where in the argument array random numbers' beginnings stand."""
-
-    position: int
-    words: int
-    reserve: Any  # a PhiloxReservation (jit/library/random.py)
-    size: int  # the number in `compute` of how many are drawn
-
-
-class SizeArrays(NamedTuple):
-    """The tensors of one dtype whose contents are sizes, element by element."""
-
-    dtype: np.dtype
-    slots: np.ndarray
-    places: np.ndarray  # in the slot
-    sources: np.ndarray  # numbers in `compute`
-
-
-@record(slots=True)
-class Template:
-    """The argument blocks of a plan's native steps with every number still symbolic.
-
-    `numbers` are all symbolic sizes in one tuple, computed by one generated function; positions
-    say where they go.  Pointers are filled in by kind: arena slots, feeds, variables, constants.
-    """
-
-    compute: Callable[..., tuple[int, ...]]
-    args: np.ndarray  # the argument array with what never changes: addresses and literals
-    numbers: Places  # of values of `compute`
-    arena: Places  # of slots
-    feeds: list[tuple[int, np.ndarray]]  # feed number, its positions
-    cells: list[tuple[Any, np.ndarray]]  # variable, its positions
-    reserves: list[Reserved]  # what every run takes once
-    draws: dict[Call, Reserved]  # what is taken whenever a step runs
-    scratch: Places  # of values of `compute`, which are bytes per worker
-    stacks: list[tuple[int, GrowableStack, int]]  # position of a record, stack, number of its bytes
-    steps: list[StepNumbers | ControlNumbers]
-    slots: list[tuple[int, int]]  # number in `compute` with a slot's bytes; steps that need it
-    slot_bytes: np.ndarray  # the numbers in `compute` alone
-    size_arrays: list[SizeArrays]
-    # Ranges of table rows, and between them what Python does.
-    segments: list[tuple[int, int] | HostStep | Fail]
-    locks: dict[int, frozenset[Any]]  # by segment: the variables that others may not change
-    stops: dict[int, Stop]  # by row: what Python does there, inside of loops
-    shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
-    contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
-    fixed: list[tuple[int, np.ndarray]]  # position of the address of a constant, and the constant
-    row_numbers: np.ndarray  # of each step the numbers in `compute` that its row is made of
-
-
-@record(slots=True)
-class StepNumbers:
-    """Where in `compute`'s tuple a step's extents are, and what it costs."""
-
-    address: int
-    start: int  # of its argument block
-    rows: int
-    columns: int
-    positions: int
-    row_tile: int | None  # given by library kernels; estimated for generated ones
-    col_tile: int | None
-    cost: float
-    cut_columns: bool
-
-
-@record(slots=True)
-class ControlNumbers:
-    """A row that jumps or stops."""
-
-    start: int  # of its argument block: the address of the flag
-    kind: int
-    wanted: bool
-    target: Label | None
-    row: int = 0  # to jump to, counted from the first of its segment
-
-
-class _Numbers:
-    """Collects symbolic sizes and compiles one function that computes them all."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._index: dict[str, int] = {}
-
-    def add(self, size: AnySize) -> int:
-        """The place of a size in the tuple."""
-        text = sizes.expression(size)
-        if text not in self._index:
-            self._index[text] = len(self.texts)
-            self.texts.append(text)
-        return self._index[text]
-
-
-def make_template(
-    schedule: Schedule,
-    program: Program,
-    scope: size_scope.Scope,
-    addresses: Sequence[tuple[int, ...]],
-) -> Template:
-    """Lays out the argument blocks; `addresses` are those of the native steps' kernels.
-
-    Behind the address of a kernel come those of the kernels that it calls.
-    """
-    layout = _Layout(schedule, _Numbers())
-    remaining, exclusive = iter(addresses), exclusive_cells(schedule.steps)
-    for number, step in enumerate(schedule.steps):
-        layout.row_of.append(len(layout.steps))
-        if isinstance(step, Control):
-            layout.control(step)
-        elif isinstance(step, HostStep):
-            layout.host(step)
-        else:
-            layout.native(step, next(remaining), exclusive.get(number, frozenset()))
-    layout.row_of.append(len(layout.steps))
-    for value in program.kept:
-        layout.shape(value)
-    return layout.template(scope)
-
-
-class _Layout:
-    """Writes argument blocks one behind the other."""
-
-    def __init__(self, schedule: Schedule, numbers: _Numbers) -> None:
-        self.schedule, self.numbers = schedule, numbers
-        self.length = 0
-        self.sized: list[tuple[int, int]] = []
-        self.constants: dict[int, int] = {}
-        self.arena: list[tuple[int, int]] = []
-        self.feeds: list[tuple[int, int]] = []
-        self.cells: list[tuple[int, Any]] = []
-        self.reserves: list[Reserved] = []
-        self.draws: dict[Call, Reserved] = {}
-        self.scratch: list[tuple[int, int]] = []
-        self.stacks: list[tuple[int, GrowableStack, int]] = []
-        self.steps: list[StepNumbers | ControlNumbers] = []
-        self.row_of: list[int] = []  # of every step of the schedule
-        self.stops: dict[int, Stop] = {}
-        self.drawn: set[Call] = set()  # those in front of which a Draw stands
-        self.segments: list[tuple[int, int] | HostStep | Fail] = []
-        self.locks: dict[int, frozenset[Any]] = {}
-        self.fixed: list[tuple[int, np.ndarray]] = []
-        self.shapes: dict[Value, list[int]] = {}
-        self.contents: dict[Value, list[int]] = {}
-
-    def native(
-        self, step: KernelStep | CallStep, addresses: tuple[int, ...], locked: frozenset[Any]
-    ) -> None:
-        """The block of one kernel, which runs while it has the locks of these variables."""
-        address, *parts = addresses
-        start = self.length
-        for value in step.reads:
-            self._pointer(value)
-        if isinstance(step, KernelStep):
-            for size in (*step.nest.sizes, *step.nest.params):
-                self._number(size)
-            extents = self._kernel_extents(step, address, start)
-        else:
-            self._call_arguments(step)
-            extents = self._call_extents(step, address, start)
-        for part in parts:
-            self.constants[self.length] = part
-            self.length += 1
-        self._row(extents, locked)
-
-    def control(self, step: Control) -> None:
-        """A jump or stop."""
-        if isinstance(step, Fail):
-            for value in step.reads:
-                self.shape(value)
-            # No row: the table ends here, and Python looks at the flag between two walks.
-            if step.is_between:
-                self.segments.append(step)
-                return
-        if isinstance(step, (Fail, Grow, Draw, Learn)):
-            self.stops[len(self.steps)] = step
-        match step:
-            case Skip():
-                self._row(ControlNumbers(self.length, SKIP, step.wanted, step.target))
-                self._pointer(step.flag)
-            case Again():
-                self._row(ControlNumbers(self.length, AGAIN, True, step.target))
-                self.length += 1
-            case Fail():
-                self._row(ControlNumbers(self.length, STOP, True, None))
-                self._pointer(step.check.flag)
-            case Grow():
-                self._row(ControlNumbers(self.length, ROOM, True, None))
-                self._stack(step.stack)
-            case Draw():
-                self._row(ControlNumbers(self.length, HOST, True, None))
-                self.length += 1
-                self.drawn.add(step.node)
-            case Learn():
-                self._row(ControlNumbers(self.length, HOST, True, None))
-                self.length += 1
-
-    def _row(
-        self, numbers: StepNumbers | ControlNumbers, locked: frozenset[Any] = frozenset()
-    ) -> None:
-        self.steps.append(numbers)
-        row, last = len(self.steps) - 1, len(self.segments) - 1
-        is_next = self.segments and isinstance(self.segments[-1], tuple)
-        if is_next and bool(locked) == (last in self.locks):
-            self.segments[-1] = (self.segments[-1][0], row + 1)  # type: ignore[index]
-        else:
-            self.segments.append((row, row + 1))
-            last += 1
-        if locked:
-            self.locks[last] = self.locks.get(last, locked) | locked
-
-    def host(self, step: HostStep) -> None:
-        """A step outside of the driver's table."""
-        if step.is_inside:
-            self.stops[len(self.steps)] = step
-            self._row(ControlNumbers(self.length, HOST, True, None))
-            self.length += 1
-        else:
-            self.segments.append(step)
-        for value in (*step.node.inputs, *step.node.outputs):
-            self.shape(value)
-
-    def shape(self, value: Value) -> None:
-        """Has the concrete shape of a value computed, and its contents if they are sizes."""
-        source = home(value).node
-        if isinstance(source, Sizes):
-            self.contents[home(value)] = [self.numbers.add(n) for n in source.items.flat]
-        if any(isinstance(size, sizes.Size) for size in value.shape):
-            self.shapes[value] = [self.numbers.add(size) for size in value.shape]
-
-    def _kernel_extents(self, step: KernelStep, address: int, start: int) -> StepNumbers:
-        nest, add = step.nest, self.numbers.add
-        return StepNumbers(
-            address,
-            start,
-            add(nest.rows),
-            add(nest.columns),
-            add(nest.positions),
-            None,
-            None,
-            step.cost,
-            nest.kernel.form != "row",
-        )
-
-    def _call_arguments(self, step: CallStep) -> None:
-        node, launch = step.node, step.node.launch
-        for param in launch.params:
-            self._number(param)
-        if node.effects.stack is not None:
-            self._stack(node.effects.stack)
-        if node.reserve is not None:
-            count = len(node.reserve.initial)
-            size = self.numbers.add(node.reserve.size)
-            reserved = Reserved(self.length, count, node.reserve, size)
-            if node in self.drawn:
-                self.draws[node] = reserved
-            else:
-                self.reserves.append(reserved)
-            self.length += count
-        if not sizes.same(launch.scratch, 0):
-            self.scratch.append((self.length, self.numbers.add(launch.scratch)))
-            self.length += 2
-
-    def _stack(self, stack: GrowableStack) -> None:
-        self.stacks.append((self.length, stack, self.numbers.add(stack.bytes)))
-        self.length += 1
-
-    def _call_extents(self, step: CallStep, address: int, start: int) -> StepNumbers:
-        launch, add = step.node.launch, self.numbers.add
-        return StepNumbers(
-            address,
-            start,
-            add(launch.rows),
-            add(launch.columns),
-            add(1),
-            add(launch.row_tile),
-            add(launch.columns if launch.col_tile is None else launch.col_tile),
-            0.0,
-            False,
-        )
-
-    def _number(self, size: AnySize) -> None:
-        self.sized.append((self.length, self.numbers.add(size)))
-        self.length += 1
-
-    def _pointer(self, value: Value) -> None:
-        value = home(value)
-        node = value.node
-        if value.cell is not None:
-            self.cells.append((self.length, value.cell))
-        elif in_arena(value):
-            self.arena.append((self.length, self.schedule.slot_of[value]))
-        elif isinstance(node, Feed):
-            self.feeds.append((self.length, node.number))
-        elif isinstance(node, Read):
-            self.cells.append((self.length, node.cell))
-        elif isinstance(node, Constant):
-            array = aligned_copy(node.array)
-            self.fixed.append((self.length, array))
-            self.constants[self.length] = array.ctypes.data
-        else:
-            raise AssertionError(f"{value} of {type(node).__name__} has no address")
-        self.length += 1
-
-    def _aim(self) -> None:
-        """Turns the targets of jumps into rows."""
-        # A jump stays in its segment: what Python does inside of loops and branches has a row of
-        # its own (`stops`), and only what it does between them ends a segment.
-        for first, behind in (s for s in self.segments if isinstance(s, tuple)):
-            for step in self.steps[first:behind]:
-                if isinstance(step, ControlNumbers) and step.target is not None:
-                    step.row = self.row_of[step.target.step] - first
-
-    def template(self, scope: size_scope.Scope) -> Template:
-        """Everything laid out, with one function for all the numbers."""
-        self._aim()
-        add = self.numbers.add
-        slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
-        size_arrays = _size_arrays(self.schedule, add)
-        text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
-        compute = sizes.compile_function(scope.examples, text)
-        for position, number in self.sized:
-            if self.numbers.texts[number].lstrip("-").isdigit():
-                self.constants[position] = int(self.numbers.texts[number])
-        args = np.zeros(self.length, np.int64)
-        args[list(self.constants)] = list(self.constants.values())
-        return Template(
-            compute=compute,
-            args=args,
-            numbers=Places([(p, n) for p, n in self.sized if p not in self.constants]),
-            arena=Places(self.arena),
-            feeds=_grouped(self.feeds),
-            cells=_grouped(self.cells),
-            reserves=self.reserves,
-            draws=self.draws,
-            scratch=Places(self.scratch),
-            stacks=self.stacks,
-            steps=self.steps,
-            slots=slots,
-            slot_bytes=np.array([number for number, _ in slots], np.int64),
-            size_arrays=size_arrays,
-            segments=self.segments,
-            locks=self.locks,
-            stops=self.stops,
-            shapes=self.shapes,
-            contents=self.contents,
-            fixed=self.fixed,
-            row_numbers=_row_numbers(self.steps),
-        )
-
-
-def _size_arrays(schedule: Schedule, add: Callable[[AnySize], int]) -> list[SizeArrays]:
-    """What has to be written before a run, as the numbers that `add` makes of sizes."""
-    found: dict[str, list[tuple[int, int, int]]] = {}
-    for number, slot in enumerate(schedule.slots):
-        for value in slot.values:
-            if isinstance(value.node, Sizes):
-                rows = found.setdefault(value.dtype, [])
-                rows += [(number, i, add(s)) for i, s in enumerate(value.node.items.flat)]
-    tables = {dtype: np.array(rows, np.int64).reshape(-1, 3) for dtype, rows in found.items()}
-    return [SizeArrays(numpy_dtype(dtype), *table.T) for dtype, table in tables.items()]
-
-
-def _row_numbers(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
-    """For each step the numbers that its row depends on; -1 for none."""
-    rows: list[tuple[int, ...]] = []
-    for step in steps:
-        if isinstance(step, ControlNumbers):
-            rows.append((-1,) * 5)
-            continue
-        cut = (-1 if tile is None else tile for tile in (step.row_tile, step.col_tile))
-        rows.append((step.rows, step.columns, step.positions, *cut))
-    return np.array(rows, np.int64).reshape(-1, 5)
-
-
-def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:
-    """For each thing that goes somewhere, all its positions."""
-    groups: dict[Any, list[int]] = {}
-    for position, thing in pairs:
-        groups.setdefault(thing, []).append(position)
-    return [(thing, np.array(positions)) for thing, positions in groups.items()]
-
-
-@record(slots=True)
 class Binding:
     """A plan at concrete sizes: finished numbers, missing only the addresses of one run."""
 
-    template: Template
-    numbers: tuple[int, ...]
-    args: np.ndarray  # with arena positions holding offsets into the arena
-    table: np.ndarray
-    arena_bytes: int
-    offsets: list[int]
-    scratch_bytes: int  # the most that a step needs, per worker
-    symbols: tuple[int, ...]
-    values: np.ndarray  # the numbers, as a vector
-    room: np.ndarray  # the bytes that each slot has, which are as many as it needs or more
-    starts: np.ndarray  # the offsets, as a vector
+    __slots__ = (
+        *("args", "counts", "cut", "placement", "places", "scratch_bytes", "symbols", "table"),
+        *("template", "total", "uses", "values", "_numbers"),
+    )
+
+    def __init__(self, template: Template, symbols: tuple[int, ...]) -> None:
+        self.template, self.symbols = template, symbols
+        # (Of the arguments those are missing that depend on where slots lie.)
+        found = _written(template, symbols)
+        self.values, self.counts, self.args, self.table, self.places, *rest = found
+        self.scratch_bytes, self.cut, self.total = rest
+        self.placement: Placement = _NOWHERE
+        # How often a run for other sizes was laid out for it.
+        self.uses = 0
+        self._numbers: list[int] | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers, as Python's own."""
+        if self._numbers is None:
+            self._numbers = self.values.tolist()
+        return self._numbers
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where slots lie."""
+        return self.placement.offsets
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where slots lie, as a vector."""
+        return self.placement.starts
+
+    @property
+    def arena_bytes(self) -> int:
+        """The bytes of all slots together."""
+        return self.placement.total
+
+
+_NOWHERE = Placement([], np.empty(0, np.int64), np.empty(0, np.int64), 0)
 
 
 def bind(
     template: Template,
     symbols: Sequence[int],
-    like: Binding | None = None,
+    like: Placement | None = None,
     most: Sequence[int] | None = None,
 ) -> Binding:
-    """Computes every number of a plan for the given values of its symbols.
+    """A plan at the given values of its symbols; see `computed` and `settle`."""
+    binding = computed(template, symbols)
+    settle(binding, like, most)
+    return binding
 
-    like: another binding; where its slots have room enough they stay where they are, so that a run
-    can go on in the memory of another.  most: values of the symbols for which slots are given room
-    if they have to be placed; none gets less than it has there.
+
+def computed(template: Template, symbols: Sequence[int]) -> Binding:
+    """Every number of a plan for the given values of its symbols, whose slots lie nowhere yet."""
+    return Binding(template, tuple(symbols))
+
+
+def settle(
+    binding: Binding, like: Placement | None = None, most: Sequence[int] | None = None
+) -> None:
+    """Says where the slots of a binding lie.
+
+    like: where they lay; if they have room enough they stay there, so that a run can go on in the
+    memory of another.  most: values of the symbols for which slots are given room if they have to
+    be placed; none gets less than it has there.
     """
-    numbers = template.compute(*symbols)
-    values = np.array(numbers, np.int64)
-    args = template.args.copy()
-    args[template.numbers.positions] = values[template.numbers.sources]
-    # (Sizes that a run is still to learn are guesses, and what is made of them may be negative.)
-    counts = np.maximum(values[template.slot_bytes], 0)
-    if like is not None and (counts <= like.room).all():
-        offsets, total, room, starts = like.offsets, like.arena_bytes, like.room, like.starts
-    else:
-        room = counts if most is None else _roomy(template, counts, most)
+    if like is None or not like.has_room(binding.counts):
+        template = binding.template
+        room = binding.counts if most is None else _roomy(template, binding.counts, most)
         if like is not None:
             # Sizes that vary each on its own would else outgrow their slots in turns, for ever.
             room = np.maximum(room, like.room)
         live = (steps for _, steps in template.slots)
         offsets, total = place(list(zip(room.tolist(), live, strict=True)))
-        starts = np.array(offsets, np.int64)
-    args[template.arena.positions] = starts[template.arena.sources]
-    scratch = -(-values[template.scratch.sources] // ALIGN) * ALIGN
-    args[template.scratch.positions + 1] = scratch
-    return Binding(
-        template,
-        numbers,
-        args,
-        _table(template, numbers, values, like),
-        total,
-        offsets,
-        int(scratch.max(initial=0)),
-        tuple(symbols),
-        values,
-        room,
-        starts,
-    )
+        like = Placement(offsets, np.array(offsets, np.int64), room, total)
+    binding.placement = like
 
 
 def _roomy(template: Template, counts: np.ndarray, symbols: Sequence[int]) -> np.ndarray:
@@ -513,47 +134,75 @@ def _roomy(template: Template, counts: np.ndarray, symbols: Sequence[int]) -> np
     return np.maximum(counts, numbers[template.slot_bytes])
 
 
-def _table(
-    template: Template, numbers: Sequence[int], values: np.ndarray, like: Binding | None
-) -> np.ndarray:
-    """The rows of all steps; those that are as in another binding are taken from there."""
-    if like is None:
-        rows = [_table_row(step, numbers) for step in template.steps]
-        return np.array(rows, np.int64).reshape(-1, ROW)
-    # (Rows of jumps depend on no number: theirs is one behind all others.)
-    differs = np.append(values != like.values, False)
-    table = like.table.copy()
-    for row in np.flatnonzero(differs[template.row_numbers].any(axis=1)).tolist():
-        table[row] = _table_row(template.steps[row], numbers)
-    return table
+def _written(template: Template, symbols: Sequence[int]) -> Written:
+    """All that follows from the symbols."""
+    template.bound += 1
+    if template.may_compile and template.bound > _PATIENCE:
+        if template.binder is None:
+            template.binder = _binder(template)
+            template.may_compile = template.binder is not None
+        found = template.binder and template.binder.run(symbols)
+        if found:
+            return found
+    numbers = template.compute(*symbols)
+    values = np.array(numbers, np.int64)
+    args, table = template.args.copy(), template.table.copy()
+    args[template.numbers.positions] = values[template.numbers.sources]
+    scratch = -(-values[template.scratch.sources] // ALIGN) * ALIGN
+    args[template.scratch.positions + 1] = scratch
+    cut = 0
+    for row, step in enumerate(template.steps):
+        if isinstance(step, StepNumbers):
+            extents = _extents(step, numbers)
+            table[row, ROWS : COLUMN_TILE + 1] = extents
+            cut += extents[0] > extents[1] or extents[2] > extents[3]
+    # (Sizes that a run is still to learn are guesses, and what is made of them may be negative.)
+    counts = np.maximum(values[template.slot_bytes], 0)
+    places, most = (address(args), address(table)), int(scratch.max(initial=0))
+    return Written(values, counts, args, table, places, most, int(cut), int(counts.sum()))
 
 
-def _table_row(step: StepNumbers | ControlNumbers, numbers: Sequence[int]) -> tuple[int, ...]:
-    if isinstance(step, ControlNumbers):
-        return 0, step.start, step.kind, step.row, int(step.wanted), 0
+def _extents(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, int, int, int]:
+    """How many rows and columns a step has, each with how many of them are one tile."""
     rows, columns = numbers[step.rows], numbers[step.columns]
     if step.row_tile is not None and step.col_tile is not None:
-        return (
-            step.address,
-            step.start,
-            rows,
-            max(numbers[step.row_tile], 1),
-            columns,
-            max(numbers[step.col_tile], 1),
-        )
+        return rows, max(numbers[step.row_tile], 1), columns, max(numbers[step.col_tile], 1)
     row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.cut_columns)
-    return step.address, step.start, rows, row_tile, columns, col_tile
+    return rows, row_tile, columns, col_tile
 
 
 def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int, int]:
     """How a kernel's rows and columns are cut: by size alone, never by the number of threads."""
-    if work < _PARALLEL_FROM or rows * columns == 0:
+    if work < PARALLEL_FROM or rows <= 0 or columns <= 0:
         return max(rows, 1), max(columns, 1)
-    pieces = max(int(work / _TILE), 1)
+    pieces = max(int(work / TILE), 1)
     # Whole rows as long as there are enough of them: a row is read along memory.
     row_tile = -(-rows // min(pieces, rows))
     left = pieces // -(-rows // row_tile)
     if not cut_columns or left < 2:
         return row_tile, max(columns, 1)
     col_tile = -(-columns // left)
-    return row_tile, -(-col_tile // _COLUMN_UNIT) * _COLUMN_UNIT
+    return row_tile, -(-col_tile // COLUMN_UNIT) * COLUMN_UNIT
+
+
+def _binder(template: Template) -> Binder | None:
+    """Code that binds a plan; None where it could not run here, or its numbers are too large."""
+    if target.lacking(target.current()):
+        return None
+    code = SizeCode(template.names, template.texts)
+    if any(abs(number) >= BOUND for number in code.constants):
+        return None
+    steps, costs = [], []
+    for row, step in enumerate(template.steps):
+        if not isinstance(step, ControlNumbers):
+            cut = [-1 if tile is None else tile for tile in (step.row_tile, step.col_tile)]
+            steps.append((row, step.rows, step.columns, step.positions, *cut, step.cut_columns))
+            costs.append(step.cost)
+    return Binder(
+        code,
+        (template.args, template.table),
+        (template.numbers.positions, template.numbers.sources),
+        (template.scratch.positions, template.scratch.sources),
+        (np.array(steps, np.int64).reshape(-1, STEP_WORDS), np.array(costs, np.float64)),
+        template.slot_bytes,
+    )

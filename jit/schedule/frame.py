@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -52,6 +53,8 @@ class Arena:
         self.memory = aligned_empty((0,), np.uint8)
         # What was prepared to run in this block, by binding.
         self.runs: dict[int, Any] = {}
+        # By where slots lie, the one of them that goes from sizes to sizes.
+        self.spares: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
     def reserve(self, count: int) -> np.ndarray:
         """At least `count` bytes.  A move makes everything that was prepared void."""
@@ -64,16 +67,16 @@ class Arena:
 
 
 class Frame:
-    """Argument blocks that point into an arena, for one binding."""
+    """Argument blocks that point into an arena, for one binding at first."""
 
     def __init__(self, binding: Binding, arena: Arena) -> None:
-        template = binding.template
+        template, self.placement = binding.template, binding.placement
         # Steps run one after the other, so that all can use one piece of scratch memory.
         scratch = binding.scratch_bytes * arena.workers
         self.memory = arena.reserve(binding.arena_bytes + scratch)
         start = self.memory.ctypes.data
         self.args = binding.args.copy()
-        self.args[template.arena.positions] += start
+        self.args[template.arena.positions] = self.placement.starts[template.arena.sources] + start
         self.args[template.scratch.positions] = start + binding.arena_bytes
         self.table = binding.table.copy()
         self.table[:, 1] *= 8
@@ -85,11 +88,21 @@ class Frame:
             whole = len(self.memory) // kind.itemsize * kind.itemsize
             numbers = self.memory[:whole].view(kind)
             # (Slots begin at multiples of more than any element takes.)
-            numbers[binding.starts[slots] // kind.itemsize + places] = binding.values[sources]
+            at = self.placement.starts[slots] // kind.itemsize + places
+            numbers[at] = binding.values[sources]
 
-    def view(self, binding: Binding, slot: int, value: Value, shape: Sequence[int]) -> np.ndarray:
+    def change_sizes(self, before: Binding, after: Binding) -> None:
+        """Writes those that have become others."""
+        for kind, slots, places, sources in after.template.size_arrays:
+            differs = before.values[sources] != after.values[sources]
+            if differs.any():
+                whole = len(self.memory) // kind.itemsize * kind.itemsize
+                at = self.placement.starts[slots] // kind.itemsize + places
+                self.memory[:whole].view(kind)[at[differs]] = after.values[sources[differs]]
+
+    def view(self, slot: int, value: Value, shape: Sequence[int]) -> np.ndarray:
         """An arena value as an array, at concrete sizes."""
         dtype = numpy_dtype(value.dtype)
         count = math.prod(shape) * dtype.itemsize
-        offset = binding.offsets[slot]
+        offset = self.placement.offsets[slot]
         return self.memory[offset : offset + count].view(dtype).reshape(shape)

@@ -26,7 +26,7 @@ from numbaflow.jit.passes.pipeline import PASSES, rewrite
 from numbaflow.jit.program.editing import Program
 from numbaflow.jit.program.tensor_ir import Feed, Map, Value
 from numbaflow.jit.schedule import ir_printer
-from numbaflow.jit.schedule.bind import make_template
+from numbaflow.jit.schedule.argument_blocks import make_template
 from numbaflow.jit.schedule.steps import CallStep, KernelStep, schedule
 from numbaflow.jit.trace.builder import Builder
 from numbaflow.jit.trace.segment import Traced

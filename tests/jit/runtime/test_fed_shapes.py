@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.jit.kernel.size_scope import Scope
+from numbaflow.jit.runtime.segment_plans import _pattern, outlined
 from numbaflow.jit.trace.segment import may_be_sizes
+from numbaflow.jit.trace.tracer import symbolic_feeds
 
 pytestmark = pytest.mark.cpu
 
@@ -153,3 +158,30 @@ def test_labels_make_no_plans_of_their_own() -> None:
             feed |= {labels: values}
             session.run(result, feed)
             assert session.explain(result, feed).guards == plan.guards
+
+
+@given(st.data())
+def test_outlines_tell_patterns(data: st.DataObject) -> None:
+    """Inputs of equal outlines have equal patterns; values of symbols come in the same order."""
+    number = st.sampled_from([0, 1, 2, 3, 5, 7])
+    ranks = data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=3))
+    static = [data.draw(st.none() | st.just((None, 3)[:rank])) for rank in ranks]
+    valued = [i for i, rank in enumerate(ranks) if rank < 2 and data.draw(st.booleans())]
+    seen: dict[Any, Any] = {}
+    for _ in range(4):
+        arrays = []
+        for place, (rank, known) in enumerate(zip(ranks, static, strict=True)):
+            shape = [data.draw(number) for _ in range(rank)]
+            if known is not None and rank == 2:
+                shape[1] = 3
+            items = st.integers(-1, 7) if place in valued else st.just(0)
+            count = int(np.prod(shape))
+            drawn = data.draw(st.lists(items, min_size=count, max_size=count))
+            arrays.append(np.array(drawn, np.int32).reshape(shape))
+        outline, symbols = outlined(arrays, static, valued)
+        counts = [a.shape if i in valued else s for i, (a, s) in enumerate(zip(arrays, static))]
+        is_valued = [i in valued for i in range(len(arrays))]
+        feeds, want = symbolic_feeds(Scope(), arrays, counts, ["int32"] * len(arrays), is_valued)
+        assert symbols == want
+        pattern = tuple(map(_pattern, feeds))
+        assert seen.setdefault(outline, pattern) == pattern

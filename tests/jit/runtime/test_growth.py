@@ -16,7 +16,7 @@ from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.passes.fuse import fuse
 from numbaflow.jit.passes.pipeline import rewrite
 from numbaflow.jit.runtime.runner import make_runner
-from numbaflow.jit.schedule import bind
+from numbaflow.jit.schedule import argument_blocks, bind
 from numbaflow.jit.schedule.steps import CallStep, KernelStep, Schedule, schedule
 from numbaflow.jit.trace.segment import Traced
 
@@ -86,7 +86,9 @@ def _prepare(session: Any, graph: Any, fetches: list[Any], x: Any) -> None:
     steps = [s for s in plan.steps if isinstance(s, (KernelStep, CallStep))]
     for step in steps:
         compiler.source_of(step.kernel)
-    template = bind.make_template(plan, traced.program, traced.scope, [(1,)] * len(steps))
+    template = argument_blocks.make_template(
+        plan, traced.program, traced.scope, [(1,)] * len(steps)
+    )
     bind.bind(template, tuple(traced.scope.examples.values()))
 
 

@@ -20,7 +20,8 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import driver, guards
 from numbaflow.jit.runtime.execution import Run
 from numbaflow.jit.runtime.plan import Plan
-from numbaflow.jit.schedule.bind import bind, make_template
+from numbaflow.jit.schedule.argument_blocks import make_template
+from numbaflow.jit.schedule.bind import bind
 from numbaflow.jit.schedule.frame import Arena
 from numbaflow.jit.trace.segment import Segment, Traced
 
