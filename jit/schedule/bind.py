@@ -62,6 +62,13 @@ class Places:
         table = np.array(pairs, np.int64).reshape(-1, 2)
         self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
 
+    @classmethod
+    def of(cls, positions: np.ndarray, sources: np.ndarray) -> Places:
+        """Both as they are."""
+        places = cls.__new__(cls)
+        places.positions, places.sources = positions, sources
+        return places
+
 
 class Reserved(NamedTuple):
     """Where in the argument array random numbers' beginnings stand."""
@@ -90,6 +97,7 @@ class Template:
     """
 
     compute: Callable[..., tuple[int, ...]]
+    text: str  # what it computes
     args: np.ndarray  # the argument array with what never changes: addresses and literals
     numbers: Places  # of values of `compute`
     arena: Places  # of slots
@@ -389,6 +397,7 @@ class _Layout:
         args[list(self.constants)] = list(self.constants.values())
         return Template(
             compute=compute,
+            text=text,
             args=args,
             numbers=Places([(p, n) for p, n in self.sized if p not in self.constants]),
             arena=Places(self.arena),
