@@ -52,20 +52,19 @@ class Outside:
         self.operations = segment.operations
         every = (t for op in segment.operations for t in op.outputs)
         self.tensors: list[Any] = list(dict.fromkeys((*segment.inputs, *every)))
-        self.cells: list[VariableStorage] = list(dict.fromkeys(_cells(segment)))
+        # The variables that operations stand for, found as tracing finds them.
+        self.handles = [_cells(segment, op) for op in segment.operations if makes_handles(op)]
+        self.cells = list(dict.fromkeys(cell for cells in self.handles for cell in cells))
         self.operation_numbers = {op: number for number, op in enumerate(self.operations)}
         self.tensor_numbers = {tensor: number for number, tensor in enumerate(self.tensors)}
         self.cell_numbers = {cell: number for number, cell in enumerate(self.cells)}
 
 
-def _cells(segment: Segment) -> Iterator[VariableStorage]:
-    """The variables that operations stand for, found as tracing finds them."""
-    for op in segment.operations:
-        if makes_handles(op):
-            for thing in segment.evaluate(op, []):
-                if not isinstance(thing, VariableStorage):
-                    raise NotStored("it has resources besides variables")
-                yield thing
+def _cells(segment: Segment, op: Operation) -> list[VariableStorage]:
+    things = list(segment.evaluate(op, []))
+    if not all(isinstance(thing, VariableStorage) for thing in things):
+        raise NotStored("it has resources besides variables")
+    return things
 
 
 def require_plain(segment: Segment) -> None:
@@ -117,9 +116,8 @@ def _lines(
     for cell in outside.cells:
         value = cell.value
         yield f"variable {None if value is None else (value.shape, dtype_name(value.dtype))}"
-    for op in segment.operations:
-        if makes_handles(op):
-            yield f"handles {[outside.cell_numbers[c] for c in segment.evaluate(op, [])]}"
+    for cells in outside.handles:
+        yield f"handles {[outside.cell_numbers[cell] for cell in cells]}"
 
 
 def _users(segment: Segment) -> Iterator[str]:
@@ -156,8 +154,11 @@ def _operation(op: Operation, numbers: dict[Any, int]) -> str:
     return f"{op.type} {op._name} {op._device} {inputs} {outputs} {attrs}"
 
 
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+
+
 def _attribute(value: object) -> str:
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+    if type(value) in _PLAIN:
         return repr(value)
     if isinstance(value, DType):
         return value.name

@@ -26,6 +26,7 @@ from ..schedule.steps import (
     Schedule,
     has_row,
 )
+from . import driver, thread_pool
 from .plan_encoding import Stored, name_of
 from .plan_key import NotStored, Outside
 
@@ -78,6 +79,7 @@ class Writer:
             "hosts": [self._host(step) for step in hosts],
             "rows": self._rows(),
             "steps": len(schedule.steps),
+            "walkers": self._walkers(),
             "numbers": list(self.plan.template.compute(*symbols)),
             **self._template(self.plan.template),
         }
@@ -183,6 +185,12 @@ class Writer:
     def _kernel(self, kernel: Any) -> int:
         named = kernel.name, compiler.content_of(kernel)
         return self._kernels.setdefault(named, len(self._kernels))
+
+    def _walkers(self) -> list[int]:
+        """What runs the rows."""
+        has_jumps = any(isinstance(row, ControlNumbers) for row in self.plan.template.steps)
+        jumping = [thread_pool.flow_kernel()] if has_jumps else []
+        return [self._kernel(kernel) for kernel in (*driver.kernels(), *jumping)]
 
     def _check(self, check: Check) -> list[Any]:
         return [self._value(check.flag), [self._value(value) for value in check.evidence]]

@@ -10,7 +10,7 @@ sizes among it, so results are the same whatever a cache holds.  Imports the com
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..schedule.steps import Schedule
 from ..trace.bit_exact import is_exact
 from ..trace.segment import FeedType, Segment, Traced
 from ..trace.tracer import trace_segment
-from . import driver, warming
+from . import driver, thread_pool, warming
 from .plan import Plan, scheduled
 from .plan_encoding import Stored, from_bytes, to_bytes
 from .plan_key import NotStored, Outside, key_of, require_known, require_plain
@@ -104,16 +104,16 @@ def _found(slot: Slot, stored: Stored, kernels: Sequence[compiler.Compiled], beg
     schedule = Schedule(steps, [], reader.slot_of, reader.last_checks, nothing)
     rows = reader.row_kernels
     parts = tuple(dict.fromkeys(part for _, called in rows for part in called))
-    _make_ready()
+    _make_ready(kernels[number] for number in stored.tables["walkers"])
     seconds = {"trace": 0.0, "compile": 0.0, "lay out": time.perf_counter() - began}
     own = [kernel for kernel, _ in rows]
     plan = Plan(traced, schedule, own, parts, template, seconds, began)
     return Found(plan, stored.tables["is exact"])
 
 
-def _make_ready() -> None:
-    """What runs plans, as after each compilation."""
-    compiler.compile_kernels([(kernel, None) for kernel in driver.kernels()])
+def _make_ready(walkers: Iterable[compiler.Compiled]) -> None:
+    """Has all that runs plans, as after each compilation."""
+    thread_pool.adopt(walkers)
     driver.prepare()
     warming.begin()
 

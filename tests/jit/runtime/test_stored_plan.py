@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -349,3 +352,37 @@ def test_a_first_run_by_reference_kernels_does_not_trace_again(traces: Traces) -
     assert traces.count == 0
     for a, b in zip(want, got, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+_PROGRAM = """
+import numpy as np, numbaflow as tf
+from numbaflow.jit.library import template
+x = tf.placeholder(tf.float32, [None, 3])
+y = tf.layers.dense(x, 4, tf.nn.tanh, kernel_initializer=tf.ones_initializer())
+train = tf.train.AdamOptimizer().minimize(tf.reduce_sum(y ** 2))
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for _ in range(3):
+        loss, _ = session.run([y, train], {x: np.ones((5, 3), np.float32) / 7})
+print(loss.tobytes().hex(), sorted({name for name, *_ in template._MADE}))
+"""
+
+
+def test_a_second_process_writes_no_kernel_s_text(tmp_path: Path) -> None:
+    place = {"NUMBAFLOW_CACHE": str(tmp_path / "kernels"), "NUMBAFLOW_JIT": "always"}
+    place |= {"NUMBAFLOW_THREADS": "2", "NUMBAFLOW_WARM": "0"}
+
+    def printed() -> list[str]:
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-c", _PROGRAM],
+            env={**os.environ, **place},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.split(maxsplit=1)
+
+    loss, made = printed()
+    assert "pool_walk" in made
+    assert printed() == [loss, "[]\n"]
