@@ -26,6 +26,7 @@ FORMAT = "numbaflow plan 1"
 SUFFIX = ".plan"
 # So many plans are kept: a program whose sizes are other ones in every process makes one in each.
 MOST_PLANS = 512
+_ABANDONED_SECONDS = 3600
 
 
 @record(frozen=True, slots=True)
@@ -202,7 +203,9 @@ def _write(place: Path, content: bytes) -> None:
 
 
 def _make_room() -> None:
-    """Removes those used longest ago if there are as many as may be."""
+    """Removes what processes that died were writing, and if there are as many plans as may be
+    those used longest ago."""
+    store.sweep(folder(), _ABANDONED_SECONDS)
     for item in items()[MOST_PLANS - 1 :]:
         _remove(item.place)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...engine.graph import registry
 from ...engine.session.state import VariableStorage
 from ...engine.types.dtypes import DType
 from ...engine.types.shape import TensorShape
@@ -180,7 +181,11 @@ def _contents(array: np.ndarray) -> str:
 
 def require_known(segment: Segment) -> None:
     """Raises NotStored for operations that this package does not declare, or not there."""
-    for definition in {op.type: op.definition for op in segment.operations}.values():
+    # By `id`: equal definitions are not the same, and they live as long as their nodes.
+    for definition in {id(op.definition): op.definition for op in segment.operations}.values():
+        # What a function of a graph does is said by the graph alone.
+        if registry.find(definition.name) is not definition:
+            raise NotStored(f"{definition.name} has a meaning of its own")
         for part in (definition.kernel, definition.lower, definition.shape):
             module = getattr(part, "__module__", None) or ""
             if part is not None and not module.startswith(_HOMES):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -323,6 +324,26 @@ def test_a_plan_whose_kernels_are_gone_is_made_anew(
         warnings.simplefilter("error")
         results(other, [{"x:0": NUMBERS}])
     assert traces.count == 1
+
+
+def test_operations_with_a_meaning_of_their_own_are_in_no_plan() -> None:
+    def build() -> Any:
+        fetch = other()
+        definition = fetch.op.definition
+        fetch.op.definition = dataclasses.replace(definition, lower=lambda b, op, x, y: x)
+        return fetch
+
+    results(build, [{"x:0": NUMBERS}])
+    assert plan_files.items() == []
+
+
+def test_what_a_process_left_that_died_is_removed() -> None:
+    results(other, [{"x:0": NUMBERS}])
+    left = plan_files.folder() / ".new-0"
+    left.write_bytes(b"")
+    os.utime(left, (0, 0))
+    results(other, [{"x:0": NUMBERS[:2]}])
+    assert not left.exists() and len(plan_files.items()) == 2
 
 
 def test_plans_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
