@@ -38,6 +38,8 @@ from .plan import Plan
 _MOST_BINDINGS = 512
 # Prepared runs that are kept per arena.
 _MOST_RUNS = 256
+# Of fewer operations a program is traced for itself, to see whether it is exact.
+_MOST_TRACED_TWICE = 64
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
 
@@ -239,15 +241,22 @@ class SegmentPlans:
 
         If so the program is forgotten: the run may give variables their first contents.
         """
+        # Whoever asks may never compile anything: to look for plans takes as long as to trace some
+        # hundred operations, once in a process.
+        may_find, is_small = self._may_find, len(self.segment.operations) < _MOST_TRACED_TWICE
         with self._alone():
-            traced, _ = self._find(arrays)
+            self._may_find = may_find and not is_small
+            try:
+                traced, _ = self._find(arrays)
+            finally:
+                self._may_find = may_find
             found = self._found.get(traced)
             if found is not None:
                 exact = found.is_exact
             else:
                 # Behind the end of an incomplete program may be anything.
                 exact = traced.is_complete and is_exact(traced.program)
-            if exact:
+            if exact or is_small:
                 self._drop(traced)
             return exact
 

@@ -360,7 +360,11 @@ def test_small_programs_and_what_is_looked_at_are_not_kept() -> None:
     assert plan_files.items() == []
 
 
-def test_a_first_run_by_reference_kernels_does_not_trace_again(traces: Traces) -> None:
+def test_a_first_run_by_reference_kernels_does_not_trace_again(
+    traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_plans, "_MOST_TRACED_TWICE", 0)
+
     def build() -> Any:
         x = tf.placeholder(tf.float32, [None, 3], name="x")
         return tf.concat([x * 2 + 1, tf.abs(x) - 3, x / 4], 0)
@@ -373,6 +377,21 @@ def test_a_first_run_by_reference_kernels_does_not_trace_again(traces: Traces) -
     assert traces.count == 0
     for a, b in zip(want, got, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_a_small_program_of_reference_kernels_asks_for_no_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("a plan was asked for")
+
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        return tf.concat([x * 2 + 1, tf.abs(x) - 3, x / 4], 0)
+
+    monkeypatch.setattr(stored_plan, "slot_of", asked)
+    with settings.override(jit="auto"):
+        assert results(build, [{"x:0": NUMBERS}])[0].shape == (12, 3)
 
 
 _PROGRAM = """
