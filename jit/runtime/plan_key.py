@@ -184,7 +184,8 @@ def require_known(segment: Segment) -> None:
     # By `id`: equal definitions are not the same, and they live as long as their nodes.
     for definition in {id(op.definition): op.definition for op in segment.operations}.values():
         # What a function of a graph does is said by the graph alone.
-        if registry.find(definition.name) is not definition:
+        is_declared = registry.find(definition.name) is definition
+        if not is_declared:
             raise NotStored(f"{definition.name} has a meaning of its own")
         for part in (definition.kernel, definition.lower, definition.shape):
             module = getattr(part, "__module__", None) or ""
