@@ -24,7 +24,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from ..engine.printable import LINES, printable, say
-from ..jit.cache import admin, kernel_text, store
+from ..jit.cache import admin, kernel_text, plan_files, store
 from ..jit.report.plan_text import counted, size_text
 
 
@@ -275,9 +275,9 @@ def _label(name: str, value: str) -> str:
 @app.command("stats")
 def stats(as_json: bool = JSON) -> None:
     """Sums over the cache: size, time spent and saved, targets, kinds of kernels."""
-    totals = admin.totals()
+    totals, plans = admin.totals(), plan_files.items()
     if as_json:
-        print_json(asdict(totals))
+        print_json(asdict(totals) | {"plans": len(plans)})
         return
     hints = {
         "outdated": (totals.outdated, "`numbaflow cache prune --outdated` removes them"),
@@ -291,6 +291,7 @@ def stats(as_json: bool = JSON) -> None:
             "compiling": f"took {totals.compile_seconds:.1f} s",
             "saved": f"{totals.saved_seconds:.1f} s in {totals.uses} uses",
             **{name: f"{count}: {hint}" for name, (count, hint) in hints.items() if count},
+            "plans": f"{len(plans)}, {size_text(sum(plan.bytes for plan in plans))}",
             "targets": _counts(totals.targets),
             "kinds": _counts(totals.names),
         }
@@ -309,18 +310,24 @@ def verify(
 ) -> None:
     """Read every kernel and check it; exit code 1 if some are damaged (and not removed)."""
     count, problems = admin.verify()
+    plans = plan_files.items()
+    faults = {plan: reason for plan in plans if (reason := plan_files.fault(plan))}
+    problems += [admin.Problem(plan.key, f"plan: {reason}") for plan, reason in faults.items()]
     removed = []
     if fix:
-        removed = [p.key for p in problems if p.key and store.remove(store.folder() / p.key)]
+        removed += [plan.key for plan in faults if plan_files.remove(plan)]
+        removed += [p.key for p in problems if p.key and store.remove(store.folder() / p.key)]
         store.sweep(store.folder(), 60)
     if as_json:
         found = [asdict(problem) for problem in problems]
-        print_json({"kernels": count, "problems": found, "removed": removed})
+        facts = {"kernels": count, "plans": len(plans)}
+        print_json(facts | {"problems": found, "removed": removed})
     else:
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
             say(f"{problem.key or store.folder()}: {problem.reason}{what}")
-        say(f"{counted(count, 'kernel')} checked, {len(problems) or 'none'} damaged")
+        checked = f"{counted(count, 'kernel')}{_and_plans(len(plans))}"
+        say(f"{checked} checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
 
@@ -341,23 +348,41 @@ def prune(
     most = int(_bytes(max_size)) if max_size else None
     age = _age(older_than) if older_than else None
     gone = admin.prune(most, age, outdated, dry_run)
+    plans = _pruned_plans(most, age, outdated, dry_run)
+    size = sum(item.bytes for item in gone) + sum(plan.bytes for plan in plans)
     if as_json:
-        print_json({"removed": [item.key for item in gone], "bytes": sum(i.bytes for i in gone)})
+        keys = {"removed": [item.key for item in gone], "plans": [plan.key for plan in plans]}
+        print_json(keys | {"bytes": size})
         return
     verb = "would remove" if dry_run else "removed"
-    say(f"{verb} {counted(len(gone), 'kernel')}, {size_text(sum(item.bytes for item in gone))}")
+    say(f"{verb} {counted(len(gone), 'kernel')}{_and_plans(len(plans))}, {size_text(size)}")
+
+
+def _and_plans(count: int) -> str:
+    return f" and {counted(count, 'plan')}" if count else ""
+
+
+def _pruned_plans(
+    most: int | None, age: float | None, outdated: bool, dry_run: bool
+) -> list[plan_files.Item]:
+    """Prunes plans, which have the room that kernels leave."""
+    from ..jit.runtime import plan_key
+
+    room = None if most is None else max(most - sum(item.bytes for item in admin.items()), 0)
+    labels = dict(plan_key.version_labels()) if outdated else None
+    return plan_files.prune(room, age, labels, dry_run)
 
 
 @app.command("clear")
 def clear(as_json: bool = JSON) -> None:
-    """Remove all kernels."""
-    count = store.clear()
+    """Remove all kernels and plans."""
+    count, plans = store.clear(), plan_files.clear()
     store.sweep(store.folder(), 60)
     left = len(store.entries())
     if as_json:
-        print_json({"removed": count, "left": left})
+        print_json({"removed": count, "plans": plans, "left": left})
     else:
-        say(f"removed {counted(count, 'kernel')}")
+        say(f"removed {counted(count, 'kernel')}{_and_plans(plans)}")
     if left:
         fail(f"{counted(left, 'kernel')} could not be removed from {store.folder()}")
 

@@ -47,7 +47,18 @@ def application() -> Any:
     ) -> None:
         pass
 
-    from . import cache, check, checkpoint, cluster, gradcheck, info, library, plan, saved_model
+    from . import (
+        cache,
+        check,
+        checkpoint,
+        cluster,
+        gradcheck,
+        info,
+        library,
+        plan,
+        saved_model,
+        stored_plans,
+    )
 
     app.command()(info.info)
     app.command(name="compile")(plan.compile_graph)
@@ -61,7 +72,7 @@ def application() -> Any:
         add_help_option=False,
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     )(saved_model.saved_model)
-    assert library.app is cache.app  # to which it has added commands
+    assert library.app is stored_plans.app is cache.app  # to which they have added commands
     app.add_typer(cache.app, name="cache")
     app.add_typer(cluster.app, name="cluster")
     # Listed for the help text; `main` has taken every real `run` before.

@@ -372,7 +372,10 @@ def sweep(root: Path, seconds: float) -> int:
     for path in leftovers(root):
         with suppress(FileNotFoundError):  # finished in the meantime
             if abs(time.time() - path.stat().st_mtime) >= seconds:
-                shutil.rmtree(path, ignore_errors=True)
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
                 count += not path.exists()
     return count
 

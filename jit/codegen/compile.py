@@ -92,15 +92,41 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
         return []
     aim = repr(target.current())
     # The target belongs to the key, as settings may name another one in the middle of a process.
-    keys = [(_digest(kernel), aim) for kernel, _ in wanted]
+    keys = [(content_of(kernel), aim) for kernel, _ in wanted]
     parts = dict.fromkeys(part for kernel, _ in wanted for part in parts_of(kernel))
-    every = [*zip(keys, wanted), *(((_digest(part), aim), (part, None)) for part in parts)]
+    every = [*zip(keys, wanted), *(((content_of(part), aim), (part, None)) for part in parts)]
     # Looked up without the lock first: a plan whose kernels are all there does not wait for another
     # thread's compiling.
     if not all(key in _DONE for key, _ in every):
         with alone():
             _obtain({key: item for key, item in every if key not in _DONE})
-    return [_DONE[key] for key in keys]
+    return [_sourced(key, kernel) for key, (kernel, _) in zip(keys, wanted)]
+
+
+def _sourced(key: tuple[str, str], kernel: Kernel | LibraryKernel) -> Compiled:
+    """A kernel that is there, with its source, which is not known of one that is only loaded."""
+    known = _DONE[key]
+    if not known.source:
+        known = _DONE[key] = replace(known, source=source_of(kernel))
+    return known
+
+
+def stored_kernels(named: Sequence[tuple[str, str]]) -> list[Compiled] | None:
+    """The kernels of these names and contents (`content_of`), if all are in the cache or came with
+    the package; else None."""
+    aim = repr(target.current())
+    with alone(), _noting() as note:
+        for name, content in named:
+            stopping.check()
+            if (content, aim) in _DONE:
+                continue
+            labels = labels_of(content)
+            known = _from_cache(name, labels, note) or _from_package(name, content, None, labels)
+            if known is None:
+                return None
+            STATS.hits += 1
+            _DONE[content, aim] = known
+    return [_DONE[content, aim] for _, content in named]
 
 
 @contextmanager
@@ -119,7 +145,7 @@ def parts_of(kernel: Kernel | LibraryKernel) -> tuple[LibraryKernel, ...]:
 def compiled_parts(kernel: Kernel | LibraryKernel) -> list[Compiled]:
     """The kernels that one calls, once it has been compiled."""
     aim = repr(target.current())
-    return [_DONE[_digest(part), aim] for part in parts_of(kernel)]
+    return [_DONE[content_of(part), aim] for part in parts_of(kernel)]
 
 
 def source_of(kernel: Kernel | LibraryKernel) -> str:
@@ -130,7 +156,7 @@ def source_of(kernel: Kernel | LibraryKernel) -> str:
 _DIGESTS: dict[Kernel | LibraryKernel, str] = {}
 
 
-def _digest(kernel: Kernel | LibraryKernel) -> str:
+def content_of(kernel: Kernel | LibraryKernel) -> str:
     known = _DIGESTS.get(kernel)
     if known is None:
         if isinstance(kernel, LibraryKernel):
@@ -145,18 +171,13 @@ def _digest(kernel: Kernel | LibraryKernel) -> str:
 def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
     """Loads kernels from the cache, or compiles them and puts them there."""
     missing = {}
-    root = store.trusted_folder()
-    if root is not None:
-        link_journal.examine(root, _judge)
-    # What is linked is noted before and struck out after: an object file of which a process dies is
-    # known to the next one (jit/cache/link_journal.py).
-    with link_journal.noted(root) as note:
+    with _noting() as note:
         for key, (kernel, origin) in wanted.items():
             stopping.check()
             labels = labels_of(key[0])
             known = _from_cache(kernel.name, labels, note)
             if known is None:
-                known = _from_package(kernel, labels)
+                known = _from_package(kernel.name, key[0], kernel, labels)
             if known is None:
                 missing[_job(kernel, labels)] = key, kernel, labels, origin
             else:
@@ -167,6 +188,17 @@ def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
         key, kernel, labels, origin = missing[job]
         entry, reason = _kept(kernel, labels, origin, (job, code, seconds))
         _DONE[key] = _loaded(kernel.name, labels, entry, seconds, reason)
+
+
+@contextmanager
+def _noting() -> Iterator[Callable[[str], None]]:
+    """What notes the kernels that are linked: an object file of which a process dies is known to
+    the next one (jit/cache/link_journal.py)."""
+    root = store.trusted_folder()
+    if root is not None:
+        link_journal.examine(root, _judge)
+    with link_journal.noted(root) as note:
+        yield note
 
 
 def _kept(
@@ -205,14 +237,14 @@ def absent(kernels: Iterable[AnyKernel], even_shipped: bool = False) -> list[Any
     return [
         kernel
         for kernel in kernels
-        if not store.has(labels_of(_digest(kernel)))
-        and (even_shipped or _packed(_digest(kernel)) is None)
+        if not store.has(labels_of(content_of(kernel)))
+        and (even_shipped or _packed(content_of(kernel)) is None)
     ]
 
 
 def key_of(kernel: Kernel | LibraryKernel) -> str:
     """The name that a kernel has in the cache, for the target of the settings."""
-    return store.key_of(labels_of(_digest(kernel)))
+    return store.key_of(labels_of(content_of(kernel)))
 
 
 def store_kernels(
@@ -222,7 +254,7 @@ def store_kernels(
 ) -> None:
     """Compiles kernels into the cache for the target of the settings, which need not be this
     machine's, without loading them."""
-    known = [(kernel, labels_of(_digest(kernel))) for kernel in kernels]
+    known = [(kernel, labels_of(content_of(kernel))) for kernel in kernels]
     jobs = {_job(kernel, labels): (kernel, labels) for kernel, labels in known}
     with _LOCK:
         for made in _compile(list(jobs), processes):
@@ -237,7 +269,7 @@ def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
     packages carry; returns how many."""
     packed = {}
     for kernel in kernels:
-        content = _digest(kernel)
+        content = content_of(kernel)
         entry = store.load(labels_of(content))
         if entry is None:
             raise RuntimeError(f"kernel {kernel.name} is not in {store.folder()}")
@@ -263,19 +295,21 @@ def _packed(content: str) -> shipped.Object | None:
     return None
 
 
-def _from_package(kernel: Kernel | LibraryKernel, labels: store.Labels) -> Compiled | None:
+def _from_package(
+    name: str, content: str, kernel: Kernel | LibraryKernel | None, labels: store.Labels
+) -> Compiled | None:
     """A kernel that came with the package, linked; None if there is none that can be."""
-    found = _packed(_digest(kernel))
+    found = _packed(content)
     if found is None:
         return None
     problem = _problem(found.code, found.symbol)
     if not problem:
         try:
-            entry = store.Entry(found.symbol, source_of(kernel), found.code)
-            return _loaded(kernel.name, labels, entry)
+            source = "" if kernel is None else source_of(kernel)
+            return _loaded(name, labels, store.Entry(found.symbol, source, found.code))
         except RuntimeError as error:
             problem = f"it cannot be linked: {error}"
-    store.warn_once(f"kernel {kernel.name} of the package is not used: {problem}")
+    store.warn_once(f"kernel {name} of the package is not used: {problem}")
     return None
 
 
@@ -367,13 +401,13 @@ def header_of(kernel: Kernel | LibraryKernel | None, facts: store.Facts, cpu: st
 
 def labels_of(content: str) -> store.Labels:
     """The key of a kernel, label by label, given the hash of its content."""
+    return (*common_labels(content), *target_labels())
+
+
+def target_labels() -> store.Labels:
+    """Those labels that tell what is compiled for."""
     aim = target.current()
-    return (
-        *common_labels(content),
-        ("triple", aim.triple),
-        ("cpu", aim.cpu),
-        ("features", aim.features),
-    )
+    return (("triple", aim.triple), ("cpu", aim.cpu), ("features", aim.features))
 
 
 def common_labels(content: str) -> store.Labels:

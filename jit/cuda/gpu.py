@@ -36,6 +36,7 @@ class Gpu:
     """
 
     is_plain = True
+    keeps_plans = False
 
     def __init__(self, device: Device) -> None:
         self.device = device

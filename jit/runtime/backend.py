@@ -33,9 +33,11 @@ class Backend(Protocol):
 
     is_plain: it has no hand-written kernels for products and windows; they are loop nests, but for
     what a library of the device computes, whose kinds (jit/library/computed.py) are offered.
+    keeps_plans: plans are found in the cache, and put there.
     """
 
     is_plain: bool
+    keeps_plans: bool
 
     @property
     def offered(self) -> frozenset[str]:
@@ -60,6 +62,7 @@ class Processor:
     """Plans of kernels that threads of the processor run."""
 
     is_plain = False
+    keeps_plans = True
     offered: frozenset[str] = frozenset()
 
     def compile(self, traced: Traced) -> Plan:

@@ -24,10 +24,11 @@ from ..kernel.size_scope import Scope
 from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
+from ..trace.bit_exact import is_exact
 from ..trace.builder import Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
-from . import recompile_warning
+from . import recompile_warning, stored_plan
 from .backend import backend_of
 from .execution import Run, StalePlan
 from .plan import Plan
@@ -41,6 +42,8 @@ _MOST_RUNS = 256
 _OFTEN = 16
 # Of slots of so many bytes in all room for a quarter more is little memory.
 _LITTLE = 1 << 24
+# Of fewer operations a program is traced for itself, to see whether it is exact.
+_MOST_TRACED_TWICE = 64
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
 
@@ -99,6 +102,10 @@ class SegmentPlans:
         ] = {}  # at sizes that runs measured
         # Where slots may lie, the least memory first.
         self._placements: dict[Plan, list[Placement]] = {}
+        # Where the plans of programs belong in the cache, and those that were found there.
+        self._slots: dict[Traced, stored_plan.Slot] = {}
+        self._found: dict[Traced, stored_plan.Found] = {}
+        self._may_find = self.backend.keeps_plans and not is_turn
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -127,7 +134,7 @@ class SegmentPlans:
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted
 
-                raise exhausted(plan, binding) from None
+                raise exhausted(*self.prepare(arrays)) from None
             finally:
                 # Runs that go on at once take arenas of their own: there are as many as ever went
                 # on at once.
@@ -229,22 +236,70 @@ class SegmentPlans:
         return binding
 
     def prepare(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, Binding]:
-        """The plan for these inputs, made if there is none, without running it."""
+        """The plan for these inputs, made if there is none, without running it.
+
+        It is for those who look at it: one that was found in the cache, which has no program, gives
+        way to the same one made here.
+        """
         key = self._key(arrays)
-        return self._ready.get(key) or self._prepare(key, arrays)
+        plan, binding = self._ready.get(key) or self._prepare(key, arrays)
+        if plan.traced in self._found:
+            self._may_find = False
+            self.forget(plan.traced)
+            plan, binding = self._prepare(key, arrays)
+        return plan, binding
 
     @property
     def latest(self) -> list[tuple[Plan, Binding]]:
-        """The plan of the newest sizes, with these; none before a run, nor behind all."""
+        """The plan of the newest sizes, with these; none before a run, nor behind all.
+
+        (Only of the first segment plans are found in the cache, and its are asked for by
+        `prepare`.)
+        """
         is_empty = self.segment.start == len(self.segment.operations)
-        return [] if is_empty else list(self._ready.values())[-1:]
+        made = [ready for ready in self._ready.values() if ready[0].traced not in self._found]
+        return [] if is_empty else made[-1:]
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The program for these inputs, made if there is none."""
+        with self._alone():
+            traced, _ = self._find(arrays)
+            if traced not in self._found:
+                return traced
+            scope = Scope()
+            feeds, _ = self._feeds(scope, arrays, self._valued(arrays))
+            return trace_segment(self.segment, feeds, scope)
+
+    def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
+        """Would reference kernels give the same bits as all of the segment's program?
+
+        If so the program is forgotten: the run may give variables their first contents.
+        """
+        # Whoever asks may never compile anything: to look for plans takes as long as to trace some
+        # hundred operations, once in a process.
+        may_find, is_small = self._may_find, len(self.segment.operations) < _MOST_TRACED_TWICE
+        with self._alone():
+            self._may_find = may_find and not is_small
+            try:
+                traced, _ = self._find(arrays)
+            finally:
+                self._may_find = may_find
+            found = self._found.get(traced)
+            if found is not None:
+                exact = found.is_exact
+            else:
+                # Behind the end of an incomplete program may be anything.
+                exact = traced.is_complete and is_exact(traced.program)
+            if exact or is_small:
+                self._drop(traced)
+            return exact
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
         with stopping.within(self.segment.evaluate.session):
             stopping.await_release(self._lock)
             with self._lock:
-                return self._find(arrays)[0]
+                yield
 
     def forget(self, traced: Traced) -> None:
         """Lets go what no longer fits."""
@@ -264,11 +319,12 @@ class SegmentPlans:
             may_assume = self.segment.may_assume and not is_again and not is_known
             self.segment = replace(self.segment, doubted=doubted, may_assume=may_assume)
             self._ready, self._learnt, self._placements = {}, {}, {}
-            self._traced.clear()
-            self._compiled.clear()
+            for known in (self._traced, self._compiled, self._slots, self._found):
+                known.clear()
 
     def _drop(self, traced: Traced) -> None:
-        self._compiled.pop(traced, None)
+        for kept in (self._compiled, self._slots, self._found):
+            kept.pop(traced, None)
         self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
         placed = self._placements.items()
         self._placements = {plan: p for plan, p in placed if plan.traced is not traced}
@@ -338,12 +394,26 @@ class SegmentPlans:
             if found is not None:
                 return found
         with self._compiling():
-            traced = trace_segment(self.segment, feeds, scope)
+            traced, slot = self._stored_or_traced(feeds, scope)
         if traced.hasty is None:
             self.segment = replace(self.segment, may_assume=False)
             return self._find(arrays)
+        if slot is not None:
+            self._slots[traced] = slot
         known.append(traced)
         return traced, symbols
+
+    def _stored_or_traced(
+        self, feeds: Sequence[FeedType], scope: Scope
+    ) -> tuple[Traced, stored_plan.Slot | None]:
+        """The program, of a plan in the cache if there is one; and where its plan belongs."""
+        slot = stored_plan.slot_of(self.segment, feeds, scope) if self._may_find else None
+        found = stored_plan.find(slot) if slot is not None else None
+        if found is None:
+            return trace_segment(self.segment, feeds, scope), slot
+        traced = found.plan.traced
+        self._found[traced], self._compiled[traced] = found, found.plan
+        return traced, slot
 
     def _feeds(
         self, scope: Scope, arrays: Sequence[np.ndarray], contents: Sequence[int]
@@ -408,9 +478,14 @@ class SegmentPlans:
         return None
 
     def _compile(self, traced: Traced) -> Plan:
+        slot = self._slots.get(traced)
+        saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
-                return self.backend.compile(traced)
+                plan = self.backend.compile(traced)
+                if saving is not None:
+                    saving.save(plan)
+                return plan
         except BaseException:
             self._drop(traced)  # the program has been changed half way
             raise

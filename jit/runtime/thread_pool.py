@@ -20,7 +20,7 @@ import os
 import platform
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 
@@ -43,7 +43,15 @@ def is_supported() -> bool:
 
 def kernels() -> tuple[LibraryKernel, LibraryKernel]:
     """What callers and threads of a pool run."""
-    return _kernel("pool_walk", walk_kernels.walk), _kernel("pool_work", walk_kernels.work)
+    return _walk_kernel(), _work_kernel()
+
+
+def _walk_kernel() -> LibraryKernel:
+    return _kernel("pool_walk", walk_kernels.walk)
+
+
+def _work_kernel() -> LibraryKernel:
+    return _kernel("pool_work", walk_kernels.work)
 
 
 def flow_kernel() -> LibraryKernel:
@@ -65,7 +73,24 @@ def closed() -> Iterator[LibraryKernel]:
 @cache
 def flow_walk() -> Callable[..., None]:
     """The machine code of it: (table, rows, state, workers, table, first row or -1)."""
-    return _FUNCTION(compiler.compile_kernel(flow_kernel()).address)
+    return _FUNCTION(_address("flow_walk", flow_kernel))
+
+
+# Addresses of walkers that came with a stored plan, by name and target: their texts, which take
+# longer to make than they to load, are not needed then.
+_ADOPTED: dict[tuple[str, str], int] = {}
+
+
+def adopt(walkers: Iterable[compiler.Compiled]) -> None:
+    """Takes walkers for the present target that are loaded already."""
+    aim = repr(target.current())
+    _ADOPTED.update(((walker.name, aim), walker.address) for walker in walkers)
+
+
+def _address(name: str, kernel: Callable[[], LibraryKernel]) -> int:
+    """Where a walker's machine code is."""
+    adopted = _ADOPTED.get((name, repr(target.current())))
+    return compiler.compile_kernel(kernel()).address if adopted is None else adopted
 
 
 def _kernel(name: str, entry: Callable[..., None]) -> LibraryKernel:
@@ -80,8 +105,8 @@ class Pool:
     """Worker threads that sleep until a caller has a step of several tiles."""
 
     def __init__(self) -> None:
-        walk, work = (compiler.compile_kernel(kernel) for kernel in kernels())
-        self._walk, self._work = _FUNCTION(walk.address), _FUNCTION(work.address)
+        walk, work = _address("pool_walk", _walk_kernel), _address("pool_work", _work_kernel)
+        self._walk, self._work = _FUNCTION(walk), _FUNCTION(work)
         # Never freed: a thread may look at it until the process is gone.
         allocate = ctypes.pythonapi.PyMem_RawCalloc
         allocate.restype, allocate.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]

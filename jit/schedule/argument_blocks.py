@@ -49,6 +49,13 @@ class Places:
         table = np.array(pairs, np.int64).reshape(-1, 2)
         self.positions, self.sources = table[:, 0].copy(), table[:, 1].copy()
 
+    @classmethod
+    def of(cls, positions: np.ndarray, sources: np.ndarray) -> Places:
+        """Copies of both."""
+        places = cls.__new__(cls)
+        places.positions, places.sources = positions.copy(), sources.copy()
+        return places
+
 
 class Reserved(NamedTuple):
     """Where in the argument array random numbers' beginnings stand."""
@@ -373,8 +380,7 @@ class _Layout:
         add = self.numbers.add
         slots = [(add(byte_size(slot.values[0])), slot.live) for slot in self.schedule.slots]
         size_arrays = _size_arrays(self.schedule, add)
-        text = "(" + ", ".join(self.numbers.texts) + ",)" if self.numbers.texts else "()"
-        compute = sizes.compile_function(scope.examples, text)
+        compute = compiled_numbers(scope, self.numbers.texts)
         for position, number in self.sized:
             if self.numbers.texts[number].lstrip("-").isdigit():
                 self.constants[position] = int(self.numbers.texts[number])
@@ -401,10 +407,16 @@ class _Layout:
             shapes=self.shapes,
             contents=self.contents,
             fixed=self.fixed,
-            table=_constant_rows(self.steps),
+            table=constant_rows(self.steps),
             names=list(scope.examples),
             texts=self.numbers.texts,
         )
+
+
+def compiled_numbers(scope: size_scope.Scope, texts: Sequence[str]) -> Callable[..., Any]:
+    """One function of all symbols that gives all numbers."""
+    text = "(" + ", ".join(texts) + ",)" if texts else "()"
+    return sizes.compile_function(scope.examples, text)
 
 
 def _size_arrays(schedule: Schedule, add: Callable[[AnySize], int]) -> list[SizeArrays]:
@@ -419,7 +431,7 @@ def _size_arrays(schedule: Schedule, add: Callable[[AnySize], int]) -> list[Size
     return [SizeArrays(numpy_dtype(dtype), *table.T) for dtype, table in tables.items()]
 
 
-def _constant_rows(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
+def constant_rows(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
     """The rows of jumps, and what is known of others: where code and argument block are."""
     rows = [
         (0, step.start, step.kind, step.row, int(step.wanted), 0)

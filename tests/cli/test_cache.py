@@ -330,5 +330,9 @@ def test_explain_names_the_nearest_kernel(folder: Path) -> None:
 def test_an_absent_folder_is_empty(tmp_path: Path) -> None:
     with settings.override(cache=tmp_path / "absent"):
         assert read("list") == [] and read("stats")["kernels"] == 0
-        assert read("verify")["kernels"] == 0 and read("clear") == {"removed": 0, "left": 0}
+        assert read("verify")["kernels"] == 0 and read("clear") == {
+            "removed": 0,
+            "plans": 0,
+            "left": 0,
+        }
         assert not (tmp_path / "absent").exists()

@@ -108,7 +108,7 @@ def test_export_writes_a_file_for_each_level(folder: Path, tmp_path: Path) -> No
                     shipped.path_of(aim.system, level, objects), tuple(stated.items())
                 )
                 assert file is not None
-                found = file.read(compiler._digest(kernel))
+                found = file.read(compiler.content_of(kernel))
                 assert found is not None and found.name == kernel.name
                 assert not object_file.problem(found.code, found.symbol, aim.triple)
     before = {path.name: path.read_bytes() for path in objects.iterdir()}

@@ -194,7 +194,7 @@ def test_shipped_code_gives_the_same_bits(
             kept = {path.name for path in store.entries()}
     assert not {kernel.name for kernel in kernels} & set(compiler.STATS.names)
     assert compiler.STATS.hits >= len(kernels)
-    assert not kept & {store.key_of(compiler.labels_of(compiler._digest(k))) for k in kernels}
+    assert not kept & {store.key_of(compiler.labels_of(compiler.content_of(k))) for k in kernels}
     for one, other in zip(wanted, found):
         assert one.tobytes() == other.tobytes()
 
@@ -210,6 +210,6 @@ def test_shipped_code_that_cannot_be_linked_is_compiled(
     level, aim = LEVELS[0]
     stated = shipped.facts(compiler._emitter_version(), aim)
     broken = shipped.Object("two", "kernel_x", b"no object file")
-    shipped.write(place(level), stated, {compiler._digest(kernel): broken})
+    shipped.write(place(level), stated, {compiler.content_of(kernel): broken})
     with pytest.warns(RuntimeWarning, match="kernel two of the package is not used"):
         assert compiler.compile_kernel(kernel).seconds > 0

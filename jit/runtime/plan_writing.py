@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a stored plan, made of the plan (jit/runtime/plan_encoding.py says what for).
+
+Imports the schedule and the compiler.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..codegen import compile as compiler
+from ..library.random import PhiloxReservation
+from ..program.editing import Check
+from ..program.tensor_ir import Constant, Feed, GrowableStack, Host, Read, Sizes, Value, home
+from ..schedule.argument_blocks import ControlNumbers, Places, Reserved, StepNumbers, Template
+from ..schedule.steps import (
+    CallStep,
+    Draw,
+    Fail,
+    Grow,
+    HostStep,
+    KernelStep,
+    Learn,
+    Schedule,
+    has_row,
+)
+from . import driver, thread_pool
+from .plan_encoding import Stored, name_of
+from .plan_key import NotStored, Outside
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+# Bytes of constants that a plan may bring; what a graph has more is kept in the graph alone.
+_MOST_CONSTANTS = 1 << 20
+
+
+def all_checks(schedule: Schedule) -> list[Check]:
+    """All checks of a schedule, in the order of their numbers."""
+    among = (step.check for step in schedule.steps if isinstance(step, Fail))
+    return [*schedule.checks, *among]
+
+
+class Writer:
+    """Puts the parts of one plan into tables."""
+
+    def __init__(self, plan: Plan, outside: Outside) -> None:
+        self.plan, self.outside = plan, outside
+        self.schedule = plan.schedule
+        self.arrays: list[np.ndarray] = []
+        self.values: list[list[Any]] = []
+        self._value_numbers: dict[Value, int] = {}
+        self._kernels: dict[tuple[str, str], int] = {}
+        self._stacks: dict[GrowableStack, int] = {}
+        # By `id`: checks and steps are equal by what they say, and these are known as themselves.
+        self._checks = {id(check): n for n, check in enumerate(all_checks(self.schedule))}
+        hosts = [step for step in self.schedule.steps if isinstance(step, HostStep)]
+        self._hosts = {id(step): number for number, step in enumerate(hosts)}
+        self._step_numbers = {id(step): n for n, step in enumerate(self.schedule.steps)}
+
+    def stored(self, is_exact: bool) -> Stored:
+        """The plan as plain data; NotStored where it has what cannot be."""
+        traced, schedule = self.plan.traced, self.schedule
+        symbols = list(traced.scope.examples.values())
+        hosts = [step for step in schedule.steps if isinstance(step, HostStep)]
+        tables = {
+            "about": self._about(),
+            "is exact": is_exact,
+            **self._scope(),
+            "exports": [(self._tensor(t), number) for t, number in traced.exports.items()],
+            "fetches": [self._value(value) for value in traced.program.fetches],
+            "cells": [(self._cell(c), *facts) for c, facts in traced.cells.items()],
+            "hasty": [self._cell(cell) for cell in traced.hasty or ()],
+            "hosted": [(self._operation(op), reason) for op, reason in traced.hosted],
+            "checks": [self._check(check) for check in all_checks(schedule)],
+            "last checks": len(schedule.checks),
+            "hosts": [self._host(step) for step in hosts],
+            "rows": self._rows(),
+            "steps": len(schedule.steps),
+            "walkers": self._walkers(),
+            "numbers": list(self.plan.template.compute(*symbols)),
+            **self._template(self.plan.template),
+        }
+        tables |= {"values": self.values, "kernels": list(self._kernels)}
+        return Stored(tables, self.arrays)
+
+    def _about(self) -> dict[str, Any]:
+        """What people are shown of it."""
+        operations = self.outside.operations
+        file, line, _ = operations[-1]._frame
+        names = [tensor.name for tensor in self.plan.traced.exports]
+        return {"operations": len(operations), "fetches": names, "line": f"{file}:{line}"}
+
+    # What is outside, and arrays
+
+    def _tensor(self, tensor: Any) -> int:
+        return _numbered(self.outside.tensor_numbers, tensor)
+
+    def _cell(self, cell: Any) -> int:
+        return _numbered(self.outside.cell_numbers, cell)
+
+    def _operation(self, op: Any) -> int:
+        return _numbered(self.outside.operation_numbers, getattr(op, "node", op))
+
+    def _array(self, array: np.ndarray) -> int:
+        self.arrays.append(np.ascontiguousarray(array).reshape(array.shape))
+        return len(self.arrays) - 1
+
+    def _constant(self, array: np.ndarray) -> int:
+        if array.dtype.hasobject:
+            raise NotStored("it has constants of texts")
+        if array.nbytes + sum(other.nbytes for other in self.arrays) > _MOST_CONSTANTS:
+            raise NotStored("its constants are large")
+        return self._array(array)
+
+    # Sizes
+
+    def _scope(self) -> dict[str, Any]:
+        scope = self.plan.traced.scope
+        if scope.turns:
+            raise NotStored("turns of its loops have sizes of their own")
+        return {
+            "examples": scope.examples,
+            "guards": scope.guards,
+            "measured": scope.measured,
+            "taken for zero": list(scope.taken_for_zero),
+            "taken for some": sorted(scope.taken_for_some),
+            "taken for within": sorted(scope.taken_for_within),
+        }
+
+    # Values that Python reads
+
+    def _value(self, value: Value) -> int:
+        """How a value looks, and where its contents are."""
+        known = self._value_numbers.get(value)
+        if known is not None:
+            return known
+        storage, template = home(value), self.plan.template
+        place = None if storage is value else self._value(storage)
+        shape = [size if isinstance(size, int) else None for size in value.shape]
+        sizes = [template.shapes.get(value), template.contents.get(value)]
+        slot = self.schedule.slot_of.get(value)
+        source = self._source(value) if storage is value else None
+        number = self._value_numbers[value] = len(self.values)
+        self.values.append([value.dtype, shape, *sizes, slot, place, source])
+        return number
+
+    def _source(self, value: Value) -> list[Any] | None:
+        """Where the contents of a value come from that lies nowhere between the steps."""
+        node = value.node
+        if value.cell is not None:
+            return ["variable", self._cell(value.cell)]
+        match node:
+            case Feed(number=number):
+                return ["feed", number]
+            case Constant(array=array):
+                return ["constant", self._constant(array)]
+            case Sizes():
+                return ["sizes", None]
+            case Read(cell=cell):
+                return ["read", self._cell(cell)]
+            case Host():
+                return None
+        if value not in self.schedule.slot_of:
+            raise NotStored("it has a value that lies nowhere")
+        return None
+
+    # Steps
+
+    def _rows(self) -> list[list[Any]]:
+        """Of each row of the table its numbers; of a kernel also what it is and calls."""
+        rows: list[list[Any]] = []
+        steps = (step for step in self.schedule.steps if has_row(step))
+        for step, numbers in zip(steps, self.plan.template.steps, strict=True):
+            if isinstance(numbers, ControlNumbers):
+                rows.append([numbers.start, numbers.kind, numbers.wanted, numbers.row])
+            else:
+                assert isinstance(step, (KernelStep, CallStep))
+                parts = [self._kernel(part) for part in compiler.parts_of(step.kernel)]
+                rows.append([numbers.start, self._kernel(step.kernel), parts, _extents(numbers)])
+        return rows
+
+    def _kernel(self, kernel: Any) -> int:
+        named = kernel.name, compiler.content_of(kernel)
+        return self._kernels.setdefault(named, len(self._kernels))
+
+    def _walkers(self) -> list[int]:
+        """What runs the rows."""
+        has_jumps = any(isinstance(row, ControlNumbers) for row in self.plan.template.steps)
+        jumping = [thread_pool.flow_kernel()] if has_jumps else []
+        return [self._kernel(kernel) for kernel in (*driver.kernels(), *jumping)]
+
+    def _check(self, check: Check) -> list[Any]:
+        return [self._value(check.flag), [self._value(value) for value in check.evidence]]
+
+    def _host(self, step: HostStep) -> list[Any]:
+        node = step.node
+        values = [[self._value(value) for value in each] for each in (node.inputs, node.outputs)]
+        cells = [[self._cell(cell) for cell in each] for each in (node.cells, node.reshaped)]
+        facts = [self._operation(node.op), node.reason, node.effects, step.is_inside]
+        return [*facts, *values, *cells]
+
+    def _stop(self, row: int, stop: object) -> list[Any]:
+        """What Python does in a row."""
+        match stop:
+            case HostStep():
+                return [row, "host", self._hosts[id(stop)]]
+            case Fail(check=check):
+                return [row, "fail", self._checks[id(check)]]
+            case Grow(stack=stack):
+                return [row, "grow", self._stack(stack)]
+            case Draw(node=node):
+                return [row, "draw", self._reserve(self.plan.template.draws[node])]
+            case Learn(node=node):
+                step = self._step_numbers[id(stop)]
+                return [row, "learn", [step, node.symbol, self._value(node.inputs[0])]]
+        raise NotStored(f"it stops for a {type(stop).__name__}")
+
+    def _stack(self, stack: GrowableStack) -> int:
+        return self._stacks.setdefault(stack, len(self._stacks))
+
+    # Argument blocks
+
+    def _template(self, template: Template) -> dict[str, Any]:
+        return {
+            "texts": template.texts,
+            "args": self._array(template.args),
+            "number places": self._places(template.numbers),
+            "arena places": self._places(template.arena),
+            "scratch places": self._places(template.scratch),
+            "feeds": [(number, self._array(places)) for number, places in template.feeds],
+            "variables": [(self._cell(c), self._array(places)) for c, places in template.cells],
+            "reserves": [self._reserve(reserved) for reserved in template.reserves],
+            "stacks": [(at, self._stack(stack), size) for at, stack, size in template.stacks],
+            "stops": [self._stop(row, stop) for row, stop in template.stops.items()],
+            # (Bits of many steps are more digits than Python reads as a decimal number.)
+            "slots": [(number, f"{live:x}") for number, live in template.slots],
+            "size arrays": [
+                [kind.str, *map(self._array, arrays)] for kind, *arrays in template.size_arrays
+            ],
+            "segments": [self._segment(part) for part in template.segments],
+            "locks": [(n, sorted(map(self._cell, cells))) for n, cells in template.locks.items()],
+            "fixed": [(position, self._constant(array)) for position, array in template.fixed],
+        }
+
+    def _segment(self, part: tuple[int, int] | HostStep | Fail) -> list[Any]:
+        if isinstance(part, HostStep):
+            return ["host", self._hosts[id(part)]]
+        if isinstance(part, Fail):
+            return ["fail", self._checks[id(part.check)]]
+        return ["rows", part]
+
+    def _places(self, places: Places) -> list[int]:
+        return [self._array(places.positions), self._array(places.sources)]
+
+    def _reserve(self, reserved: Reserved) -> list[Any]:
+        reserve = reserved.reserve
+        stream = name_of(reserve.stream) if type(reserve) is PhiloxReservation else None
+        if stream is None:
+            raise NotStored("it draws random numbers in a way of its own")
+        op = self._operation(reserve.op)
+        return [reserved.position, reserved.words, reserved.size, op, stream, reserve.initial]
+
+
+def _numbered(numbers: dict[Any, int], thing: Any) -> int:
+    if thing not in numbers:
+        raise NotStored(f"it uses {thing!r}, which is not its own")
+    return numbers[thing]
+
+
+def _extents(step: StepNumbers) -> list[Any]:
+    sizes = [step.rows, step.columns, step.positions, step.row_tile, step.col_tile]
+    return [*sizes, step.cost, step.cut_columns]
