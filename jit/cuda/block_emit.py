@@ -88,8 +88,7 @@ def _over_rows(e: Writer, body: Callable[[], None]) -> None:
 
 def _map_row(e: Writer) -> None:
     e.open((e.inner,))
-    for store in e.kernel.stores:
-        e.store(store)
+    e.stores(e.kernel.stores)
     e.close(f"for i{e.inner} in {_COLUMNS}:")
 
 
@@ -128,8 +127,7 @@ def _column_stores(e: Writer, late: list[Store]) -> None:
     """What a column writes for each position of its reduce axes, and once."""
 
     def finish() -> None:
-        for store in late:
-            e.store(store)
+        e.stores(late)
 
     e.open(())
     if late:
@@ -137,8 +135,7 @@ def _column_stores(e: Writer, late: list[Store]) -> None:
     once = [store for store in e.kernel.stores if store not in late]
     if once:
         e.open(())
-        for store in once:
-            e.store(store)
+        e.stores(once)
         e.close("if layer() < 1:")
     e.close("if column < columns:")
 
@@ -211,8 +208,7 @@ def _write_row(e: HeldWriter) -> None:
         _pass(e, at_level(levels, level))
 
     def finish() -> None:
-        for store in late:
-            e.store(store)
+        e.stores(late)
 
     if late:
         _sweep(e, finish)
@@ -220,8 +216,7 @@ def _write_row(e: HeldWriter) -> None:
     if once:
         # One thread writes: an update in place that several did would be done several times.
         e.open(())
-        for store in once:
-            e.store(store)
+        e.stores(once)
         e.close("if lane() < 1:")
 
 
