@@ -20,6 +20,7 @@ SPECIAL = np.array([complex(a, b) for a in PARTS for b in PARTS])
 _random = np.random.default_rng(0)
 USUAL = 3 * (_random.normal(size=200) + 1j * _random.normal(size=200))
 RTOL = {"complex64": 2e-5, "complex128": 1e-12}
+ANYWHERE = pytest.mark.parametrize("gpu", ["none", "emulated"])
 BOTH = pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 
 
@@ -130,14 +131,16 @@ MOVES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 @BOTH
+@ANYWHERE
 @pytest.mark.parametrize("name", MOVES)
-def test_moves_and_sums(name: str, dtype: str) -> None:
+def test_moves_and_sums(name: str, gpu: str, dtype: str) -> None:
     build, reference = MOVES[name]
     wanted = "complex128" if name == "fill" else dtype
     z = tf.placeholder(wanted, [None, None])
     array = numbers(wanted, 11, 12)
     want = reference(array)
-    np.testing.assert_allclose(run(build(z), {z: array}), want, rtol=1e-4, atol=1e-5)
+    with settings.override(gpu=gpu):
+        np.testing.assert_allclose(run(build(z), {z: array}), want, rtol=1e-4, atol=1e-5)
 
 
 @BOTH
@@ -158,11 +161,12 @@ def test_products(sizes: tuple[int, int, int], turned: tuple[bool, bool], dtype:
 
 
 @BOTH
-def test_an_update_in_place_reads_both_parts_first(dtype: str) -> None:
+@ANYWHERE
+def test_an_update_in_place_reads_both_parts_first(gpu: str, dtype: str) -> None:
     array = numbers(dtype, 50)
     variable = tf.Variable(array)
     swapped = variable.assign(tf.complex(tf.imag(variable), tf.real(variable)))
-    with settings.override(jit="always"), tf.Session() as session:
+    with settings.override(jit="always", gpu=gpu), tf.Session() as session:
         session.run(tf.global_variables_initializer())
         session.run(swapped.op)
         np.testing.assert_array_equal(session.run(variable), array.imag + 1j * array.real)
