@@ -186,10 +186,21 @@ def test_a_loop_and_a_branch_carry_complex_numbers() -> None:
     array = numbers("complex64", 9)
     looped = tf.while_loop(lambda i, v: i < 5, lambda i, v: (i + 1, v * v + z), [0, z])[1]
     chosen = tf.cond(tf.real(z[0]) > 0, lambda: z * 2, lambda: -z)
-    with settings.override(jit="always"), tf.Session() as session:
-        got = session.run([looped, chosen], {z: array * 0.3})
+    got = run([looped, chosen], {z: array * 0.3})
     want = small = array * np.float32(0.3)
     for _ in range(5):
         want = want * want + small
     np.testing.assert_allclose(got[0], want, rtol=1e-4)
     np.testing.assert_allclose(got[1], small * 2 if small[0].real > 0 else -small, rtol=1e-6)
+
+
+def test_gradients_through_a_loop_of_complex_numbers() -> None:
+    z = tf.placeholder("complex128", [3])
+    looped = tf.while_loop(lambda i, v: i < 4, lambda i, v: (i + 1, v * v + z), [0, z])[1]
+    grad = tf.gradients(tf.reduce_sum(tf.abs(looped)), z)[0]
+    feeds = {z: 0.3 * numbers("complex128", 3)}
+    results = []
+    for mode in ("never", "always"):
+        with settings.override(jit=mode), tf.Session() as session:
+            results.append(session.run(grad, feeds))
+    np.testing.assert_allclose(*results, rtol=1e-10)
