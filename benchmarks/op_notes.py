@@ -23,10 +23,8 @@ _REASONS = {
         "Cholesky LogMatrixDeterminant Lu MatrixDeterminant MatrixInverse MatrixLogarithm "
         "MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Qr SelfAdjointEigV2 Svd"
     ),
-    "complex numbers have no compiled form, so that every op of it is one of NumPy's with memory "
-    "of its own": (
-        "Angle Complex ComplexAbs Conj ConjugateTranspose FFT FFT2D FFT3D IFFT IFFT2D IFFT3D Imag "
-        "IRFFT Real RFFT"
+    "SciPy transforms, and the result is copied into a plan's memory": (
+        "FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT RFFT"
     ),
     "its series is added up in double precision, one number after another": (
         "Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma RandomGammaGrad Zeta"

@@ -103,8 +103,8 @@ def _require_alike(c: KernelContext, inputs: Sequence[np.ndarray]) -> None:
 
 
 def is_lowerable(dtype: str) -> bool:
-    """Whether compiled kernels hold this dtype: real numbers and booleans."""
-    return not str(dtype).startswith(("complex", "object", "str", "bytes", "q"))
+    """Whether compiled kernels hold this dtype: numbers and booleans."""
+    return not str(dtype).startswith(("object", "str", "bytes", "q"))
 
 
 @record(frozen=True, slots=True)

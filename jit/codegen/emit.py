@@ -37,8 +37,7 @@ def emit(kernel: Kernel, title: str = "") -> str:
 
 def _map_row(e: Writer) -> None:
     e.open((e.inner,))
-    for store in e.kernel.stores:
-        e.store(store)
+    e.stores(e.kernel.stores)
     size = e.kernel.axes[e.inner].size
     # So few columns are in one tile, always: a loop of a known count is none in machine code.
     is_short = isinstance(size, int) and size <= _SHORT

@@ -39,13 +39,10 @@ def write_rows(e: Writer) -> None:
 
     def finish() -> None:
         recall(e, kept, len(levels))
-        for store in late:
-            e.store(store)
+        e.stores(late)
 
     def stores() -> None:
-        for store in e.kernel.stores:
-            if store not in late:
-                e.store(store)
+        e.stores(store for store in e.kernel.stores if store not in late)
 
     steps += [partial(_nest, e, finish), stores] if late else [stores]
     if is_blocked(e):
@@ -247,8 +244,7 @@ def write_columns(e: Writer) -> None:
 
 def _column_stores(e: Writer, stores: list[Store], header: str) -> None:
     e.open((e.inner,))
-    for store in stores:
-        e.store(store)
+    e.stores(stores)
     e.close(header)
 
 

@@ -29,7 +29,8 @@ from .llvm_scalar import GROUP, Emitter
 
 LOWERINGS = {**llvm_scalar.PRIMITIVES, **transcendental.FUNCTIONS}
 # At import, so that a new primitive without code is found by whoever adds it.
-_FORGOTTEN = PRIMITIVES.keys() - LOWERINGS.keys() - {"cast"}
+_COMPILED = [name for name, primitive in PRIMITIVES.items() if primitive.kinds and name != "cast"]
+_FORGOTTEN = set(_COMPILED) - LOWERINGS.keys()
 if _FORGOTTEN:
     raise TypeError(f"primitives without LLVM code: {', '.join(sorted(_FORGOTTEN))}")
 # Every sum, product and quotient of two 16-bit floats that is computed in float32 and rounded again
@@ -116,7 +117,7 @@ class Word:
 @cache
 def table() -> dict[str, Word]:
     """All words by name."""
-    words = [_primitive(name) for name in PRIMITIVES if name != "cast"]
+    words = [_primitive(name) for name in _COMPILED]
     for dtype in sorted(COMPILED_DTYPES):
         words += [_cast(dtype), _stack(dtype)]
     words += [_round("float16"), _round("bfloat16")]

@@ -227,6 +227,16 @@ class Writer:
         name = self.value(store.value if value is None else value)
         self.line(f"store({self.buffer(store.buffer)}, {self.place_of(store)}, {name})")
 
+    def stores(self, stores: Iterable[Store]) -> None:
+        """Writes several; of those to one buffer no value is read when another is written."""
+        found = list(stores)
+        # (The two parts of a complex number, which may each be made of both.)
+        if len({store.buffer for store in found}) < len(found):
+            for store in found:
+                self.value(store.value)
+        for store in found:
+            self.store(store)
+
     def recall(self, store: Store, value: Expr) -> None:
         """Names what was written to the place of a store before as an expression's value."""
         text = f"load({self.buffer(store.buffer)}, {self.place_of(store)})"

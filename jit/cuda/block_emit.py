@@ -90,8 +90,7 @@ def _over_rows(e: Writer, body: Callable[[], None]) -> None:
 
 def _map_row(e: Writer) -> None:
     e.open((e.inner,))
-    for store in e.kernel.stores:
-        e.store(store)
+    e.stores(e.kernel.stores)
     columns = _COLUMNS
     body = e.scopes[-1].lines
     if is_wide(e.kernel, body):
@@ -135,8 +134,7 @@ def _column_stores(e: Writer, late: list[Store]) -> None:
     """What a column writes for each position of its reduce axes, and once."""
 
     def finish() -> None:
-        for store in late:
-            e.store(store)
+        e.stores(late)
 
     e.open(())
     if late:
@@ -144,8 +142,7 @@ def _column_stores(e: Writer, late: list[Store]) -> None:
     once = [store for store in e.kernel.stores if store not in late]
     if once:
         e.open(())
-        for store in once:
-            e.store(store)
+        e.stores(once)
         e.close("if layer() < 1:")
     e.close("if column < columns:")
 
@@ -218,8 +215,7 @@ def _write_row(e: HeldWriter) -> None:
         _pass(e, at_level(levels, level))
 
     def finish() -> None:
-        for store in late:
-            e.store(store)
+        e.stores(late)
 
     if late:
         _sweep(e, finish)
@@ -227,8 +223,7 @@ def _write_row(e: HeldWriter) -> None:
     if once:
         # One thread writes: an update in place that several did would be done several times.
         e.open(())
-        for store in once:
-            e.store(store)
+        e.stores(once)
         e.close("if lane() < 1:")
 
 

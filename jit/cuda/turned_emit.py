@@ -134,8 +134,7 @@ def _read(e: TurnedWriter) -> None:
 
 
 def _compute(e: TurnedWriter) -> None:
-    for store in e.kernel.stores:
-        e.store(store)
+    e.stores(e.kernel.stores)
 
 
 def shared(e: TurnedWriter) -> list[str]:

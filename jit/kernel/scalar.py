@@ -9,6 +9,7 @@ follow TensorFlow's C++ kernels.  Imports NumPy alone; no Numba.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any, Literal, Union
 
@@ -23,6 +24,7 @@ Operand = Union[np.ndarray, Expr]
 NODES = (Const, AxisIndex, Param, Load, Apply, Reduced)
 Result = Literal["same", "bool", "branch", "given"]
 Rounding = Literal["none", "once", "free"]
+_NUMBERS = (bool, int, float, builtins.complex)
 
 
 @record(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Primitive:
 
     result   same: the dtype of the arguments; bool; branch: the dtype of the last two of three
              arguments, the first being bool; given: that of the Apply
-    kinds    of NumPy dtypes it compiles for: f float, i signed, u unsigned, b bool
+    kinds    of NumPy dtypes it compiles for: f float, i signed, u unsigned, b bool; none: there are
+             only expressions of it, not kernels
     meaning  in NumPy, the oracle of the compiled code
     cost     of one position, in simple instructions
     rounding of floats.  none: the result is one of the arguments' values or as short, so that even
@@ -126,6 +129,10 @@ _TABLE = (
     Primitive("right_shift", 2, "same", "iu", reference.right_shift, 1, "none"),
     Primitive("select", 3, "branch", "fiub", reference.select, 1, "none"),
     Primitive("cast", 1, "given", "fiub", reference.cast, 1, "once"),
+    # Of complex numbers, and gone before a kernel is made (jit/kernel/complex_forms.py).
+    Primitive("real", 1, "given", "", np.real, 0, "none"),
+    Primitive("imag", 1, "given", "", np.imag, 0, "none"),
+    Primitive("complex", 2, "given", "", reference.complex, 0, "none"),
 )
 # fmt: on
 PRIMITIVES: dict[str, Primitive] = {primitive.name: primitive for primitive in _TABLE}
@@ -149,6 +156,27 @@ def kind_of(dtype: str) -> str:
 def compiles(dtype: str) -> bool:
     """Whether compiled kernels can hold elements of this dtype at all."""
     return reference.dtype_name(dtype) in COMPILED_DTYPES
+
+
+# The dtype of the parts of complex numbers, and of a number that takes as many bytes as both.
+PARTS = {"complex64": "float32", "complex128": "float64"}
+AS_ONE = {"complex64": "int64"}
+_WHOLE = {part: whole for whole, part in PARTS.items()}
+
+
+def is_complex(dtype: str) -> bool:
+    """Whether this is a dtype of complex numbers."""
+    return dtype in PARTS
+
+
+def part_dtype(dtype: str) -> str:
+    """The dtype of what kernels load and store: of a complex number that of its parts."""
+    return PARTS.get(dtype, dtype)
+
+
+def holds(dtype: str) -> bool:
+    """Whether compiled code can hold elements of this dtype, or the parts that they consist of."""
+    return compiles(part_dtype(reference.dtype_name(dtype)))
 
 
 def supports(fn: str, dtype: str) -> bool:
@@ -177,13 +205,22 @@ def _build(primitive: Primitive, args: tuple[Any, ...]) -> Expr:
     else:
         nodes = _same_dtype(fn, args)
     dtype = nodes[-1].dtype
+    if is_complex(dtype):
+        return _complex_forms().build(fn, nodes)
     if not supports(fn, dtype):
         raise TypeError(f"k.{fn} has no compiled form for {dtype}")
     return Apply(fn, tuple(nodes), "bool" if primitive.result == "bool" else dtype)
 
 
+def _complex_forms() -> Any:
+    # They are made of this vocabulary.
+    from . import complex_forms
+
+    return complex_forms
+
+
 def _same_dtype(fn: str, args: Any) -> tuple[Expr, ...]:
-    dtypes = {_dtype(arg) for arg in args if not isinstance(arg, (bool, int, float))}
+    dtypes = {_dtype(arg) for arg in args if not isinstance(arg, _NUMBERS)}
     if len(dtypes) > 1:
         names = ", ".join(map(str, (_dtype(a) for a in args)))
         raise TypeError(f"k.{fn}: arguments of different dtypes: {names}")
@@ -206,8 +243,11 @@ def _adapt(arg: Any, dtype: str) -> Expr:
     return const(arg, dtype)
 
 
-def const(value: Any, dtype: str) -> Const:
-    """A literal of a dtype: the nearest representable value."""
+def const(value: Any, dtype: str) -> Expr:
+    """A literal of a dtype: the nearest representable value; a complex one is made of two."""
+    if is_complex(dtype):
+        parts = (const(part, part_dtype(dtype)) for part in (np.real(value), np.imag(value)))
+        return complex(*parts)  # type: ignore[no-any-return]
     # Rounded here: equal literals must be one, and 0.1 in float32 is another number than in
     # float64.
     typed = reference.numpy_dtype(dtype).type(value)
@@ -233,6 +273,8 @@ def cast(x: Any, dtype: Any) -> Any:
     if isinstance(x, Const):
         value = np.asarray(x.value, reference.numpy_dtype(x.dtype))
         return const(reference.cast(value, reference.numpy_dtype(name))[()], name)
+    if is_complex(name) or is_complex(x.dtype):
+        return _complex_forms().convert(x, name)
     if not (compiles(x.dtype) and compiles(name)):
         raise TypeError(f"k.cast has no compiled form from {x.dtype} to {name}")
     return Apply("cast", (x,), name)
@@ -240,24 +282,49 @@ def cast(x: Any, dtype: Any) -> Any:
 
 def real(x: Any) -> Any:
     """The real part; of a real number itself."""
-    return x if isinstance(x, NODES) else np.real(x)
+    return _part(x, 0) if isinstance(x, NODES) else np.real(x)
 
 
 def imag(x: Any) -> Any:
     """The imaginary part; of a real number zero."""
-    return const_like(0, x) if isinstance(x, NODES) else np.imag(x)
+    if not isinstance(x, NODES):
+        return np.imag(x)
+    return _part(x, 1) if is_complex(x.dtype) else const_like(0, x)
+
+
+def _part(x: Expr, which: int) -> Expr:
+    if not is_complex(x.dtype):
+        return x
+    if isinstance(x, Apply) and x.fn == "complex":
+        return x.args[which]
+    return Apply(("real", "imag")[which], (x,), part_dtype(x.dtype))
 
 
 def conj(x: Any) -> Any:
     """The complex conjugate; of a real number itself."""
-    return x if isinstance(x, NODES) else np.conj(x)
+    if not isinstance(x, NODES):
+        return np.conj(x)
+    return complex(real(x), neg(imag(x))) if is_complex(x.dtype) else x
 
 
 def complex(re: Any, im: Any) -> Any:
-    """A complex number from its parts; arrays only."""
-    if isinstance(re, NODES) or isinstance(im, NODES):
-        raise TypeError("complex numbers have no compiled form")
-    return reference.complex(re, im)
+    """A complex number from its parts, of one dtype."""
+    if not (isinstance(re, NODES) or isinstance(im, NODES)):
+        return reference.complex(re, im)
+    parts = _same_dtype("complex", (re, im))
+    if parts[0].dtype not in _WHOLE:
+        raise TypeError(f"k.complex has no compiled form for {parts[0].dtype}")
+    return Apply("complex", parts, _WHOLE[parts[0].dtype])
+
+
+def modulus(x: Any) -> Any:
+    """The absolute value of a complex number, a real one."""
+    return _complex_forms().modulus(x) if isinstance(x, NODES) else np.abs(x)
+
+
+def angle(x: Any) -> Any:
+    """The argument of a complex number in radians."""
+    return _complex_forms().angle(x) if isinstance(x, NODES) else np.angle(x)
 
 
 def _function(name: str) -> Callable[..., Any]:

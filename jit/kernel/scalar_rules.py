@@ -138,6 +138,8 @@ RULES: tuple[Rule, ...] = (
         "!c ? x : y = c ? y : x",
     ),
     Rule(("logical_not", ("logical_not", "c")), lambda c: c, "!!c = c"),
+    Rule(("real", ("complex", "x", "y")), lambda x, y: x, "real(x + iy) = x"),
+    Rule(("imag", ("complex", "x", "y")), lambda x, y: y, "imag(x + iy) = y"),
     Rule(("logical_and", "c", "c"), lambda c: c, "c & c = c"),
     Rule(("logical_or", "c", "c"), lambda c: c, "c | c = c"),
 )
@@ -187,7 +189,7 @@ def rewrite(expr: ir.Expr, trace: list[str] | None = None) -> ir.Expr:
 
 def _fold(expr: ir.Apply) -> ir.Const | None:
     """The literal that an expression of literals comes to."""
-    if not all(isinstance(arg, ir.Const) for arg in expr.args):
+    if expr.fn == "complex" or not all(isinstance(arg, ir.Const) for arg in expr.args):
         return None
     values = [np.asarray(arg.value, numpy_dtype(arg.dtype)) for arg in expr.args]  # type: ignore[union-attr]
     with np.errstate(all="ignore"):
@@ -195,7 +197,9 @@ def _fold(expr: ir.Apply) -> ir.Const | None:
             result = scalar.cast(values[0], expr.dtype)
         else:
             result = scalar.apply(expr.fn, *values)
-    return scalar.const(np.asarray(result).item(), expr.dtype)
+    folded = scalar.const(np.asarray(result).item(), expr.dtype)
+    assert isinstance(folded, ir.Const)
+    return folded
 
 
 def _matches(pattern: Any, expr: ir.Expr, bound: dict[str, ir.Expr]) -> bool:

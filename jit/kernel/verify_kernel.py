@@ -198,9 +198,16 @@ def verify(kernel: ir.Kernel, dtypes: Sequence[str] | None = None) -> None:
         if found:
             raise Illegal(f"{rule}: {found}, in\n{_text(kernel)}")
     declared = [buffer.dtype for buffer in kernel.buffers]
-    if dtypes is not None and declared != list(dtypes):
+    if dtypes is None:
+        return
+    if len(dtypes) != len(declared) or not all(map(_fits, declared, dtypes)):
         found = f"{list(dtypes)} for {declared}"
         raise Illegal(f"values have the dtypes of the buffers: {found}, in\n{_text(kernel)}")
+
+
+def _fits(element: str, dtype: str) -> bool:
+    """May a kernel look at memory of a dtype as these elements?"""
+    return element in (scalar.part_dtype(dtype), scalar.AS_ONE.get(dtype))
 
 
 def _text(kernel: ir.Kernel) -> str:

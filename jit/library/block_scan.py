@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from ..kernel import scalar
+from ..kernel import ir, scalar
 from ..kernel.sizes import ceil_div, hint, maximum, product
 from .library_kernel import LibraryKernel
 
@@ -122,7 +122,9 @@ def block_kernel(
 
 def typed(number: Any, dtype: str) -> str:
     """The text of a constant of a dtype."""
-    value = scalar.const(number, dtype).value
+    literal = scalar.const(number, dtype)
+    assert isinstance(literal, ir.Const)
+    value = literal.value
     if dtype == "bool":
         return str(bool(value))
     text = repr(value)

@@ -20,6 +20,7 @@ from ..kernel import scalar
 from ..kernel.sizes import AnySize, ceil_div, hint, is_positive, maximum, minimum, product, same
 from ..program.tensor_ir import Launch
 from . import matmul_kernels
+from .complex_parts import complex_product
 from .library_kernel import LibraryKernel
 from .plain_forms import HALVES, in_float32, matrix_product
 from .template import specialise
@@ -159,6 +160,8 @@ def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool 
 
     Of 16-bit floats it is the product in float32, rounded.
     """
+    if scalar.is_complex(x.dtype):
+        return complex_product(b, matmul, x, y, transpose_x, transpose_y)
     if b.is_plain:
         return matrix_product(b, x, y, transpose_x, transpose_y)
     if x.dtype in HALVES:
@@ -170,7 +173,7 @@ def batch_matmul(
     b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False
 ) -> Any:
     """The products of two equal stacks of matrices (all leading dimensions are the stack)."""
-    if b.is_plain:
+    if b.is_plain and not scalar.is_complex(x.dtype):
         return matrix_product(b, x, y, transpose_x, transpose_y)
     if x.dtype in HALVES:
         return in_float32(b, batch_matmul, x, y, transpose_x, transpose_y)
@@ -180,6 +183,8 @@ def batch_matmul(
     most = _TINY_ROWS if same(n, 1) else _TINY
     if same(k, 1) or (isinstance(work, int) and 0 < work <= most):
         return _tiny(b, x, y, transpose_x, transpose_y)
+    if scalar.is_complex(x.dtype):
+        return complex_product(b, batch_matmul, x, y, transpose_x, transpose_y)
     return _product(b, x, y, transpose_x, transpose_y)
 
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel import scalar
 from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
 from . import rows_kernels
 from .block_places import distinct_numbers, inverted_numbers, nonzero_places
 from .block_rows import combined_rows
 from .block_scan import running_sums
+from .complex_parts import by_parts
 from .library_kernel import LibraryKernel
 from .template import specialise
 from .vectors import BYTES, vectors
@@ -51,6 +53,12 @@ def scatter_rows(
     updates has shape indices.shape + row shape; the result has shape [rows] + row shape.  fn is a
     key of COMBINE.  Indices outside of [0, rows) are skipped.
     """
+    if scalar.is_complex(updates.dtype) and fn in ("add", "update") and not start:
+
+        def of_parts(updates: Any, base: Any = None) -> Any:
+            return scatter_rows(b, fn, indices, updates, rows, base)
+
+        return by_parts(b, of_parts, updates, *([] if base is None else [base]))
     if updates.dtype not in WIDTHS or indices.dtype not in ("int32", "int64"):
         return NotImplemented
     if b.is_plain:
@@ -95,6 +103,8 @@ def running(
     b: Any, fn: str, x: Any, axis: int, exclusive: bool = False, reverse: bool = False
 ) -> Any:
     """The running sum (fn "add") or product ("mul") along an axis."""
+    if scalar.is_complex(x.dtype) and fn == "add":
+        return by_parts(b, lambda part: running(b, fn, part, axis, exclusive, reverse), x)
     if x.dtype not in WIDTHS:
         return NotImplemented
     if b.is_plain:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel import scalar
 from ..kernel.sizes import AnySize, ceil_div, maximum, product
 from . import rows_kernels, segments_kernels
 from .block_segments import combined_segments, product_of_sparse
+from .complex_parts import by_parts
 from .library_kernel import LibraryKernel
 from .rows import WIDTHS
 from .template import specialise
@@ -45,6 +47,9 @@ def sorted_segments(
     of `data` that the ids stand beside, int64 and required to be inside.  power: the result is
     divided by this power (0.5 or 1) of the number of rows.  NotImplemented for other dtypes.
     """
+    if scalar.is_complex(data.dtype) and fn == "add" and not start and not empty:
+        options = (ids, rows, start, empty, picks, power)
+        return by_parts(b, lambda part: sorted_segments(b, fn, part, *options), data)
     if data.dtype not in WIDTHS or ids.dtype not in ("int32", "int64"):
         return NotImplemented
     kind = np.dtype(data.dtype)

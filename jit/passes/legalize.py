@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernel import ir, sizes
+from ..kernel import scalar, sizes
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import same
 from ..program.editing import Check, Program
@@ -199,7 +199,7 @@ def _place_parts(program: Program, node: Compose) -> None:
     filler: Node | None = None
     if node.fill is not None:
         (fill,) = program.add(
-            Map((), (ir.Const(node.fill, target.dtype),)), (target.dtype, target.shape)
+            Map((), (scalar.const(node.fill, target.dtype),)), (target.dtype, target.shape)
         )
         filler = StoreRegion((fill,), target, Part((0,) * target.ndim, (1,) * target.ndim))
         program.add(filler)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.record_class import record
-from ..kernel import ir
+from ..kernel import ir, scalar
 from ..kernel.sizes import AnySize
 
 if TYPE_CHECKING:
@@ -404,11 +404,12 @@ def written_cells(node: Node) -> tuple[Any, ...]:
     return ()
 
 
-def literal(value: Value) -> ir.Const | None:
-    """The Const for a plain known scalar, if it is one of those written into kernels."""
+def literal(value: Value) -> ir.Expr | None:
+    """The literal for a plain known scalar, if it is one of those written into kernels."""
     if value.known is None or value.ndim or value.known.dtype == object:
         return None
     item = value.known.item()
-    if isinstance(item, bool) or (item in _LITERALS and str(item) != "-0.0"):
-        return ir.Const(item, value.dtype)
+    parts = (item.real, item.imag) if isinstance(item, complex) else (item,)
+    if isinstance(item, bool) or all(p in _LITERALS and str(p) != "-0.0" for p in parts):
+        return scalar.const(item, value.dtype)
     return None

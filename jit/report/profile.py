@@ -15,7 +15,7 @@ import numpy as np
 from .. import threads
 from ..kernel import sizes
 from ..kernel.reference import numpy_dtype
-from ..kernel.scalar import compiles
+from ..kernel.scalar import holds
 from ..program.tensor_ir import Feed
 from ..runtime.driver import Program
 from ..runtime.execution import Run
@@ -47,7 +47,7 @@ def later_report(plan: Plan, binding: Binding) -> PlanReport:
     arrays: list[Any] = [np.zeros(())] * len(segment.inputs)
     for node in nodes:
         (value,) = node.outputs
-        dtype = numpy_dtype(value.dtype) if compiles(value.dtype) else object
+        dtype = numpy_dtype(value.dtype) if holds(value.dtype) else object
         arrays[node.number] = np.zeros([sizes.number(size, values) for size in value.shape], dtype)
     report = measured_report(plan, binding, arrays)
     return replace(report, start=segment.operations[segment.start].name)

@@ -19,7 +19,7 @@ from ...engine import errors, gc_pause, stopping
 from ...engine.graph.inference import leads_to_shape
 from ...engine.session import mixed_precision
 from ..kernel.reference import dtype_name
-from ..kernel.scalar import compiles
+from ..kernel.scalar import holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
@@ -145,7 +145,7 @@ class SegmentPlans:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
         arrays = [known[tensor] for tensor in self.segment.inputs]
         for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
-            if dtype_name(array.dtype) != dtype and compiles(dtype):
+            if dtype_name(array.dtype) != dtype and holds(dtype):
                 text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
                 raise errors.InternalError(None, tensor.op, text)
         return arrays

@@ -35,6 +35,7 @@ from ..program.tensor_ir import (
     base,
     root,
 )
+from .elements import element, only_moves
 
 # Strides and offsets that stand in the kernel's text; others are arguments.
 # LLVM must see a 1 to load vectors, a 0 to load once, and a 2 or 3 to load pixels; with any size in
@@ -156,10 +157,11 @@ class NestBuilder:
         self.arguments = _Arguments()
         self.reductions: list[ir.Reduction] = []
         self.stores: list[ir.Store] = []
+        self.is_move = only_moves(cluster)
         self.accesses: list[Affine] = []
         self.pinned: set[int] = set()
         self._values: dict[Value, ir.Expr] = {}
-        self._loads: dict[tuple[Value | Affine, ...], ir.Load] = {}
+        self._loads: dict[tuple[Value | Affine, ...], ir.Expr] = {}
 
     # Positions.
 
@@ -225,10 +227,23 @@ class NestBuilder:
         # is found.)
         key: tuple[Value | Affine, ...] = (value, *position)
         if key not in self._loads:
-            index = self.index(flatten(position, value.shape))
-            storage = root(value)
-            self._loads[key] = ir.Load(self.arguments.buffer(storage, "r"), index, storage.dtype)
+            self._loads[key] = self._load(root(value), flatten(position, value.shape))
         return self._loads[key]
+
+    def _load(self, storage: Value, place: Affine) -> ir.Expr:
+        buffer, dtype = self.arguments.buffer(storage, "r"), element(storage, self.is_move)
+        loads = [ir.Load(buffer, index, dtype) for index in self.indices(storage, place)]
+        return loads[0] if len(loads) == 1 else scalar.complex(*loads)
+
+    def indices(self, storage: Value, place: Affine) -> tuple[ir.Index, ...]:
+        """Where an element is; of a complex one, where its two parts are, beside each other."""
+        if element(storage, self.is_move) != scalar.PARTS.get(storage.dtype):
+            return (self.index(place),)
+        first = self.index(place.scaled(2))
+        # (Told from the first one by a literal, so that LLVM sees them to be neighbours.)
+        one: ir.Expr = ir.Const(1, "int64")
+        offset = one if first.offset is None else scalar.add(first.offset, one)
+        return first, ir.Index(first.strides, offset)
 
     def _number_of(self, place: Affine) -> ir.Expr:
         """A position as an int64 scalar."""
@@ -342,7 +357,11 @@ class NestBuilder:
 
     def _append(self, target: Value, flat: Affine, expr: ir.Expr) -> None:
         buffer = self.arguments.buffer(target, "w")
-        self.stores.append(ir.Store(buffer, self.index(flat), expr))
+        values = [expr]
+        if scalar.is_complex(expr.dtype):
+            values = [scalar.real(expr), scalar.imag(expr)]
+        for index, value in zip(self.indices(target, flat), values):
+            self.stores.append(ir.Store(buffer, index, value))
 
 
 # Equal layers are equal maps of the same loads, since equal expressions are one object.
@@ -562,7 +581,7 @@ def _finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnyS
         axes.append(ir.Axis("reduce" if group[0] in reduced else "map", None if chunked else short))
         extents.append(extent)
     buffers = tuple(
-        ir.Buffer(value.dtype, access)  # type: ignore[arg-type]
+        ir.Buffer(element(value, builder.is_move), access)  # type: ignore[arg-type]
         for value, access in zip(arguments.buffers, arguments.access)
     )
     kernel = ir.Kernel(

@@ -14,7 +14,7 @@ from ...engine import stopping
 from ...engine.record_class import record
 from ..kernel import ir, sizes
 from ..kernel.reference import numpy_dtype
-from ..kernel.scalar import PRIMITIVES, compiles
+from ..kernel.scalar import PRIMITIVES, holds
 from ..kernel.sizes import AnySize
 from ..library.library_kernel import LibraryKernel
 from ..passes.fuse import Cluster, Fused
@@ -455,8 +455,8 @@ def in_arena(value: Value) -> bool:
 
 
 def is_native(value: Value) -> bool:
-    """Can kernels hold the value?  Others (strings, complex numbers) stay Python arrays."""
-    return compiles(value.dtype)
+    """Can kernels hold the value?  Others (strings, what is quantized) stay Python arrays."""
+    return holds(value.dtype)
 
 
 def byte_size(value: Value) -> AnySize:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ..kernel import ir, scalar, sizes
-from ..kernel.scalar import compiles
+from ..kernel.scalar import holds
 from ..kernel.sizes import AnySize
 from ..library import arrays
 from ..program.editing import Program
@@ -279,7 +279,7 @@ class Branches:
     ) -> Value:
         """What the branch gives that runs, in a shape that a run learns."""
         b, common, (flag, is_first) = self.tracer.builder, self.program.guard, condition
-        if sides[0].value.dtype != sides[1].value.dtype or not compiles(sides[0].value.dtype):
+        if sides[0].value.dtype != sides[1].value.dtype or not holds(sides[0].value.dtype):
             raise Unstructured(f"'{name}' is of type {sides[0].value.dtype}")
         shape = []
         for first, last in zip(*(side.value.shape for side in sides)):
@@ -389,7 +389,7 @@ class Branches:
         return values
 
     def _require_kind(self, one: Value, two: Value, name: str) -> None:
-        if one.dtype != two.dtype or not compiles(one.dtype):
+        if one.dtype != two.dtype or not holds(one.dtype):
             raise Unstructured(f"'{name}' is of type {one.dtype}")
 
     def _require_like(self, one: Value, two: Value, name: str) -> None:
@@ -409,7 +409,7 @@ class Branches:
     # Registers.
 
     def _register(self, name: str, like: Value) -> Register:
-        if not compiles(like.dtype):
+        if not holds(like.dtype):
             raise Unstructured(f"'{name}' is of type {like.dtype}")
         if not self._is_known(like):
             raise Unstructured(f"how large '{name}' is only a branch knows")

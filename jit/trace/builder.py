@@ -18,6 +18,7 @@ from ...engine.session.interpreter import located
 from ...engine.types.indices import not_inside
 from ..kernel import scalar, size_scope, sizes
 from ..kernel.sizes import AnySize, Size, same
+from ..library import complex_parts
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Axis,
@@ -215,11 +216,12 @@ class Builder:
         dtype: str | None = None,
     ) -> Value:
         """Combines over axes (all, when None): sum prod max min any all argmax argmin."""
-        reduced = frozenset(
-            range(value.ndim) if axes is None else (self.axis(a, value.ndim) for a in axes)
-        )
+        chosen = range(value.ndim) if axes is None else axes
+        reduced = frozenset(self.axis(a, value.ndim) for a in chosen)
         out = dtype or ("int64" if fn.startswith("arg") else value.dtype)
         self._need_compiled(value.dtype)
+        if scalar.is_complex(value.dtype):
+            return complex_parts.reduced(self, fn, value, axes, keepdims)
         if fn.startswith("arg") and len(reduced) != 1:
             raise NotLowered("argmax and argmin work along one axis")
         kept = tuple(1 if i in reduced else size for i, size in enumerate(value.shape))
@@ -470,6 +472,7 @@ class Builder:
         """A library kernel whose launch is worked out already; see `call`."""
         cells = effects.updates
         present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
+        complex_parts.refuse(self, [*(v.dtype for v in inputs), *(d for d, _ in present)])
         made = self.program.add(
             Call(tuple(inputs), launch, effects, reserve, role),
             *((d, new_shape(shape)) for shape, d in outputs),
@@ -584,7 +587,7 @@ class Builder:
         return broadcast_of(shapes, self.equal)
 
     def _need_compiled(self, dtype: str) -> None:
-        if not scalar.compiles(dtype):
+        if not scalar.holds(dtype):
             raise NotLowered(f"{dtype} has no compiled form")
 
     def _once(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ..kernel.scalar import compiles
+from ..kernel.scalar import holds
 from ..kernel.sizes import Unanswered, same_shape
 from ..program.editing import Program
 from ..program.tensor_ir import (
@@ -162,7 +162,7 @@ class _Part(Flow):
         # Known contents go in as they are: shapes stay known within the loop.
         if value.known is not None:
             return self.tracer.builder.known_as(value.known, value.dtype)
-        if not compiles(value.dtype):
+        if not holds(value.dtype):
             raise Unstructured(f"a loop takes a value of type {value.dtype}")
         if value not in self._captured:
             source = Captured(self.loop, len(self.loop.inputs))

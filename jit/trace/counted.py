@@ -78,7 +78,7 @@ def _read(program: Program, register: Register) -> Value:
 
 
 def _begun(b: Builder, value: Value) -> Register:
-    if not scalar.compiles(value.dtype):
+    if not scalar.holds(value.dtype):
         raise b.host(f"a loop carries {value.dtype}")
     register = Register("carried", value.dtype, value.shape, b.program)
     _write(b.program, register, value)

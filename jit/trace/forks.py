@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..kernel.scalar import compiles
+from ..kernel.scalar import holds
 from ..program.tensor_ir import Guard, Value
 from .loop_recovery import Unstructured
 
@@ -41,7 +41,7 @@ class Forks:
 
     def begin(self, tensor: Tensor, guards: Sequence[Guard], values: Sequence[Value]) -> None:
         """Notes what two branches give a merge."""
-        if any(not compiles(value.dtype) for value in values):
+        if any(not holds(value.dtype) for value in values):
             raise Unstructured(f"'{tensor.name}' is of type {values[0].dtype}")
         self.sides[tensor] = tuple(map(Side, guards, values))
 

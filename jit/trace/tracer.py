@@ -22,7 +22,7 @@ from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
 from .. import debug
 from ..kernel import size_scope, sizes
-from ..kernel.scalar import compiles
+from ..kernel.scalar import compiles, holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import Unanswered
 from ..program.editing import Program
@@ -286,7 +286,7 @@ class Tracer:
 
     def _know(self, output: Tensor, array: np.ndarray) -> None:
         dtype = array_dtype_name(output.dtype)
-        if compiles(dtype):
+        if holds(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
             return
         node = Constant(np.asarray(array))

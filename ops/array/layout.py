@@ -16,6 +16,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
@@ -78,9 +79,11 @@ def _transpose_kernel(c: KernelContext, x: np.ndarray, perm: np.ndarray) -> np.n
 
 def _lower_transpose(b: Builder, op: OpView, x: Value, perm: Value) -> Any:
     known = b.known(perm)
-    if known is None or op.type != "Transpose":
+    if known is None:
         return NotImplemented
-    return b.transpose(x, tuple(_checked_perm(x.ndim, known)))
+    moved = b.transpose(x, tuple(_checked_perm(x.ndim, known)))
+    is_turned = op.type == "ConjugateTranspose" and k.is_complex(x.dtype)
+    return b.map(k.conj, moved) if is_turned else moved
 
 
 def _transposes() -> Any:

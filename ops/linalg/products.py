@@ -17,6 +17,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit.kernel import scalar as k
 from ...jit.kernel import sizes
 from ..elementwise import static_broadcast
 from ..public import tf
@@ -209,8 +210,7 @@ def _batch_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
     from ...jit import library
 
     adj_x, adj_y = op.attr("adj_x"), op.attr("adj_y")
-    if x.dtype.startswith("complex"):
-        return NotImplemented
+    x, y = _conjugated(b, x, adj_x), _conjugated(b, y, adj_y)
     inner_x, inner_y = x.shape[-2 if adj_x else -1], y.shape[-1 if adj_y else -2]
     if not b.equal(inner_x, inner_y):
         _inner_error(op, _example(x), _example(y), sizes.hint(inner_x), sizes.hint(inner_y))
@@ -224,6 +224,10 @@ def _batch_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
         return b.reshape(found, (*x.shape[:-1], found.shape[-1]))
     x, y = (b.broadcast(v, (*lead, *v.shape[-2:])) for v in (x, y))
     return (library.batch_matmul if lead else library.matmul)(b, x, y, adj_x, adj_y)
+
+
+def _conjugated(b: Builder, value: Any, is_adjoint: bool) -> Any:
+    return b.map(k.conj, value) if is_adjoint and k.is_complex(value.dtype) else value
 
 
 def _batch_products(op: Operation, grad: Tensor) -> tuple[Any, Any]:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complex numbers and their parts.  They have no compiled form: these ops run on the host."""
+"""Complex numbers and their parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ...engine.api import export
 from ...engine.dispatch import dispatched
@@ -41,7 +39,6 @@ raw_complex = elementwise(
     "T: {float32, float64} = float32; Tout: {complex64, complex128} = complex64",
     body=k.complex,
     gradient=_complex_gradient,
-    host=True,
     test={"attrs": [{"T": "float32", "Tout": "complex64"}], "gradient": False},
     doc="Complex numbers from their real and imaginary parts.",
 )
@@ -88,14 +85,14 @@ def _angle_gradient(op: Operation, grad: Tensor) -> Any:
 
 
 def _part(name: str, body: Callable[..., Any], gradient: Callable[..., Any], doc: str) -> Any:
-    facts: dict[str, Any] = {"host": True, "test": _COMPLEX_INPUT, "doc": doc}
+    facts: dict[str, Any] = {"test": _COMPLEX_INPUT, "doc": doc}
     return elementwise(name, _PART, _PART_ATTRS, body=body, gradient=gradient, **facts)
 
 
-raw_real = _part("Real", np.real, _real_gradient, doc="The real parts.")
-raw_imag = _part("Imag", np.imag, _imag_gradient, doc="The imaginary parts.")
+raw_real = _part("Real", k.real, _real_gradient, doc="The real parts.")
+raw_imag = _part("Imag", k.imag, _imag_gradient, doc="The imaginary parts.")
 raw_angle = _part(
-    "Angle", np.angle, _angle_gradient, doc="The arguments of complex numbers, in radians."
+    "Angle", k.angle, _angle_gradient, doc="The arguments of complex numbers, in radians."
 )
 
 
@@ -140,9 +137,8 @@ raw_conj = elementwise(
     "Conj",
     "input: T -> output: T",
     "T: {complex64, complex128, variant} = complex64",
-    body=np.conj,
+    body=k.conj,
     gradient=_conj_gradient,
-    host=True,
     test=lambda: _COMPLEX_INPUT,
     doc="The complex conjugates.",
 )
@@ -174,9 +170,8 @@ complex_abs = elementwise(
     "ComplexAbs",
     "x: T -> y: Tout",
     _PART_ATTRS,
-    body=np.abs,
+    body=k.modulus,
     gradient=_complex_abs_gradient,
-    host=True,
     test=lambda: _COMPLEX_INPUT,
     doc="The moduli of complex numbers.",
 )

@@ -19,6 +19,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
+from ...jit import threads
 from .. import shape_inference
 from ..public import tf
 
@@ -33,6 +34,18 @@ _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
 _NAMES = {1: ("FFT", "IFFT"), 2: ("FFT2D", "IFFT2D"), 3: ("FFT3D", "IFFT3D")}
 
 
+# A transform of fewer numbers takes less time than to wake threads for it.
+_LEAST_SHARED = 1 << 16
+
+
+def workers(c: KernelContext, x: np.ndarray) -> int:
+    """How many threads share the transforms of an array: of many numbers all that kernels have."""
+    if x.size < _LEAST_SHARED:
+        return 1
+    config = None if c.session is None else c.session.config
+    return (config.intra_op_parallelism_threads if config else 0) or threads.count()
+
+
 def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
     def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
         # As TensorFlow in the precision of its input, which NumPy's transform leaves.
@@ -45,7 +58,8 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
         if not x.size:
             return x.copy()
         function = fft.ifftn if is_inverse else fft.fftn
-        return np.asarray(function(x, axes=tuple(range(-rank, 0))), x.dtype)
+        axes = tuple(range(-rank, 0))
+        return np.asarray(function(x, axes=axes, workers=workers(c, x)), x.dtype)
 
     return kernel
 

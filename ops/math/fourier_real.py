@@ -24,7 +24,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import tf
-from .fourier import elements
+from .fourier import elements, workers
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -77,7 +77,8 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
         window: Any = (..., *(slice(0, length) for length in taken))
         part = x[window]
         axes = tuple(range(-rank, 0))
-        found = fft.irfftn(part, lengths, axes) if is_inverse else fft.rfftn(part, lengths, axes)
+        function = fft.irfftn if is_inverse else fft.rfftn
+        found = function(part, lengths, axes, workers=workers(c, part))
         return np.asarray(found, dtype)
 
     return kernel

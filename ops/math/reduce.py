@@ -111,7 +111,8 @@ def _reduce(b: Builder, fn: str, x: Value, axes: tuple[int, ...], keep: bool) ->
     if fn == "euclidean":
         if is_integer(x):
             return NotImplemented
-        return b.map(k.sqrt, b.reduce("sum", b.map(k.square, x), axes, keep))
+        squares = b.map(lambda v: k.mul(v, k.conj(v)), x)
+        return b.map(k.sqrt, b.reduce("sum", squares, axes, keep))
     if fn != "mean":
         return b.reduce(fn, x, axes, keep)
     if is_integer(x):

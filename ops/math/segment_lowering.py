@@ -157,4 +157,4 @@ def lower_picked_gradient(
 
 def _is_plain(data: Value) -> bool:
     """The sums of 16-bit floats are wider, on the host."""
-    return data.dtype not in ("float16", "bfloat16") and k.compiles(data.dtype)
+    return data.dtype not in ("float16", "bfloat16") and k.holds(data.dtype)

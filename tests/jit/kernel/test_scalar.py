@@ -73,8 +73,20 @@ def test_object_arrays_pass_through() -> None:
     assert list(k.lt(sizes, 8)) == [True, False]
 
 
-def test_complex_numbers_are_for_arrays() -> None:
+def test_complex_numbers_of_arrays() -> None:
     z = k.complex(np.float32(1), np.float32(2))
     assert z.dtype == np.complex64 and k.conj(z) == 1 - 2j and k.real(z) == 1 and k.imag(z) == 2
-    with pytest.raises(TypeError, match="complex numbers have no compiled form"):
-        k.complex(X, X)
+
+
+def test_complex_expressions_are_made_of_their_parts() -> None:
+    x, y = (ir.Load(n, ir.Index(()), "complex64") for n in (0, 1))
+    total = k.add(x, y)
+    assert total.dtype == "complex64" and k.real(total) is k.add(k.real(x), k.real(y))
+    assert k.imag(k.conj(x)) is k.neg(k.imag(x)) and k.real(k.mul(x, 2)).dtype == "float32"
+    assert k.cast(x, "complex128").dtype == "complex128" and k.cast(x, "bool").dtype == "bool"
+    assert k.eq(x, y).dtype == "bool" and k.modulus(x).dtype == "float32"
+    assert k.const(1 + 2j, "complex128") is k.complex(*(k.const(n, "float64") for n in (1, 2)))
+    with pytest.raises(TypeError, match="k.floor has no compiled form for complex64"):
+        k.floor(x)
+    with pytest.raises(TypeError, match="k.complex has no compiled form for int32"):
+        k.complex(k.const(1, "int32"), k.const(1, "int32"))

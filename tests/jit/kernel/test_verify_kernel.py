@@ -47,6 +47,18 @@ def test_a_legal_kernel_passes():
     verify_kernel.verify(kernel(**reducing("argmax", "int32")))
 
 
+def test_complex_numbers_are_their_parts_or_moved_as_one():
+    verify_kernel.verify(kernel(), ["complex64", "float32"])
+    moved = {
+        "buffers": (ir.Buffer("int64", "r"), ir.Buffer("int64", "w")),
+        "stores": (ir.Store(1, ir.Index((1,)), ir.Load(0, ir.Index((1,)), "int64")),),
+    }
+    verify_kernel.verify(kernel(**moved), ["complex64", "complex64"])
+    for dtypes in (["complex128", "float32"], ["complex64"]):
+        with pytest.raises(verify_kernel.Illegal, match="values have the dtypes"):
+            verify_kernel.verify(kernel(), dtypes)
+
+
 def test_values_have_the_dtypes_of_the_buffers():
     with pytest.raises(verify_kernel.Illegal, match="values have the dtypes of the buffers"):
         verify_kernel.verify(kernel(), ["float32", "float64"])

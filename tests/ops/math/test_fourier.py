@@ -101,3 +101,25 @@ def test_what_cannot_be_transformed():
         tf.fft(tf.constant(1j))
     with pytest.raises(tf.errors.InvalidArgumentError, match="at least 5 but got: 3"):
         run(tf.raw_ops.RFFT(input=tf.zeros([3]), fft_length=[5]))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_transforms_are_shared_among_the_session_s_threads(threads, monkeypatch):
+    import scipy.fft
+
+    asked = []
+    plain = scipy.fft.fftn
+
+    def watched(x, **options):
+        asked.append((x.dtype.name, options["workers"]))
+        return plain(x, **options)
+
+    monkeypatch.setattr(scipy.fft, "fftn", watched)
+    x = tf.placeholder(tf.complex64, [None, None])
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads)
+    with tf.Session(config=config) as session:
+        for rows in (2, 300):
+            array = numbers(rows, 256).astype(np.complex64)
+            got = session.run(tf.fft(x), {x: array})
+            np.testing.assert_allclose(got, np.fft.fft(array), rtol=1e-3, atol=1e-3)
+    assert asked == [("complex64", 1), ("complex64", threads)]
