@@ -45,6 +45,7 @@ def define(
     measured_sizes: Callable[..., Any] | None = None,
     elementwise: bool = False,
     rows: Callable[..., Any] | None = None,
+    takes_packed: tuple[str, ...] = (),
     passes_ref: bool = False,
     transfer: Transfer = "",
     control_flow_role: ControlFlowRole = "",
@@ -72,6 +73,7 @@ def define(
         measured_sizes=measured_sizes,
         elementwise=elementwise,
         rows=rows,
+        takes_packed=takes_packed,
         passes_ref=passes_ref,
         transfer=transfer,
         control_flow_role=control_flow_role,
@@ -227,9 +229,7 @@ class OpFunction:
         values = group(definition.outputs, op._attrs, op.outputs)
         if len(values) > 1:
             return self._named(values)
-        if values[0] == [] and definition.stateful:
-            return op
-        return values[0]
+        return op if values[0] == [] and definition.stateful else values[0]
 
     def _named(self, values: list[Any]) -> Any:
         if self._result is None:

@@ -178,6 +178,8 @@ class OpDef:
     # rows(op, inputs) -> outputs: nodes that do the op's work for many elements of a dataset at
     # once (engine/graph/rowwise.py).  Elementwise ops need none.
     rows: Callable[..., Any] | None = None
+    # Inputs whose texts the kernel also takes packed (engine/types/texts.py).
+    takes_packed: tuple[str, ...] = ()
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not
