@@ -52,6 +52,7 @@ def define(
     expand: Callable[..., Any] | None = None,
     touches: tuple[registry.Touch, ...] | None = None,
     waits_for_data: bool = False,
+    is_native: bool = False,
     doc: str = "",
     is_fed: bool = False,
     test: registry.Facts | None = None,
@@ -80,6 +81,7 @@ def define(
         expand=expand,
         touches=touches,
         waits_for_data=waits_for_data,
+        is_native=is_native,
         doc=doc,
         is_fed=is_fed,
         facts=test or {},
@@ -275,10 +277,7 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
 
 def _flat(values: Iterable[Any]) -> Iterable[Any]:
     for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from value
-        else:
-            yield value
+        yield from value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _build(

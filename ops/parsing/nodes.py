@@ -314,6 +314,7 @@ define(
     "dense_shapes: list(shape) >= 0",
     shape=_example_shapes,
     kernel=_parse_example,
+    is_native=True,
     takes_packed=("serialized",),
     gradient=_TEXT,
     dynamic_shape=True,
