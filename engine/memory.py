@@ -8,6 +8,7 @@ systems take their time to give fresh memory to a process.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -126,3 +127,32 @@ def aligned_arrays(kinds: Sequence[tuple[tuple[int, ...], np.dtype[Any]]]) -> li
         position += size
         left -= size
     return result
+
+
+def is_alone(known: Any, key: object, more: int = 0) -> bool:
+    """Does nothing but known[key], and `more` variables of the caller, refer to an array?
+
+    Nor to its memory.  What nobody else can see is the caller's, whoever made it; so it is with
+    batches that iterators and queues give.
+    """
+    return _references(known, key) == _ALONE + more and _fills_its_memory(known[key])
+
+
+def _references(known: Any, key: object) -> int:
+    """How often a value is referred to, counting references of this call."""
+    value = known[key]
+    return sys.getrefcount(value)
+
+
+# So many are there where nothing but the dictionary refers to it.
+_ALONE = _references({None: np.empty(0)}, None)
+
+
+def _fills_its_memory(array: np.ndarray) -> bool:
+    """Whether nothing else lies in an array's memory, nor refers to it."""
+    memory = array.base
+    if memory is None:
+        return True
+    is_filled = isinstance(memory, np.ndarray) and memory.nbytes - array.nbytes <= ALIGNMENT
+    del memory
+    return is_filled and _references({None: array.base}, None) == _ALONE + 1

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
 
 from ..engine import errors, settings
 from ..engine.compat import as_str_any
+from ..engine.types.texts import PackedTexts
 from . import crc
 from .files import open_binary, read_at_most
 
@@ -28,6 +29,8 @@ _LARGEST = 1 << 63
 # More records than these are found by a kernel, unless they are longer: checksums of longer ones
 # are the library's.
 _FEW, _SHORT = 64, 4096
+# So much of a file is looked at for records that are found together.
+_TOGETHER = 1 << 20
 
 
 def framed(record: bytes) -> tuple[bytes, bytes, bytes]:
@@ -302,6 +305,8 @@ class RecordReader:
         self.offset = offset
         # Whether the file's position is not that of the next record.
         self._is_lost = offset > 0
+        # The length of the record that was read last by itself.
+        self._length = 0
 
     def __enter__(self) -> RecordReader:
         return self
@@ -334,41 +339,48 @@ class RecordReader:
             raise self._lost("record size too large", f"{length} bytes, at {self.offset}")
         record = self._contents(length)
         self.offset += _HEADER.size + length + _FOOTER.size
-        self._is_lost = False
+        self._is_lost, self._length = False, length
         return record
 
-    def read_some(self, count: int) -> list[bytes]:
+    def read_some(self, count: int) -> Sequence[bytes]:
         """At most `count` records, none at the end: the next one and those that lie right behind.
 
         Where one of these is damaged, the next call says so.
         """
+        is_quick = count > _FEW and self._length <= _SHORT and settings.get("jit") != "never"
+        if is_quick and self._length and not self._is_lost:
+            packed = self._short_records(count)
+            if len(packed):
+                return packed
         first = self.read()
         if first is None:
             return []
-        found = [first]
-        if count > 1:
-            size = min(count * (len(first) + _HEADER.size + _FOOTER.size), _CHUNK)
-            ahead = self._source.ahead(size)
-            is_quick = count > _FEW and len(first) <= _SHORT and settings.get("jit") != "never"
-            whole = self._short_records if is_quick else self._whole_records
-            found += whole(*ahead, count - 1)
-        return found
+        if count == 1:
+            return [first]
+        if is_quick and len(first) <= _SHORT:
+            more = self._short_records(count - 1)
+            return PackedTexts.joined([PackedTexts.of([first]), more])
+        size = min(count * (len(first) + _HEADER.size + _FOOTER.size), _CHUNK)
+        return [first, *self._whole_records(*self._source.ahead(size), count - 1)]
 
-    def _short_records(self, data: bytes, first: int, last: int, count: int) -> list[bytes]:
-        """The same as `_whole_records` up to a longer one, by a kernel."""
+    def _short_records(self, count: int) -> PackedTexts:
+        """The next records up to a longer one or one that is not whole, found by a kernel."""
         from ..jit.library.records import records
         from ..jit.runtime.calling import call
 
+        around = _HEADER.size + _FOOTER.size
+        data, first, last = self._source.ahead(min(count * (self._length + around), _TOGETHER))
         size = last - first
-        count = min(count, size // (_HEADER.size + _FOOTER.size))
-        ends, found = np.empty(2 * count, np.int64), np.zeros(2, np.int64)
-        arrays = [np.frombuffer(data or b"\0", np.uint8)[first:], crc.tables(), ends, found]
+        count = min(count, size // around)
+        places, found = np.empty((count, 2), np.int64), np.zeros(2, np.int64)
+        arrays = [np.frombuffer(data or b"\0", np.uint8)[first:], crc.tables(), places, found]
         call(records(), arrays, [size, count, _SHORT], 1)
         number, place = found.tolist()
         self._source.pass_over(place)
         self.offset += place
-        places = (ends[: 2 * number] + first).tolist()
-        return [data[start:stop] for start, stop in zip(places[::2], places[1::2])]
+        places = places[:number]
+        places += first
+        return PackedTexts(data, places)
 
     def _whole_records(self, data: bytes, first: int, last: int, count: int) -> list[bytes]:
         """The first records of some bytes between two places, as long as they are whole."""

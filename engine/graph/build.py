@@ -45,12 +45,14 @@ def define(
     measured_sizes: Callable[..., Any] | None = None,
     elementwise: bool = False,
     rows: Callable[..., Any] | None = None,
+    takes_packed: tuple[str, ...] = (),
     passes_ref: bool = False,
     transfer: Transfer = "",
     control_flow_role: ControlFlowRole = "",
     expand: Callable[..., Any] | None = None,
     touches: tuple[registry.Touch, ...] | None = None,
     waits_for_data: bool = False,
+    is_native: bool = False,
     doc: str = "",
     is_fed: bool = False,
     test: registry.Facts | None = None,
@@ -72,12 +74,14 @@ def define(
         measured_sizes=measured_sizes,
         elementwise=elementwise,
         rows=rows,
+        takes_packed=takes_packed,
         passes_ref=passes_ref,
         transfer=transfer,
         control_flow_role=control_flow_role,
         expand=expand,
         touches=touches,
         waits_for_data=waits_for_data,
+        is_native=is_native,
         doc=doc,
         is_fed=is_fed,
         facts=test or {},
@@ -227,9 +231,7 @@ class OpFunction:
         values = group(definition.outputs, op._attrs, op.outputs)
         if len(values) > 1:
             return self._named(values)
-        if values[0] == [] and definition.stateful:
-            return op
-        return values[0]
+        return op if values[0] == [] and definition.stateful else values[0]
 
     def _named(self, values: list[Any]) -> Any:
         if self._result is None:
@@ -275,10 +277,7 @@ def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any
 
 def _flat(values: Iterable[Any]) -> Iterable[Any]:
     for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from value
-        else:
-            yield value
+        yield from value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _build(

@@ -178,6 +178,8 @@ class OpDef:
     # rows(op, inputs) -> outputs: nodes that do the op's work for many elements of a dataset at
     # once (engine/graph/rowwise.py).  Elementwise ops need none.
     rows: Callable[..., Any] | None = None
+    # Inputs whose texts the kernel also takes packed (engine/types/texts.py).
+    takes_packed: tuple[str, ...] = ()
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not
@@ -196,6 +198,8 @@ class OpDef:
     # It is done when other work is, or carries what others have computed: its own time says nothing
     # of how quick it is.  Of what may wait by its role this need not be said.
     waits_for_data: bool = False
+    # Its kernel leaves the work to native code, as that of a codec: compiled it were no quicker.
+    is_native: bool = False
     # What folding at graph construction may use beside the kernel.
     folding: Folding = Folding()
     doc: str = ""
@@ -221,9 +225,12 @@ class OpDef:
 
     @property
     def is_work(self) -> bool:
-        """Whether its time is its own: it neither waits, nor carries tensors, nor is outside."""
+        """Whether its time is its own and Python's.
+
+        It neither waits, nor carries tensors, nor is outside, nor leaves the work to native code.
+        """
         waits = self.waits_for_data or self.control_flow_role == "wait"
-        return not waits and not self.touches
+        return not (waits or self.touches or self.is_native)
 
     @property
     def result_sizes(self) -> Callable[..., Any] | None:

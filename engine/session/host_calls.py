@@ -7,7 +7,7 @@ host, what a plan does around each of them would cost more than they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import stopping
 from ..graph import trust
+from ..graph.operation import arg_length
 from ..types import dtypes
 from . import interpreter
 
@@ -48,6 +49,10 @@ class HostCalls:
         self._fetches = list(zip(program.fetch_slots, program.fetches))
         count = len(feeds)
         self._feeds = program.feed_slots[:count]
+        # The numbers of the feeds that may be `PackedTexts`.
+        self.packed = frozenset(
+            i for i, feed in enumerate(feeds) if _is_taken_packed(feed, operations, fetches)
+        )
         self._template: list[Any] = [None] * program.size
         known = set(program.feed_slots[count:])
         for slot, cell in zip(program.feed_slots[count:], cells.values()):
@@ -79,7 +84,7 @@ class HostCalls:
                         step.store(values, result)
                 except Exception as error:
                     raise interpreter.located(error, step.op) from error
-        return [interpreter.fetched(values[slot], tensor) for slot, tensor in self._fetches]
+        return [interpreter.fetched_from(values, slot, tensor) for slot, tensor in self._fetches]
 
 
 def _taken(
@@ -98,6 +103,44 @@ def _taken(
     return lambda values: [
         values[i] if isinstance(i, int) else [values[j] for j in i] for i in groups
     ]
+
+
+def only_takes_data(operations: Sequence[Operation], feeds: Sequence[Tensor]) -> bool:
+    """Whether a run takes what others have computed, and does nothing with it but on the host."""
+    kinds = [op.definition for op in operations]
+    if any(kind.control_flow_role for kind in kinds):
+        return False
+    fed = set(feeds)
+    return any(kind.waits_for_data for kind in kinds) and all(
+        kind.lower is None
+        or not (op._inputs_val or op._is_stateful)
+        or (kind.elementwise and kind.transfer == "value")
+        or not fed.isdisjoint(op.outputs)
+        for op, kind in zip(operations, kinds)
+    )
+
+
+def _is_taken_packed(
+    tensor: Tensor, operations: Sequence[Operation], fetches: Sequence[Tensor]
+) -> bool:
+    """Whether all that read a tensor take its texts packed, and something does."""
+    takes = [
+        arg.name in op.definition.takes_packed
+        for op in operations
+        for arg, given in zip(op.definition.inputs, _by_argument(op))
+        if any(each is tensor for each in given)
+    ]
+    return bool(takes) and all(takes) and all(tensor is not fetch for fetch in fetches)
+
+
+def _by_argument(op: Operation) -> Iterator[Sequence[Tensor]]:
+    """The inputs of an operation, those of each argument together."""
+    place = 0
+    for arg in op.definition.inputs:
+        length = arg_length(arg, op._attrs)
+        count = 1 if length is None else length
+        yield op._inputs_val[place : place + count]
+        place += count
 
 
 def runs_on_host(

@@ -17,6 +17,7 @@ from ..graph import trust
 from ..graph.kernel_context import KernelContext
 from ..graph.operation import Operation, arg_length
 from ..graph.tensor import Tensor
+from ..memory import is_alone
 from ..stopping import check_session, within
 from ..types import dtypes
 from .deferred_assign import BulkAssign, LazyArray
@@ -33,6 +34,8 @@ Runner = Callable[[Sequence[Any]], list[Any]]
 # Tests switch this on: every kernel's results are held against the declared dtype and shape.
 verify = False
 
+# Smaller results are copied sooner than it is found out whose they are.
+_LARGE = 1 << 12
 # Roles in control flow that pass on whatever comes.
 _PASSING = ("switch", "merge", "enter", "exit", "next")
 
@@ -355,7 +358,7 @@ class Program:
 
     def results(self, values: list[Any]) -> list[Any]:
         """The fetched values."""
-        return [fetched(values[slot], t) for slot, t in zip(self.fetch_slots, self.fetches)]
+        return [fetched_from(values, slot, t) for slot, t in zip(self.fetch_slots, self.fetches)]
 
     def execute(self, values: list[Any], watch: Callable[[Step, int, int], None]) -> None:
         """Runs everything; `watch` is told of every operation and when it ran."""
@@ -397,6 +400,15 @@ def fetched(value: Any, tensor: Tensor) -> Any:
         except errors.OpError as error:
             raise located(error, tensor.op) from error
     return value.copy() if type(value) is np.ndarray else value
+
+
+def fetched_from(values: list[Any], slot: int, tensor: Tensor) -> Any:
+    """The same of what a run holds in a slot: as it is, if it is large and nobody else sees it."""
+    value = values[slot]
+    is_large = type(value) is np.ndarray and value.nbytes >= _LARGE and value.flags.writeable
+    if is_large and is_alone(values, slot, 1):
+        return value
+    return fetched(value, tensor)
 
 
 def make_runner(

@@ -95,8 +95,8 @@ def is_wrong(number: int, exact: int, stride: int) -> bool:
 
 
 def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: text, bounds of messages, keys, bounds of keys, wanted, guesses, found, sums, problem;
-    the number of keys and of guesses.
+    """Args: text, both ends of messages, keys, bounds of keys, wanted, guesses, found, sums,
+    problem; the number of keys and of guesses.
 
     wanted: for each key the kind of its values, how many there are exactly or -1, what their number
     is divided by, and whether it may be missing.
@@ -113,9 +113,10 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
         row = r * count * 3
         for k in range(count):
             found[row + 3 * k], found[row + 3 * k + 2] = -1, 0
-        if bounds[r] < bounds[r + 1]:
-            at, stop = contents(text, bounds[r], bounds[r + 1], FIRST)
-            if at < 0 or stop != bounds[r + 1]:
+        begin, over = bounds[2 * r], bounds[2 * r + 1]
+        if begin < over:
+            at, stop = contents(text, begin, over, FIRST)
+            if at < 0 or stop != over:
                 bad = 1
             position = 0
             while bad == 0 and at < stop:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..kernel.sizes import AnySize, maximum, product
 from . import image_kernels
+from .image_kernels import SPARE
 from .library_kernel import LibraryKernel
 from .template import specialise
 
@@ -65,7 +66,7 @@ def resized(
         [height, width, tall, wide, depth],
         batch * tall,
         maximum(_WORK // maximum(wide * depth, 1), 1),
-        scratch=8 * wide * depth,
+        scratch=8 * (wide * depth + SPARE) + 4 * (width * depth + SPARE),
         operations=6 * batch * tall * wide * depth,
     )
     return out

@@ -23,6 +23,7 @@ from .plain_vocabulary import (
 
 NEAREST: bool = GIVEN  # the nearest pixel, not a mixture of four
 DEPTH: int = GIVEN  # the number of channels, or 0 for any
+SPARE = 4  # numbers behind a line that may be written
 
 
 def resized_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -199,21 +200,32 @@ def cut_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
 
 
 @helper
-def stretched(target: Address, source: Address, columns: int, depth: int, args: Arguments) -> None:
-    """A line of an image interpolated along itself."""
+def stretched(
+    target: Address, source: Address, floats: Address, columns: int, args: Arguments
+) -> None:
+    """A line of an image interpolated along itself.
+
+    floats: room for the line and SPARE numbers more; so many are behind the target, too.
+    """
     left, right, across = pointer(args[4]), pointer(args[5]), pointer(args[6])
-    out, line = pointer(target), pointer(source)
+    out, line, depth = pointer(target), pointer(source), args[12]
     if DEPTH == 1:
         for j in range(columns):
             first = float32(line[left[j]])
             out[j] = first + (float32(line[right[j]]) - first) * across[j]
     elif DEPTH == 3:
+        wide = pointer(floats)
+        for j in range(args[9] * 3):
+            wide[j] = float32(line[j])
+        # Four numbers at once, of which the next pixel's first takes the place of the last.
         for j in range(columns):
             x, p, q = across[j], 3 * left[j], 3 * right[j]
-            red, green, blue = float32(line[p]), float32(line[p + 1]), float32(line[p + 2])
-            out[3 * j] = red + (float32(line[q]) - red) * x
-            out[3 * j + 1] = green + (float32(line[q + 1]) - green) * x
-            out[3 * j + 2] = blue + (float32(line[q + 2]) - blue) * x
+            red, green, blue, more = wide[p], wide[p + 1], wide[p + 2], wide[p + 3]
+            red2, green2, blue2, more2 = wide[q], wide[q + 1], wide[q + 2], wide[q + 3]
+            out[3 * j] = red + (red2 - red) * x
+            out[3 * j + 1] = green + (green2 - green) * x
+            out[3 * j + 2] = blue + (blue2 - blue) * x
+            out[3 * j + 3] = more + (more2 - more) * x
     else:
         for j in range(columns):
             x, p, q = across[j], left[j] * depth, right[j] * depth
@@ -233,6 +245,8 @@ def resized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     height, width, rows, columns, depth = args[8], args[9], args[10], args[11], args[12]
     count = columns * depth
     lines = region(args[13] + worker * args[14], "float32")
+    step = count + SPARE
+    floats = lines + 2 * step
     even, odd = -1, -1
     for r in range(r0, r1):
         image = r // rows
@@ -242,14 +256,14 @@ def resized(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
             line = args[0] + at * width * depth
             if at % 2:
                 if at != odd:
-                    stretched(lines + count, line, columns, depth, args)
+                    stretched(lines + step, line, floats, columns, args)
                 odd = at
             else:
                 if at != even:
-                    stretched(lines, line, columns, depth, args)
+                    stretched(lines, line, floats, columns, args)
                 even = at
-        upper = pointer(lines + (image * height + top[i]) % 2 * count)
-        lower = pointer(lines + (image * height + bottom[i]) % 2 * count)
+        upper = pointer(lines + (image * height + top[i]) % 2 * step)
+        lower = pointer(lines + (image * height + bottom[i]) % 2 * step)
         y, out = down[i], pointer(args[7] + r * count)
         for x in range(count):
             out[x] = upper[x] + (lower[x] - upper[x]) * y

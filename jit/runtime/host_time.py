@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much of the time of runs goes into reference kernels, and one warning where it is much.
 
-Each runner has a `Meter`.  What is slow by its nature is not counted: files, Python functions of
-the program's own, what waits for others or carries tensors to them.  Imports nothing of jit.
+Each runner has a `Meter`.  What is slow by its nature is not counted: files, codecs, Python
+functions of the program's own, what waits for others or carries tensors to them.  Imports nothing
+of jit.
 """
 
 from __future__ import annotations

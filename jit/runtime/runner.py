@@ -20,7 +20,8 @@ import numpy as np
 
 from ...engine import errors, settings, stopping
 from ...engine.graph import trust
-from ...engine.session import interpreter, run_order
+from ...engine.memory import is_alone
+from ...engine.session import host_calls, interpreter, run_order
 from ...engine.session.dataflow import FlowProgram
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_made_of_constants
@@ -33,7 +34,6 @@ from .async_runner import AsyncRunner
 from .backend import end_of
 from .evaluator import Evaluator
 from .late_sizes import LateSizes
-from .ownership import is_alone
 from .piecewise import Piecewise
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
@@ -72,6 +72,8 @@ def make_runner(
     always = settings.mode(session.config) == "always"
     if not always and _only_moves(operations):
         return _reference(session, operations, fetches, feeds, "values to and from files", cells)
+    if not always and host_calls.only_takes_data(operations, feeds):
+        return _reference(session, operations, fetches, feeds, "data from elsewhere", cells)
     runner = _compiled(session, operations, fetches, feeds, always, cells)
     if isinstance(runner, InterpretedRunner) or always:
         return runner

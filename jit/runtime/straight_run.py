@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...engine.memory import is_alone
 from ...engine.session import interpreter
 from ...engine.session.futures import DEAD, Future, FutureSet
 from ...engine.session.state import VariableStorage
 from ...engine.stopping import within
-from .ownership import is_alone
 
 if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor

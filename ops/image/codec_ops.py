@@ -202,6 +202,7 @@ def _decoder(
         attrs,
         shape=shape,
         kernel=kernel,
+        is_native=True,
         gradient=_FILES,
         dynamic_shape=True,
         doc=doc,
@@ -395,6 +396,7 @@ encode_jpeg = export("io.encode_jpeg", "image.encode_jpeg")(
         "xmp_metadata: string = ''",
         shape=_encoded_shape,
         kernel=_encode_jpeg,
+        is_native=True,
         gradient=_FILES,
         doc="""A picture [height, width, 1 or 3 channels] as a JPEG file.
 
@@ -420,6 +422,7 @@ define(
     "images: uint8, quality: int32 -> contents: string",
     shape=_encoded_shape,
     kernel=_encode_variable,
+    is_native=True,
     gradient=_FILES,
     doc="EncodeJpeg with a quality that is a tensor.",
     test=lambda: {"values": [[_pixels(), np.int32(50)]]},
@@ -431,6 +434,7 @@ encode_png = export("io.encode_png", "image.encode_png")(
         "compression: int = -1; T: {uint8, uint16} = uint8",
         shape=_encoded_shape,
         kernel=_encode_png,
+        is_native=True,
         gradient=_FILES,
         doc="""A picture [height, width, 1 to 4 channels] as a PNG file.
 

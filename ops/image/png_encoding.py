@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, settings
 from .png_chunks import GRAY, GRAY_ALPHA, RGB, RGB_ALPHA, SIGNATURE, chunk, header_chunk
 
 _COLOR_TYPES = {1: GRAY, 2: GRAY_ALPHA, 3: RGB, 4: RGB_ALPHA}
@@ -58,6 +58,8 @@ def _filtered(
 
     before: the row before the first; distance: bytes from pixel to pixel.
     """
+    if settings.get("jit") != "never":
+        return _filtered_by_kernel(rows, before, distance, filters)
     above = np.concatenate([before[None], rows[:-1]])
     left, corner = np.zeros_like(rows), np.zeros_like(rows)
     left[:, distance:], corner[:, distance:] = rows[:, :-distance], above[:, :-distance]
@@ -71,6 +73,19 @@ def _filtered(
         least = sums if least is None else np.minimum(least, sums)
         found[is_better, 0] = number
         found[is_better, 1:] = tried[is_better]
+    return found
+
+
+def _filtered_by_kernel(
+    rows: np.ndarray, before: np.ndarray, distance: int, filters: tuple[int, ...]
+) -> np.ndarray:
+    from ...jit.library.png_rows import png_rows
+    from ...jit.runtime.calling import call
+
+    found = np.empty((len(rows), 1 + rows.shape[1]), np.uint8)
+    tried = sum(1 << number for number in filters)
+    numbers = [rows.shape[1], distance, tried]
+    call(png_rows(), [np.concatenate([before[None], rows]), found], numbers, len(rows))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import shape_text
 from ..sparse.common import indices_of
 from ..strings.files import text_array
-from .example_wire import Column, Unusual, Wanted, read_columns
+from .example_wire import Column, Table, Unusual, Wanted, read_columns
 
 # The kind of a feature -> the type of its values.
 _TYPES = {
@@ -126,20 +126,28 @@ def check_defaults(dense: Sequence[Dense]) -> None:
             )
 
 
+class Features:
+    """What is asked for of a batch, and what the fast way must know of it, found once."""
+
+    def __init__(self, sparse: Sequence[Sparse], dense: Sequence[Dense]) -> None:
+        self.sparse, self.dense = sparse, dense
+        self.asked: list[Sparse | Dense] = [*sparse, *dense]
+        self.rows = [asked.row for asked in dense]
+
+    @cached_property
+    def table(self) -> Table:
+        """What kernels are told of them."""
+        return Table(list(map(_wanted, self.asked)))
+
+
 class _Batch:
     """One call of `parse_batch`: examples read all at once, or message by message."""
 
-    def __init__(
-        self,
-        serialized: list[bytes],
-        names: list[bytes],
-        sparse: Sequence[Sparse],
-        dense: Sequence[Dense],
-    ) -> None:
+    def __init__(self, serialized: Sequence[bytes], names: list[bytes], features: Features) -> None:
         self.names = [name.decode(errors="replace") for name in names]
         self.serialized = serialized
         self.count = len(serialized)
-        self.asked: list[Sparse | Dense] = [*sparse, *dense]
+        self.features, self.asked = features, features.asked
         # The fast way gives up on anything unusual; errors are the slow way's to find and to name.
         columns = self._read_at_once() if self.count >= _MANY else None
         self.columns = self._read_messages() if columns is None else columns
@@ -149,7 +157,7 @@ class _Batch:
         if settings.get("jit") == "never":
             return None
         try:
-            found = read_columns(self.serialized, _wanted(tuple(map(_facts, self.asked))))
+            found = read_columns(self.serialized, self.features.table)
         except Unusual:
             return None
         return {one.key: column for one, column in zip(self.asked, found)}
@@ -218,9 +226,9 @@ class _Batch:
             np.array([self.count, column.longest], np.int64),
         )
 
-    def dense(self, asked: Dense) -> np.ndarray:
+    def dense(self, asked: Dense, row: tuple[int, ...]) -> np.ndarray:
         """A feature's values, or what stands for them."""
-        column, row = self.columns[asked.key], asked.row
+        column = self.columns[asked.key]
         if asked.has_rows:
             longest = column.longest
             result = np.full((self.count, longest), asked.default.item(), asked.dtype.np_dtype)
@@ -235,28 +243,14 @@ class _Batch:
         return result
 
 
-def _facts(asked: Sparse | Dense) -> tuple[str, DType, tuple[int | None, ...] | None, bool]:
-    """What the fast way must know of a feature: its key, its type, its shape, if it is needed."""
+def _wanted(asked: Sparse | Dense) -> Wanted:
+    """What is usual for a feature."""
     if isinstance(asked, Sparse):
-        return asked.key, asked.dtype, None, False
-    return asked.key, asked.dtype, asked.shape, not asked.default.size
-
-
-@lru_cache(maxsize=128)
-def _wanted(
-    asked: tuple[tuple[str, DType, tuple[int | None, ...] | None, bool], ...],
-) -> tuple[Wanted, ...]:
-    """What is usual for features; made once for those that are asked for often."""
-    found = []
-    for key, dtype, shape, is_needed in asked:
-        one = Wanted(key.encode(), dtype)
-        if shape is not None:
-            has_rows = bool(shape) and shape[0] is None
-            size = math.prod(size for size in shape[has_rows:] if size is not None)
-            exact, stride = (-1, size or 1) if has_rows else (size, 1)
-            one = Wanted(one.key, dtype, exact, stride, is_needed and not has_rows)
-        found.append(one)
-    return tuple(found)
+        return Wanted(asked.key.encode(), asked.dtype)
+    size = math.prod(asked.row)
+    exact, stride = (-1, size or 1) if asked.has_rows else (size, 1)
+    is_needed = not (asked.has_rows or asked.default.size)
+    return Wanted(asked.key.encode(), asked.dtype, exact, stride, is_needed)
 
 
 def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
@@ -279,12 +273,13 @@ def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:
 
 
 def parse_batch(
-    serialized: list[bytes], names: list[bytes], sparse: Sequence[Sparse], dense: Sequence[Dense]
+    serialized: Sequence[bytes], names: list[bytes], features: Features
 ) -> list[np.ndarray]:
     """Indices, values and shapes of sparse features, then dense ones, of a batch of Examples."""
-    batch = _Batch(serialized, names, sparse, dense)
-    found = [batch.sparse(asked) for asked in sparse]
-    return [*columns(found), *(batch.dense(asked) for asked in dense)]
+    batch = _Batch(serialized, names, features)
+    found = [batch.sparse(asked) for asked in features.sparse]
+    dense = map(batch.dense, features.dense, features.rows)
+    return [*columns(found), *dense]
 
 
 def columns(found: Sequence[tuple[np.ndarray, ...]], width: int = 3) -> list[np.ndarray]:

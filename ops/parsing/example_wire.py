@@ -9,7 +9,6 @@ messages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ...engine.memory import recycled_empty
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
+from ...engine.types.texts import PackedTexts
 
 # Fields whose places are remembered from one Example to the next.
 _PLACES = 256
@@ -60,7 +60,7 @@ def _bounds(texts: Sequence[bytes]) -> np.ndarray:
     return bounds
 
 
-class _Table:
+class Table:
     """What kernels are told of features; made once for features that are asked for often."""
 
     def __init__(self, wanted: Sequence[Wanted]) -> None:
@@ -78,11 +78,8 @@ class _Table:
         self.wanted = np.array(rows, np.int64).reshape(len(wanted), 4)
 
 
-_table = lru_cache(maxsize=128)(_Table)
-
-
-def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Column]:
-    """The values of features in many Examples.
+def read_columns(texts: Sequence[bytes], table: Table) -> list[Column]:
+    """The values of a table's features in many Examples.
 
     Raises:
         Unusual: they are of a form that is not read here, or a feature is of another type.
@@ -90,13 +87,13 @@ def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Col
     from ...jit.library import features
     from ...jit.runtime.calling import call
 
-    table, count, rows = _table(wanted), len(wanted), len(texts)
-    whole = b"".join(texts)
-    text = np.frombuffer(whole or b"\0", np.uint8)
+    count, rows = len(table.kinds), len(texts)
+    packed = texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)
+    text = np.frombuffer(packed.data or b"\0", np.uint8)
     found = recycled_empty((rows, count, 3), np.dtype(np.int64))
     sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
     guesses = np.full(_PLACES, -1, np.int64)
-    arrays = [text, _bounds(texts), table.names, table.bounds, table.wanted, guesses]
+    arrays = [text, packed.places, table.names, table.bounds, table.wanted, guesses]
     call(features.locate(), [*arrays, found, sums, problem], [count, _PLACES], rows)
     if problem[0]:
         raise Unusual
@@ -109,7 +106,7 @@ def read_columns(texts: Sequence[bytes], wanted: tuple[Wanted, ...]) -> list[Col
     call(features.gather(), [*arrays, problem], [count], rows)
     if problem[0]:
         raise Unusual
-    rooms[0] = _sliced(whole, rooms[0])
+    rooms[0] = PackedTexts(packed.data, rooms[0].reshape(-1, 2)).array()
     return [
         Column(
             None if shown[i] == rows else found[:, i, 0] >= 0,
@@ -128,9 +125,3 @@ def _places(kinds: Sequence[int], totals: Sequence[int]) -> tuple[list[int], lis
         starts.append(ends[kind])
         ends[kind] += total
     return starts, ends
-
-
-def _sliced(text: bytes, ends: np.ndarray) -> np.ndarray:
-    places = iter(ends.tolist())
-    pieces = [text[start:stop] for start, stop in zip(places, places)]
-    return np.fromiter(pieces, object, len(pieces))

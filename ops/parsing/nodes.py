@@ -15,10 +15,11 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
+from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import raw, tf
 from .example_single import SingleParser
-from .example_store import Dense, Sparse, check_defaults, nothing, parse_batch
+from .example_store import Dense, Features, Sparse, check_defaults, nothing, parse_batch
 from .sequence_store import Asked, parse_sequences, parse_single_sequence
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _text(value: np.ndarray, what: str) -> bytes:
 
 def _parse_example(
     c: KernelContext,
-    serialized: np.ndarray,
+    serialized: Any,
     names: np.ndarray,
     sparse_keys: Sequence[np.ndarray],
     dense_keys: Sequence[np.ndarray],
@@ -102,9 +103,10 @@ def _parse_example(
         raise errors.invalid(
             f"Expected len(names) == len(serialized), but got: {len(named)} vs. {serialized.size}"
         )
-    texts = _texts(serialized, "serialized")
+    is_packed = isinstance(serialized, PackedTexts)
+    texts: Sequence[bytes] = serialized if is_packed else _texts(serialized, "serialized")
     memory: _Wanted = c.kernel_state(_Wanted)
-    return parse_batch(texts, named, *memory.features(c, sparse_keys, dense_keys, defaults))
+    return parse_batch(texts, named, memory.features(c, sparse_keys, dense_keys, defaults))
 
 
 def _parse_single_example(
@@ -120,7 +122,7 @@ class _Wanted:
 
     def __init__(self) -> None:
         # Keys and defaults that were given last, and what was put together then.
-        self._last: tuple[list[Any], list[Any], tuple[list[Sparse], list[Dense]]] | None = None
+        self._last: tuple[list[Any], list[Any], Features] | None = None
 
     def features(
         self,
@@ -128,7 +130,7 @@ class _Wanted:
         sparse_keys: Sequence[np.ndarray],
         dense_keys: Sequence[np.ndarray],
         defaults: Sequence[np.ndarray],
-    ) -> tuple[list[Sparse], list[Dense]]:
+    ) -> Features:
         """The sparse and the dense features."""
         keys, last = [key.tolist() for key in (*sparse_keys, *dense_keys)], self._last
         # (The same array may have other contents by now, which are read where they are needed.)
@@ -137,7 +139,7 @@ class _Wanted:
         attrs = c.op._attrs
         dense = dense_features(dense_keys, attrs["Tdense"], attrs["dense_shapes"], defaults)
         check_defaults(dense)
-        found = sparse_features(sparse_keys, attrs["sparse_types"]), dense
+        found = Features(sparse_features(sparse_keys, attrs["sparse_types"]), dense)
         self._last = keys, list(defaults), found
         return found
 
@@ -312,6 +314,8 @@ define(
     "dense_shapes: list(shape) >= 0",
     shape=_example_shapes,
     kernel=_parse_example,
+    is_native=True,
+    takes_packed=("serialized",),
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized Examples.",

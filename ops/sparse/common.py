@@ -213,7 +213,10 @@ def indices_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
         result[:, 1] = np.arange(lengths[0])
         return result
     counts = np.asarray(lengths, np.int64)
-    result = np.empty((counts.sum(), 2), np.int64)
-    result[:, 0] = np.repeat(np.arange(len(counts)), counts)
-    result[:, 1] = np.arange(len(result)) - np.repeat(np.cumsum(counts) - counts, counts)
+    rows = np.arange(len(counts)).repeat(counts)
+    result = np.empty((len(rows), 2), np.int64)
+    starts = counts.cumsum()
+    starts -= counts
+    result[:, 0] = rows
+    np.subtract(np.arange(len(rows)), starts[rows], out=result[:, 1])
     return result

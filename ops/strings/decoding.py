@@ -158,6 +158,7 @@ define(
     "compression_type: string = ''",
     shape=lambda c: c.inputs[0],
     kernel=_decode_compressed,
+    is_native=True,
     elementwise=True,
     gradient=_TEXT,
     doc="Decompresses strings.",

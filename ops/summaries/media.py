@@ -35,13 +35,16 @@ def _affine(least: np.float32, largest: np.float32) -> tuple[np.float32, float]:
 
 def _bytes_of(pixels: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
     """Float pixels [n, depth] scaled into bytes, with a colour for those that are not finite."""
-    is_finite = np.isfinite(pixels).all(axis=1)
+    known = np.isfinite(pixels)
+    is_finite = None if known.all() else known.all(axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
-        finite = pixels[is_finite].astype(np.float32)
+        finite = (pixels if is_finite is None else pixels[is_finite]).astype(np.float32, copy=False)
         least = finite.min(initial=np.float32(np.inf))
         largest = finite.max(initial=np.float32(-np.inf))
         scale, offset = (pixels.dtype.type(x) for x in _affine(least, largest))
         scaled = (pixels * scale + offset).astype(np.int64).astype(np.uint8)
+    if is_finite is None:
+        return scaled
     return np.where(is_finite[:, None], scaled, bad_color[: pixels.shape[1]])
 
 
@@ -96,6 +99,7 @@ define(
     "bad_color: tensor = uint8[255, 0, 0, 255]",
     shape=lambda c: TensorShape([]),
     kernel=_image_summary,
+    is_native=True,
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first pictures of a batch [count, height, width, depth].",
     test=lambda: {"values": [[np.array(b"a", object), np.array([[[[1.5], [-2]]]], np.float32)]]},
@@ -142,6 +146,7 @@ define(
     "sample_rate: float; max_outputs: int >= 1 = 3",
     shape=lambda c: TensorShape([]),
     kernel=_audio_summary,
+    is_native=True,
     gradient=FOR_PEOPLE,
     doc="A Summary message with the first sounds of a batch [count, frames] or [.., channels].",
     test=lambda: {
@@ -155,6 +160,7 @@ define(
     "max_outputs: int >= 1 = 3",
     shape=lambda c: TensorShape([]),
     kernel=_audio_summary,
+    is_native=True,
     gradient=FOR_PEOPLE,
     doc="`AudioSummary` whose sample rate is a tensor.",
     test=lambda: {

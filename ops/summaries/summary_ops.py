@@ -7,12 +7,13 @@ Their kernels write the bytes that TensorFlow 1.15 writes.  Pictures and sounds:
 from __future__ import annotations
 
 import functools
+import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...engine import errors
+from ...engine import errors, settings
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
@@ -21,6 +22,8 @@ from ..strings.files import one_text
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
+# Fewer values are counted by NumPy as quickly.
+_MANY = 4096
 FOR_PEOPLE = NoGradient("a summary is for people")
 
 
@@ -83,7 +86,7 @@ def _buckets_by_bits() -> np.ndarray:
 def _buckets(given: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The bucket of every value; `given` are the values in the type that they came in."""
     limits = _bucket_limits()
-    if given.dtype != np.float32 or given.size < 4096:
+    if given.dtype != np.float32 or given.size < _MANY:
         places = np.searchsorted(limits, values, side="right")
     else:
         places = _buckets_by_bits()[given.view(np.uint32) >> 16]
@@ -92,30 +95,68 @@ def _buckets(given: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.minimum(places, limits.size - 1)
 
 
+class _Counted(NamedTuple):
+    """What is counted of values: how many are in each bucket, and what else histograms tell."""
+
+    counts: np.ndarray
+    sum: float
+    squares: float
+    least: float
+    largest: float
+    # The first value that is not finite, if there is one; then the rest is of those before it.
+    wrong: float | None
+
+
+def _counted(values: np.ndarray) -> _Counted:
+    """Counts values by NumPy."""
+    wide = values.astype(np.float64)
+    wrong = wide[~np.isfinite(wide)]
+    if wrong.size:
+        return _Counted(np.zeros(0, np.int64), 0.0, 0.0, 0.0, 0.0, float(wrong[0]))
+    total = squares = 0.0
+    if wide.size:
+        with np.errstate(over="ignore"):
+            # One after the other, as TensorFlow adds; np.sum adds in pairs.
+            total = np.add.accumulate(wide)[-1]
+            squares = np.add.accumulate(wide * wide)[-1]
+    counts = np.bincount(_buckets(values, wide), minlength=_bucket_limits().size)
+    least = wide.min(initial=sys.float_info.max)
+    return _Counted(counts, total, squares, least, wide.max(initial=-sys.float_info.max), None)
+
+
+def _counted_by_kernel(values: np.ndarray) -> _Counted:
+    """The same by a kernel, which goes over them once."""
+    from ...jit.library.buckets import KINDS, buckets
+    from ...jit.runtime.calling import call
+
+    given = values if values.dtype.name in KINDS else values.astype(np.float64)
+    limits = _bucket_limits()
+    counts, end = np.zeros(limits.size, np.int64), np.zeros(1, np.int64)
+    sums = np.array([0.0, 0.0, sys.float_info.max, -sys.float_info.max])
+    arrays = [given, _buckets_by_bits(), limits, counts, sums, end]
+    call(buckets(given.dtype.name), arrays, [given.size, limits.size], 1)
+    wrong = float(given[end[0]]) if end[0] < given.size else None
+    total, squares, least, largest = sums.tolist()
+    return _Counted(counts, total, squares, least, largest, wrong)
+
+
 def fill_histogram(message: Any, values: np.ndarray, name: str) -> None:
     """Counts values; empty buckets in a row become one.  `name` is for who gave nan or infinity."""
     given = np.ascontiguousarray(values).reshape(-1)
-    values = given.astype(np.float64)
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
+    is_plain = settings.get("jit") == "never" or given.size < _MANY
+    found = _counted(given) if is_plain else _counted_by_kernel(given)
+    if found.wrong is not None:
         # Like TensorFlow, which goes by the first that is not finite.
-        kind = "Nan" if np.isnan(wrong[0]) else "Infinity"
+        kind = "Nan" if math.isnan(found.wrong) else "Infinity"
         raise errors.invalid(f"{kind} in summary histogram for: {name}")
-    limits = _bucket_limits()
-    counts = np.bincount(_buckets(given, values), minlength=limits.size)
-    message.min = values.min(initial=sys.float_info.max)
-    message.max = values.max(initial=-sys.float_info.max)
-    message.num = values.size
-    if values.size:
-        with np.errstate(over="ignore"):
-            # One after the other, as TensorFlow adds; np.sum adds in pairs.
-            message.sum = np.add.accumulate(values)[-1]
-            message.sum_squares = np.add.accumulate(values * values)[-1]
+    counts = found.counts
+    message.min, message.max, message.num = found.least, found.largest, given.size
+    message.sum, message.sum_squares = found.sum, found.squares
     is_kept = counts > 0
     # The last of a row of empty buckets stands for the row.
     is_kept[:-1] |= counts[1:] > 0
     is_kept[-1] = True
-    message.bucket_limit.extend(limits[is_kept].tolist())
+    message.bucket_limit.extend(_bucket_limits()[is_kept].tolist())
     message.bucket.extend(counts[is_kept].astype(float).tolist())
 
 
@@ -201,6 +242,7 @@ define(
     "T: realnumbertype = float32",
     shape=lambda c: TensorShape([]),
     kernel=_histogram_summary,
+    is_native=True,
     gradient=FOR_PEOPLE,
     doc="A Summary message with how many values lie in each of TensorFlow's buckets.",
     test=lambda: {"values": [[_text(b"a"), np.array([[1.5, -2], [0, 1.5]], np.float32)]]},

@@ -210,6 +210,6 @@ def test_records_before_a_damaged_one_come_first(tmp_path):
     data[5 * 24 + 14] ^= 1
     path.write_bytes(data)
     with RecordReader(str(path)) as reader:
-        assert reader.read_some(100) == [b"record %d" % i for i in range(5)]
+        assert list(reader.read_some(100)) == [b"record %d" % i for i in range(5)]
         with pytest.raises(tf.errors.DataLossError, match="corrupted record at 132"):
             reader.read_some(100)

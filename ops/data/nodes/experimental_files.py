@@ -11,6 +11,7 @@ from ....engine import errors
 from ....engine.graph.build import define
 from ....engine.graph.registry import reads, writes
 from ....engine.types.shape import TensorShape
+from ...parsing.example_store import Features
 from ...parsing.nodes import dense_features, sparse_features
 from ..runtime import csv, examples, pairs, sql
 from ..runtime.context import Context
@@ -131,7 +132,7 @@ def _parse_example(
     for key in keys:
         if keys.count(key) > 1:
             raise errors.invalid(f"Duplicate key not allowed: {key}")
-    features = examples.Features(sparse, dense)
+    features = Features(sparse, dense)
     return examples.ParseExampleDataset(dataset_in(source), *element_types(c), features, count)
 
 

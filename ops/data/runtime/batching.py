@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from ....engine import errors
 from ....engine.memory import recycled_empty
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape, shape_text
-from .dataset import INFINITE, Block, Dataset, Element, State, Stream, row_of
+from ....engine.types.texts import PackedTexts
+from .dataset import INFINITE, Block, BlockWay, Dataset, Element, State, Stream, row_of
 from .ordering import UnaryDataset
 from .sources import FixedDataset
 
@@ -67,12 +68,18 @@ class _Batched(Stream):
         self._source: Stream | None = source
 
     def next(self) -> Element | None:
+        return self._next(lambda source: source.next_block)
+
+    def next_packed(self) -> Element | None:
+        return self._next(lambda source: source.next_packed_block)
+
+    def _next(self, way: BlockWay) -> Element | None:
         source, size = self._source, self._dataset.size
         if source is None:
             return None
         found: Element | None = None
         if source.has_blocks:
-            found, count = self._of_blocks(source)
+            found, count = self._of_blocks(way(source))
         else:
             found, count = gathered_rows(source, size)
         if count < size:
@@ -80,10 +87,10 @@ class _Batched(Stream):
             self._source = None
         return None if found is None or (count < size and self._dataset.drops) else found
 
-    def _of_blocks(self, source: Stream) -> tuple[Element | None, int]:
-        """A batch of what a stream gives in blocks, and its size."""
+    def _of_blocks(self, read: Callable[[int], Block | None]) -> tuple[Element | None, int]:
+        """A batch of what is read in blocks, and its size."""
         size = self._dataset.size
-        first = source.next_block(size)
+        first = read(size)
         if first is None:
             return None, 0
         count = len(first[0])
@@ -91,7 +98,7 @@ class _Batched(Stream):
             return tuple(first), count
         blocks = [first]
         while count < size:
-            block = source.next_block(size - count)
+            block = read(size - count)
             if block is None:
                 break
             blocks.append(block)
@@ -116,8 +123,11 @@ def joined(blocks: Sequence[Block], count: int) -> Element:
     """Blocks as one."""
     if len(blocks) == 1:
         return tuple(blocks[0])
-    found = []
+    found: list[Any] = []
     for i, like in enumerate(blocks[0]):
+        if any(isinstance(block[i], PackedTexts) for block in blocks):
+            found.append(PackedTexts.joined([_packed(block[i]) for block in blocks]))
+            continue
         whole = recycled_empty((count, *like.shape[1:]), like.dtype)
         place = 0
         for block in blocks:
@@ -128,6 +138,10 @@ def joined(blocks: Sequence[Block], count: int) -> Element:
             place += len(column)
         found.append(whole)
     return tuple(found)
+
+
+def _packed(column: Any) -> PackedTexts:
+    return column if isinstance(column, PackedTexts) else PackedTexts.of(column.tolist())
 
 
 def _different(

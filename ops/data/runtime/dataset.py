@@ -7,7 +7,7 @@ blocks: one array for each component, with a row for each element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Element = tuple[np.ndarray, ...]
 Block = list[np.ndarray]
+# What picks the way in which blocks of a stream are read.
+BlockWay = Callable[["Stream"], Callable[[int], Block | None]]
 State = dict[str, Any]
 
 INFINITE, UNKNOWN = -1, -2
@@ -88,6 +90,14 @@ class Stream:
         """At most `count` elements, at least one, in a row for each; None at the end."""
         raise NotImplementedError
 
+    def next_packed(self) -> Element | None:
+        """As `next`, but vectors of texts may be `PackedTexts`: for who takes them as they are."""
+        return self.next()
+
+    def next_packed_block(self, count: int) -> Block | None:
+        """As `next_block`, but texts may be `PackedTexts`."""
+        return self.next_block(count)
+
     def skip(self, count: int) -> int:
         """Passes over `count` elements; how many there were."""
         for done in range(count):
@@ -144,6 +154,11 @@ class BlockStream(Stream):
             place = 0
         self._place = place + 1
         return tuple([row_of(column, place) for column in self._ahead])
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether some of what was read ahead was not given yet."""
+        return self._place < self._count
 
     def _read_ahead(self) -> bool:
         block = self.read_block(self._size)

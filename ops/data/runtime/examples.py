@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from ...parsing.example_store import Dense, Sparse, parse_batch
+from ....engine.types.texts import PackedTexts
+from ...parsing.example_store import Features, parse_batch
 from .dataset import Dataset, Element, OneSource, Stream
 from .ordering import UnaryDataset
 from .threads import Ahead
@@ -19,25 +20,24 @@ if TYPE_CHECKING:
     from .context import Context
 
 
-class Features(NamedTuple):
-    """What is asked of an Example."""
-
-    sparse: Sequence[Sparse]
-    dense: Sequence[Dense]
-
-    def parsed(self, serialized: np.ndarray) -> Element:
-        """The features of a batch of Examples in the order of their names; sparse ones as boxes."""
-        found = parse_batch(serialized.reshape(-1).tolist(), [], self.sparse, self.dense)
-        count = len(self.sparse)
-        named: dict[str, np.ndarray] = {}
-        for i, asked in enumerate(self.sparse):
-            box = np.empty(3, object)
-            for part in range(3):
-                box[part] = found[part * count + i]
-            named[asked.key] = box
-        keys = (asked.key for asked in self.dense)
-        named.update(zip(keys, found[3 * count :]))
-        return tuple(named[key] for key in sorted(named))
+def _parsed(features: Features, serialized: np.ndarray | PackedTexts) -> Element:
+    """The features of a batch of Examples in the order of their names; sparse ones as boxes."""
+    texts: Sequence[bytes]
+    if isinstance(serialized, PackedTexts):
+        texts = serialized
+    else:
+        texts = serialized.reshape(-1).tolist()
+    found = parse_batch(texts, [], features)
+    count = len(features.sparse)
+    named: dict[str, np.ndarray] = {}
+    for i, asked in enumerate(features.sparse):
+        box = np.empty(3, object)
+        for part in range(3):
+            box[part] = found[part * count + i]
+        named[asked.key] = box
+    keys = (asked.key for asked in features.dense)
+    named.update(zip(keys, found[3 * count :]))
+    return tuple(named[key] for key in sorted(named))
 
 
 class ParseExampleDataset(UnaryDataset):
@@ -68,5 +68,5 @@ class _Parsed(OneSource):
         self._source, self._features = source, features
 
     def next(self) -> Element | None:
-        element = self._source.next()
-        return None if element is None else self._features.parsed(element[0])
+        element = self._source.next_packed()
+        return None if element is None else _parsed(self._features, element[0])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ....engine import errors
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
+from ....engine.types.texts import PackedTexts, unpacked
 from ...strings.files import text_array
 from .dataset import Block, BlockStream, Dataset, State, Stream
 from .reading import Reader, ReaderAhead
@@ -41,6 +42,17 @@ class _Pieces(BlockStream):
         self._reader: ReaderAhead | None = None
 
     def read_block(self, count: int) -> Block | None:
+        pieces = self._read(count)
+        return None if pieces is None else [unpacked(pieces)]
+
+    def next_packed_block(self, count: int) -> Block | None:
+        if self.is_ahead:
+            return self.next_block(count)
+        pieces = self._read(count)
+        return None if pieces is None else [pieces]
+
+    def _read(self, count: int) -> Any:
+        """The next pieces, as an array or packed; None at the end."""
         while True:
             if self._reader is not None:
                 try:
@@ -49,8 +61,8 @@ class _Pieces(BlockStream):
                     # As in TensorFlow, where `ignore_errors` would not end otherwise.
                     self._leave(self._reader)
                     raise
-                if pieces:
-                    return [text_array(pieces)]
+                if len(pieces):
+                    return pieces if isinstance(pieces, PackedTexts) else text_array(pieces)
                 self._leave(self._reader)
             if self._number >= len(self._names):
                 return None
@@ -163,7 +175,7 @@ class Records(Reader):
     def read(self) -> bytes | None:
         return self._file.read()
 
-    def read_some(self, count: int) -> list[bytes]:
+    def read_some(self, count: int) -> Sequence[bytes]:
         return self._file.read_some(count)
 
     def place(self) -> int:

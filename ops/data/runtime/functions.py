@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ....engine import errors
 from ....engine.types import dtypes
-from .dataset import Block, Dataset, as_array
+from ....engine.types.texts import unpacked
+from .dataset import Block, Dataset, Element, Stream, as_array
 from .ragged import Ragged
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class FunctionRun:
         self._view = view
         self._lock = threading.Lock()
         self._body: Body | None = None
-        self._call: Any = None
+        self._call: Caller | None = None
         self._blocks: BlockRun | bool | None = False
 
     @property
@@ -124,11 +125,24 @@ class FunctionRun:
 
     def __call__(self, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """The results for one element."""
-        if self._call is None:
-            self._prepare()
-        return self._call(arguments)  # type: ignore[no-any-return]
+        return (self._call or self._prepare()).run(arguments)
 
-    def _prepare(self) -> None:
+    @property
+    def packed(self) -> Collection[int]:
+        """The numbers of the arguments that may be `PackedTexts`."""
+        return (self._call or self._prepare()).packed
+
+    def next_of(self, source: Stream) -> Element | None:
+        """The next element of a stream as the function takes it."""
+        packed = self.packed
+        if not packed:
+            return source.next()
+        element = source.next_packed()
+        if element is None:
+            return None
+        return tuple([x if i in packed else unpacked(x) for i, x in enumerate(element)])
+
+    def _prepare(self) -> Caller:
         with self._lock:
             if self._call is None:
                 body = self.body
@@ -140,6 +154,7 @@ class FunctionRun:
                     body.results,
                     body.effects,
                 )
+            return self._call
 
     def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
         """What computes blocks of elements of these static shapes; None where facts forbid it."""
@@ -173,13 +188,23 @@ class BlockRun:
         first = len(parameters) - len(values)
         self._call = caller(view, (parameters[:first], parameters[first:]), values, wanted, [])
 
+    def next_of(self, source: Stream, count: int) -> Block | None:
+        """The next block of a stream as it is taken."""
+        packed = self._call.packed
+        if not packed:
+            return source.next_block(count)
+        block = source.next_packed_block(count)
+        return block and [x if i in packed else unpacked(x) for i, x in enumerate(block)]
+
     def __call__(self, block: Block) -> Block:
         """The results' rows; errors are of the first element that has one."""
         count = len(block[0])
         # One row would be another plan: sizes of one broadcast.
-        rows = [np.repeat(column, 2, axis=0) for column in block] if count == 1 else block
+        rows = block
+        if count == 1:
+            rows = [np.repeat(unpacked(column), 2, axis=0) for column in block]
         try:
-            found = list(self._call(rows))
+            found: list[Any] = list(self._call.run(rows))
         except (errors.CancelledError, errors.DeadlineExceededError):
             raise
         except errors.OpError:
@@ -198,17 +223,25 @@ class BlockError(Exception):
         self.single = single
 
 
+class Caller(NamedTuple):
+    """What calls a function with arrays, and the numbers of those that may be packed texts."""
+
+    run: Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
+    packed: Collection[int]
+
+
 def caller(
     view: View | NarrowView,
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
     captured: Sequence[Any],
     results: Sequence[Tensor],
     effects: Sequence[Operation],
-) -> Any:
+) -> Caller:
     """A function from arrays for the first parameters to arrays of the results.
 
     The second parameters are always what is captured: values, and resources that handles mean.
     """
+    from ....engine.session.host_calls import HostCalls
     from ....engine.session.runner_choice import runner_of
 
     first, second = parameters
@@ -227,9 +260,10 @@ def caller(
             *(graph, computed, effects, feeds, cells),
             is_called_often=True,
         )
+    packed = run.packed if isinstance(run, HostCalls) else frozenset()
     kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
     if list(results) == computed:
-        return lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds))
+        return Caller(lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds)), packed)
     slots = {tensor: i for i, tensor in enumerate(computed)}
     sources = [(t in given, given[t] if t in given else slots[t]) for t in results]
 
@@ -238,7 +272,8 @@ def caller(
         found = list(map(as_array, run(values), kinds))
         return tuple([values[i] if is_given else found[i] for is_given, i in sources])
 
-    return call
+    # (What is a result as it is given is none that a kernel takes.)
+    return Caller(call, packed - {given[t] for t in results if t in given})
 
 
 def _resource(value: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
+from ....engine.types.texts import unpacked
 from .dataset import (
     Block,
     BlockStream,
@@ -89,7 +90,7 @@ class _Mapped(OneSource):
         self._source, self._function, self._keeps_count = source, function, keeps_count
 
     def next(self) -> Element | None:
-        element = self._source.next()
+        element = self._function.next_of(self._source)
         return None if element is None else mapped(self._function, element, self._keeps_count)
 
 
@@ -114,13 +115,14 @@ class _MappedBlocks(BlockStream):
     def read_block(self, count: int) -> Block | None:
         if self._failing:
             return self._one_by_one()
-        block = self._source.next_block(count)
+        block = self._run.next_of(self._source, count)
         if block is None:
             return None
         try:
             return self._run(block)
         except BlockError as error:
             self._single = error.single
+            block = [unpacked(column) for column in block]
             rows = range(len(block[0]))
             self._failing = [tuple(row_of(column, i) for column in block) for i in rows]
             return self._one_by_one()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import Block, Dataset, Element, State, Stream, dataset_in
+from .dataset import Block, BlockWay, Dataset, Element, State, Stream, dataset_in
 from .ordering import UnaryDataset
 from .threads import Ahead
 
@@ -147,8 +147,14 @@ class _FlatBlocks(_Flat):
     has_blocks = True
 
     def next_block(self, count: int) -> Block | None:
+        return self._block(count, lambda inner: inner.next_block)
+
+    def next_packed_block(self, count: int) -> Block | None:
+        return self._block(count, lambda inner: inner.next_packed_block)
+
+    def _block(self, count: int, way: BlockWay) -> Block | None:
         while (inner := self._begun()) is not None:
-            block = inner.next_block(count)
+            block = way(inner)(count)
             if block is not None:
                 return block
             self._end()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from .dataset import (
     UNKNOWN,
     Block,
     BlockStream,
+    BlockWay,
     Dataset,
     Element,
     Rows,
@@ -123,8 +124,14 @@ class _Repeated(Stream):
         return None
 
     def next_block(self, count: int) -> Block | None:
+        return self._block(count, lambda source: source.next_block)
+
+    def next_packed_block(self, count: int) -> Block | None:
+        return self._block(count, lambda source: source.next_packed_block)
+
+    def _block(self, count: int, way: BlockWay) -> Block | None:
         while self._source is not None:
-            block = self._source.next_block(count)
+            block = way(self._source)(count)
             if block is not None:
                 self._is_first = False
                 return block
@@ -198,9 +205,15 @@ class _Taken(Stream):
         return self._source.next()
 
     def next_block(self, count: int) -> Block | None:
+        return self._block(count, self._source.next_block)
+
+    def next_packed_block(self, count: int) -> Block | None:
+        return self._block(count, self._source.next_packed_block)
+
+    def _block(self, count: int, read: Callable[[int], Block | None]) -> Block | None:
         if self._left == 0:
             return None
-        block = self._source.next_block(count if self._left < 0 else min(count, self._left))
+        block = read(count if self._left < 0 else min(count, self._left))
         if block is not None and self._left > 0:
             self._left -= len(block[0])
         return block
@@ -260,6 +273,9 @@ class _Skipping(Stream):
 
     def next_block(self, count: int) -> Block | None:
         return self._source.next_block(count) if self._has_skipped() else None
+
+    def next_packed_block(self, count: int) -> Block | None:
+        return self._source.next_packed_block(count) if self._has_skipped() else None
 
     def save(self) -> State:
         return {"left": self._left, "source": self._source.save()}

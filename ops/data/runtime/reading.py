@@ -8,6 +8,7 @@ parses what was read is not kept up by them.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .threads import Buffer
@@ -31,8 +32,11 @@ class Reader:
         """The next piece; None at the end."""
         raise NotImplementedError
 
-    def read_some(self, count: int) -> list[bytes]:
-        """At most `count` pieces, as many as are there without effort; none at the end."""
+    def read_some(self, count: int) -> Sequence[bytes]:
+        """At most `count` pieces, as many as are there without effort; none at the end.
+
+        They come as a list, or packed (`PackedTexts`) where they need not be objects.
+        """
         del count
         piece = self.read()
         return [] if piece is None else [piece]
@@ -58,12 +62,12 @@ class ReaderAhead:
         self._begin = reader.place()
         self._buffer: Buffer | None = None
         # The block at hand that was read ahead: where it begins, and how much of it was given.
-        self._block: list[bytes] = []
+        self._block: Sequence[bytes] = []
         self._place = self._given = 0
         is_alone = context.most_threads == 1 or os.cpu_count() == 1
         self._may_be_ahead = reader.gives_many and not is_alone
 
-    def read_some(self, count: int) -> list[bytes]:
+    def read_some(self, count: int) -> Sequence[bytes]:
         """See `Reader`."""
         buffer = self._buffer
         if buffer is None:
@@ -92,7 +96,7 @@ class ReaderAhead:
     def go_to(self, place: int, passed: int) -> None:
         """Goes on from what `place` gave; nothing was read before."""
         self._reader.go_to(place)
-        while passed > 0 and (found := self._reader.read_some(passed)):
+        while passed > 0 and len(found := self._reader.read_some(passed)):
             passed -= len(found)
         self._begin = self._reader.place()
 
@@ -109,4 +113,4 @@ def _next_block(buffer: Buffer) -> Any:
     reader = buffer.source
     place = reader.place()
     pieces = reader.read_some(_PIECES)
-    return (place, pieces) if pieces else None
+    return (place, pieces) if len(pieces) else None

@@ -17,6 +17,7 @@ import numpy as np
 
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
+from ....engine.types.texts import unpacked
 from .dataset import Block, Dataset, Element, Rows, State, Stream, row_of
 from .mapping import MapDataset, mapped
 from .ordering import UnaryDataset
@@ -335,7 +336,7 @@ class _Crew:
                 return None
             result: Any = None
             try:
-                element = self.source.next()
+                element = self._function.next_of(self.source)
             except Exception as error:  # (for who takes the element)
                 element, result = (), error
             with self.changed:
@@ -435,7 +436,8 @@ class _ParallelMapped(Stream):
             if isinstance(source, _Before):
                 waiting += source.elements
                 source = source.source
-            return {"elements": [list(e) for e in waiting], "source": source.save()}
+            elements = [[unpacked(array) for array in element] for element in waiting]
+            return {"elements": elements, "source": source.save()}
         finally:
             crew.go_on()
 

@@ -447,7 +447,7 @@ def test_segments(recorder: Recorder, dtype: str, monkeypatch: pytest.MonkeyPatc
 def test_records_and_features(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What reads records, messages and numbers is called outside of plans."""
+    """What reads records, messages and numbers, and makes summaries, is called outside of plans."""
     asked = set()
 
     def note(wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
@@ -473,6 +473,9 @@ def test_records_and_features(
         lines = [b"1.5,7"] * 300
         reals, wholes = session.run(tf.decode_csv(lines, [[0.0], [0]]))
         assert set(reals) == {1.5} and set(wholes) == {7}
+        for kind in (np.float32, np.float64):
+            session.run(tf.summary.histogram("h", np.ones(5000, kind)))
+        session.run(tf.summary.image("p", np.ones([1, 2, 2, 3], np.float32)))
     recorder.asked |= asked
 
 

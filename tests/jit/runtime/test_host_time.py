@@ -151,3 +151,15 @@ def test_a_part_that_sends_warns_of_nothing(told):
     for server in servers:
         server._stop()
     assert not told()
+
+
+def test_what_native_code_does_is_not_told_of(told):
+    """Codecs, parsers and summaries of pictures were no quicker if they were compiled."""
+    pixels = tf.placeholder(tf.uint8, [None, None, 3])
+    file = tf.image.encode_png(pixels)
+    picture = tf.summary.image("p", tf.image.decode_png(file)[None])
+    counted = tf.summary.histogram("h", tf.cast(pixels, tf.float32))
+    with settings.override(jit="always"), tf.Session() as session:
+        for _ in range(4):
+            session.run([picture, counted], {pixels: np.ones([50, 50, 3], np.uint8)})
+    assert not told()

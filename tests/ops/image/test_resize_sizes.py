@@ -111,3 +111,20 @@ def test_a_branch_that_enlarges_images_is_compiled_with_the_rest() -> None:
         report = session.explain(gradient, feed)
         assert "piece by piece" not in str(report)
         assert not [k for k in report.kernels if k.kind == "host"]
+
+
+@pytest.mark.parametrize("sides", [(1, 1), (7, 1), (2, 3), (33, 65)])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_what_is_not_finite_stays_where_it_is(sides: tuple[int, int], depth: int) -> None:
+    """Pixels beside it, and the first of the next line, are what they were."""
+    pixels = np.random.default_rng(1).random((2, *sides, depth)).astype(np.float32)
+    for place, value in enumerate([np.nan, np.inf, -np.inf, 1e38, -1e38, -1e10]):
+        pixels.reshape(-1)[place * 7 % pixels.size] = value
+    context: Any = SimpleNamespace(attr=lambda name: False)
+    with tf.Graph().as_default(), tf.Session() as session:
+        images = tf.placeholder(tf.float32, [None, None, None, depth])
+        resized = tf.image.resize_bilinear(images, [40, 50])
+        with np.errstate(invalid="ignore", over="ignore"):
+            expected = resize._bilinear(context, pixels, np.array([40, 50], np.int32))
+        for _ in range(2):
+            np.testing.assert_array_equal(session.run(resized, {images: pixels}), expected)

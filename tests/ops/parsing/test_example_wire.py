@@ -11,8 +11,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.ops.parsing.example_store import Dense, Sparse, parse_batch
-from numbaflow.ops.parsing.example_wire import Unusual, Wanted, read_columns
+from numbaflow.ops.parsing.example_store import Dense, Features, Sparse, parse_batch
+from numbaflow.ops.parsing.example_wire import Table, Unusual, Wanted, read_columns
 
 pytestmark = pytest.mark.cpu
 COUNT = 40
@@ -56,9 +56,9 @@ def both(texts: list[bytes]) -> list[list[np.ndarray]]:
     """The features as kernels and as messages give them."""
     sparse = [one for one in ASKED if isinstance(one, Sparse)]
     dense = [one for one in ASKED if isinstance(one, Dense)]
-    fast = parse_batch(texts, [], sparse, dense)
+    fast = parse_batch(texts, [], Features(sparse, dense))
     with settings.override(jit="never"):
-        return [fast, parse_batch(texts, [], sparse, dense)]
+        return [fast, parse_batch(texts, [], Features(sparse, dense))]
 
 
 def assert_same(texts: list[bytes]) -> None:
@@ -68,7 +68,7 @@ def assert_same(texts: list[bytes]) -> None:
 
 
 def read(texts: list[bytes]) -> None:
-    read_columns(texts, tuple(Wanted(one.key.encode(), one.dtype) for one in ASKED))
+    read_columns(texts, Table([Wanted(one.key.encode(), one.dtype) for one in ASKED]))
 
 
 def test_features_are_those_of_the_messages() -> None:
@@ -81,8 +81,10 @@ def test_features_are_those_of_the_messages() -> None:
 
 def test_nothing_is_read_of_examples_without_anything_asked_for() -> None:
     texts = [b""] * COUNT
-    assert [len(column.values) for column in read_columns(texts, (Wanted(b"a", tf.int64),))] == [0]
-    assert read_columns(texts, ()) == []
+    assert [
+        len(column.values) for column in read_columns(texts, Table([Wanted(b"a", tf.int64)]))
+    ] == [0]
+    assert read_columns(texts, Table([])) == []
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 7, 40])
@@ -123,7 +125,7 @@ def test_unpacked_numbers_and_unknown_fields_are_left_to_the_library() -> None:
     assert example.features.feature["u"].int64_list.value[:] == [5]
     texts[3] = b"\x0a" + bytes([len(more)]) + more
     with pytest.raises(Unusual):
-        read_columns(texts, (Wanted(b"u", tf.int64),))
+        read_columns(texts, Table([Wanted(b"u", tf.int64)]))
 
 
 def test_values_of_another_type_are_named() -> None:

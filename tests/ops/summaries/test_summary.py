@@ -64,7 +64,7 @@ def _comparable(result: str) -> Any:
     return (message.SerializeToString(), pictures) if pictures else result
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 def test_the_bytes_are_those_of_tensorflow() -> None:
     results = _load(HERE / "summary_bytes.py").results(tf)
     assert set(results) == set(RECORDED)
@@ -80,7 +80,7 @@ def test_descriptions() -> None:
         tf.summary.get_summary_description(protos.NodeDef(op="Add"))
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 def test_summaries_go_through_files(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         tf.summary.histogram("h", tf.constant([1.0, 2.0]))
@@ -113,7 +113,7 @@ def test_writers_of_one_session_share_a_file(tmp_path: Path) -> None:
             writers[1].flush()
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 def test_large_histograms_are_those_of_a_search() -> None:
     """Numbers around the limits, of both signs, and of all sizes; doubles are searched for."""
     random = np.random.RandomState(0)
