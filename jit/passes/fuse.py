@@ -382,8 +382,10 @@ class _Fusion:
                 inner = base(value).node
                 if not (isinstance(inner, Read) and inner.cell is node.cell):
                     continue
-                moved = _simple_path(value)
                 # Threads share the positions in any order: none may find what another has written.
+                if isinstance(other, Gather):
+                    return False
+                moved = _simple_path(value)
                 if moved != tuple(range(value.ndim)) or cluster.align[other] != alignment:
                     return False
         return True

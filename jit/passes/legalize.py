@@ -50,6 +50,14 @@ def needs_memory(node: Node) -> bool:
     return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop, Measure))
 
 
+def views_what_it_writes(node: Node) -> bool:
+    """Does a node write a variable that it reads at other positions, after some are written?"""
+    if not isinstance(node, Write):
+        return False
+    read = base(node.inputs[0]).node
+    return isinstance(read, Read) and read.cell is node.cell
+
+
 def lasts(node: Node) -> bool:
     """Does a node change something that outlasts the run?"""
     if isinstance(node, Host) and node.effects:
@@ -159,7 +167,9 @@ def store_views(program: Program, scope: Scope) -> None:
         return stored[value]
 
     for node in program.nodes:
-        if needs_memory(node) and any(is_lazy(value.node) for value in node.inputs):
+        if not any(is_lazy(value.node) for value in node.inputs):
+            continue
+        if needs_memory(node) or views_what_it_writes(node):
             program.set_inputs(node, [memory(value, node) for value in node.inputs])
     program.keep(lambda value: memory(value, None))
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables, and what loops carry, become their own elements in another order: none is read after
+another one has been written over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+
+pytestmark = pytest.mark.cpu
+
+START = np.arange(9.0).reshape(3, 3) + np.eye(3)
+MOVES: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray], np.ndarray]]] = {
+    "slice": (lambda x: x[::-1], lambda x: x[::-1]),
+    "reverse": (lambda x: tf.reverse(x, [1]), lambda x: x[:, ::-1]),
+    "transpose": (tf.transpose, np.transpose),
+    "first": (lambda x: tf.broadcast_to(x[1:2], [3, 3]), lambda x: np.tile(x[1:2], [3, 1])),
+    "gather": (lambda x: tf.gather(x, [2, 0, 1]), lambda x: x[[2, 0, 1]]),
+    "columns": (lambda x: tf.gather(x, [1, 2, 0], axis=1), lambda x: x[:, [1, 2, 0]]),
+    "gather_nd": (lambda x: tf.gather_nd(x, [[2], [0], [1]]), lambda x: x[[2, 0, 1]]),
+    "computed": (lambda x: tf.gather(x, [2, 0, 1]) * 2.0, lambda x: x[[2, 0, 1]] * 2.0),
+    "parts": (lambda x: tf.concat([x[1:], x[:1]], 0), lambda x: np.roll(x, -1, 0)),
+}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph():
+    tf.reset_default_graph()
+
+
+@pytest.mark.parametrize("mode", ["always", "never"])
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("name", MOVES)
+def test_variables(name: str, use_resource: bool, mode: str) -> None:
+    move, meant = MOVES[name]
+    v = tf.Variable(START, use_resource=use_resource)
+    w = tf.Variable(START, use_resource=use_resource)
+    assign, add = v.assign(move(v)).op, w.assign_add(move(w)).op
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run([v.initializer, w.initializer])
+        session.run([assign, add])
+        found = session.run([v, w])
+    np.testing.assert_array_equal(found[0], meant(START))
+    np.testing.assert_array_equal(found[1], START + meant(START))
+
+
+@pytest.mark.parametrize("rows", [3, None])
+@pytest.mark.parametrize("name", MOVES)
+def test_what_loops_carry(name: str, rows: int | None) -> None:
+    move, meant = MOVES[name]
+    x = tf.placeholder_with_default(START, [rows, rows])
+    shapes = [tf.TensorShape([]), tf.TensorShape([rows, rows])]
+    _, y = tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, move(y)), [0, x], shapes)
+    with settings.override(jit="always"), tf.Session() as session:
+        np.testing.assert_array_equal(session.run(y), meant(meant(START)))
