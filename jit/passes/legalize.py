@@ -122,10 +122,28 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
         if not later:
             continue
         last_use = max((reader.position for reader in readers.get(node, ())), default=-1)
-        if last_use > later[0].position or node in looked_at:
+        is_given = any(_updates_what_it_is_given(reader, node) for reader in readers.get(node, ()))
+        if last_use > later[0].position or is_given or node in looked_at:
             value = node.outputs[0]
             copy = _copy(program, value, before=node.behind)
             program.replace(value, copy, but=copy.node)
+
+
+def _updates_what_it_is_given(call: Node, read: Read) -> bool:
+    """Does a kernel change a variable in whose memory an input of it lies?
+
+    (What is to be stored as it is viewed will lie elsewhere: see store_views.)
+    """
+    if not isinstance(call, Call) or read.cell not in call.effects.updates:
+        return False
+    return any(_stored_in(value).node is read for value in call.inputs)
+
+
+def _stored_in(value: Value) -> Value:
+    """The value in whose memory another one lies when views are stored."""
+    while isinstance(value.node, Reshape) or _only_drops_ones(value):
+        value = value.node.inputs[0]
+    return value
 
 
 def _real_readers(program: Program) -> dict[Node, list[Node]]:

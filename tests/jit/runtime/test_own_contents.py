@@ -59,3 +59,26 @@ def test_what_loops_carry(name: str, rows: int | None) -> None:
     _, y = tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, move(y)), [0, x], shapes)
     with settings.override(jit="always"), tf.Session() as session:
         np.testing.assert_array_equal(session.run(y), meant(meant(START)))
+
+
+@pytest.mark.parametrize("mode", ["always", "never"])
+@pytest.mark.parametrize("shape", [(4,), (4, 1), (4, 3)])
+def test_rows_of_a_variable_become_other_rows_of_it(shape: tuple[int, ...], mode: str) -> None:
+    start = np.arange(np.prod(shape), dtype=np.int32).reshape(shape) % 4
+    rows = [2, 0, 3, 1]
+    v, w, n = (tf.Variable(start, use_resource=True) for _ in range(3))
+    updates = [
+        tf.scatter_update(v, rows, v.read_value()),
+        tf.scatter_add(w, rows, tf.reshape(w, shape)),
+        tf.scatter_update(n, tf.reshape(n, [-1])[:4] % 4, n),
+    ]
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run([v.initializer, w.initializer, n.initializer])
+        session.run(updates)
+        found = session.run([v, w, n])
+    moved, renamed = np.empty_like(start), start.copy()
+    moved[rows] = start
+    for row, value in zip(start.ravel()[:4], start):
+        renamed[row] = value
+    for got, meant in zip(found, [moved, start + moved, renamed], strict=True):
+        np.testing.assert_array_equal(got, meant)
