@@ -129,14 +129,15 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
             program.replace(value, copy, but=copy.node)
 
 
-def _updates_what_it_is_given(call: Node, read: Read) -> bool:
-    """Does a kernel change a variable in whose memory an input of it lies?
+def _updates_what_it_is_given(node: Node, read: Read) -> bool:
+    """Does a kernel or loop change a variable in whose memory an input of it lies?
 
     (What is to be stored as it is viewed will lie elsewhere: see store_views.)
     """
-    if not isinstance(call, Call) or read.cell not in call.effects.updates:
+    changed = node.effects.updates if isinstance(node, Call) else ()
+    if read.cell not in (node.written if isinstance(node, Loop) else changed):
         return False
-    return any(_stored_in(value).node is read for value in call.inputs)
+    return any(_stored_in(value).node is read for value in node.inputs)
 
 
 def _stored_in(value: Value) -> Value:

@@ -25,6 +25,7 @@ MOVES: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray], np.ndarray]]
     "columns": (lambda x: tf.gather(x, [1, 2, 0], axis=1), lambda x: x[:, [1, 2, 0]]),
     "gather_nd": (lambda x: tf.gather_nd(x, [[2], [0], [1]]), lambda x: x[[2, 0, 1]]),
     "computed": (lambda x: tf.gather(x, [2, 0, 1]) * 2.0, lambda x: x[[2, 0, 1]] * 2.0),
+    "part": (lambda x: x * x[:1] - x[:, 1:2], lambda x: x * x[:1] - x[:, 1:2]),
     "parts": (lambda x: tf.concat([x[1:], x[:1]], 0), lambda x: np.roll(x, -1, 0)),
 }
 
@@ -48,6 +49,42 @@ def test_variables(name: str, use_resource: bool, mode: str) -> None:
         found = session.run([v, w])
     np.testing.assert_array_equal(found[0], meant(START))
     np.testing.assert_array_equal(found[1], START + meant(START))
+
+
+@pytest.mark.parametrize("mode", ["always", "never"])
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("name", MOVES)
+def test_variables_that_turns_of_a_loop_assign(name: str, use_resource: bool, mode: str) -> None:
+    move, meant = MOVES[name]
+    v = tf.Variable(START, use_resource=use_resource)
+
+    def turn(i: Any, first: Any) -> Any:
+        with tf.control_dependencies([v.assign(move(v))]):
+            return i + 1, first + v[0]
+
+    loop = tf.while_loop(lambda i, _: i < 2, turn, [0, np.zeros(3)], parallel_iterations=1)
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(v.initializer)
+        found = session.run(loop[1])
+        np.testing.assert_array_equal(session.run(v), meant(meant(START)))
+    np.testing.assert_array_equal(found, meant(START)[0] + meant(meant(START))[0])
+
+
+@pytest.mark.parametrize("mode", ["always", "never"])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_was_read_before_a_loop_stays(use_resource: bool, mode: str) -> None:
+    v = tf.Variable(START, use_resource=use_resource)
+    before = v.read_value() if use_resource else v * 1.0
+
+    def turn(i: Any, total: Any) -> Any:
+        with tf.control_dependencies([v.assign_add(before)]):
+            return i + 1, total + before[::-1]
+
+    loop = tf.while_loop(lambda i, _: i < 3, turn, [0, START], parallel_iterations=1)
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(v.initializer)
+        np.testing.assert_array_equal(session.run(loop[1]), START + 3 * START[::-1])
+        np.testing.assert_array_equal(session.run(v), 4 * START)
 
 
 @pytest.mark.parametrize("rows", [3, None])
