@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engine import errors
+from ..engine.types import dtypes
 from . import protos
 from .files import open_binary
 from .step_stats import CPU
@@ -91,9 +92,16 @@ class Dumps:
         entry.metadata.plugin_data.plugin_name = "debugger"
         about = {"device": CPU, "outputSlot": slot, "numChunks": 1, "chunkIndex": 0}
         entry.metadata.plugin_data.content = json.dumps(about).encode()
-        dtype = op.outputs[slot].dtype.base_dtype
-        entry.tensor.CopyFrom(tensor_proto(value, dtype))
+        entry.tensor.CopyFrom(_contents(value, op.outputs[slot].dtype.base_dtype))
         return event
+
+
+def _contents(value: np.ndarray, dtype: dtypes.DType) -> Any:
+    if dtype != dtypes.resource:
+        return tensor_proto(value, dtype)
+    # Of a variable's handle no elements can be listed: its message stands in place of them.
+    kind = dtype.as_datatype_enum
+    return protos.TensorProto(dtype=kind, tensor_shape={}, tensor_content=value.tobytes())
 
 
 def _check(watch: Any) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from ...train.sessions.debug_dumps import (  # noqa: F401
     DebugDumpDir,
     DebugTensorDatum,
+    InconvertibleTensorProto,
     has_inf_or_nan,
     load_tensor_from_event,
     load_tensor_from_event_file,

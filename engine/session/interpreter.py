@@ -22,6 +22,7 @@ from ..stopping import check_session, within
 from ..types import dtypes
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
+from .live_memory import detached
 from .run_order import needed_operations, reference_flags
 from .state import VariableStorage, handle_bytes
 
@@ -76,7 +77,7 @@ class Step:
                 None, op, f"There is no kernel for op type '{op.type}' (node '{op.name}')"
             )
         self.op = op
-        self.kernel = kernel
+        self.kernel = detached(op, kernel)
         self.context = context
         refs = reference_flags(op)
         # Slot and whether the cell itself is wanted rather than its value.

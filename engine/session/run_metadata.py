@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..graph.tensor import Tensor
+from ..types import dtypes
 from . import interpreter
 from .fetches import FeedSlot, Fetches, expanded, feed_tensor
 from .function_inlining import without_calls
-from .state import VariableStorage
+from .state import VariableStorage, handle_bytes
 
 if TYPE_CHECKING:
     from .session import BaseSession
@@ -87,8 +88,10 @@ def _dumper(options: Any) -> Callable[[interpreter.Step, list[Any]], None]:
     dumps = Dumps(watches)
 
     def dump(step: interpreter.Step, values: list[Any]) -> None:
-        for i in range(len(step.op.outputs)):
-            dumps.note(step.op, i, _array(values[step.first + i]))
+        for i, tensor in enumerate(step.op.outputs):
+            value = values[step.first + i]
+            is_handle = tensor.dtype == dtypes.resource and value is not None
+            dumps.note(step.op, i, handle_bytes(value) if is_handle else _array(value))
 
     return dump
 

@@ -382,9 +382,10 @@ class _Fusion:
                 inner = base(value).node
                 if not (isinstance(inner, Read) and inner.cell is node.cell):
                     continue
-                moved = _simple_path(value)
                 # Threads share the positions in any order: none may find what another has written.
-                if moved != tuple(range(value.ndim)) or cluster.align[other] != alignment:
+                if isinstance(other, Gather):
+                    return False
+                if not _is_all_of(value) or cluster.align[other] != alignment:
                     return False
         return True
 
@@ -503,6 +504,12 @@ def _simple_path(value: Value) -> tuple[int | None, ...] | None:
             return None
         result.append(axis.axis)
     return tuple(result)
+
+
+def _is_all_of(value: Value) -> bool:
+    """Is a value read at the position at which its base is?  (Of a part, the ends are repeated.)"""
+    is_in_place = _simple_path(value) == tuple(range(value.ndim))
+    return is_in_place and sizes.same_shape(value.shape, base(value).shape)
 
 
 def _fill_rest(

@@ -50,6 +50,14 @@ def needs_memory(node: Node) -> bool:
     return isinstance(node, (Reshape, Call, Host, Gather, Loop, Stop, Measure))
 
 
+def views_what_it_writes(node: Node) -> bool:
+    """Does a node write a variable that it reads at other positions, after some are written?"""
+    if not isinstance(node, Write):
+        return False
+    read = base(node.inputs[0]).node
+    return isinstance(read, Read) and read.cell is node.cell
+
+
 def lasts(node: Node) -> bool:
     """Does a node change something that outlasts the run?"""
     if isinstance(node, Host) and node.effects:
@@ -114,10 +122,29 @@ def snapshot_reads(program: Program, scope: Scope) -> None:
         if not later:
             continue
         last_use = max((reader.position for reader in readers.get(node, ())), default=-1)
-        if last_use > later[0].position or node in looked_at:
+        is_given = any(_updates_what_it_is_given(reader, node) for reader in readers.get(node, ()))
+        if last_use > later[0].position or is_given or node in looked_at:
             value = node.outputs[0]
             copy = _copy(program, value, before=node.behind)
             program.replace(value, copy, but=copy.node)
+
+
+def _updates_what_it_is_given(node: Node, read: Read) -> bool:
+    """Does a kernel or loop change a variable in whose memory an input of it lies?
+
+    (What is to be stored as it is viewed will lie elsewhere: see store_views.)
+    """
+    changed = node.effects.updates if isinstance(node, Call) else ()
+    if read.cell not in (node.written if isinstance(node, Loop) else changed):
+        return False
+    return any(_stored_in(value).node is read for value in node.inputs)
+
+
+def _stored_in(value: Value) -> Value:
+    """The value in whose memory another one lies when views are stored."""
+    while isinstance(value.node, Reshape) or _only_drops_ones(value):
+        value = value.node.inputs[0]
+    return value
 
 
 def _real_readers(program: Program) -> dict[Node, list[Node]]:
@@ -159,7 +186,9 @@ def store_views(program: Program, scope: Scope) -> None:
         return stored[value]
 
     for node in program.nodes:
-        if needs_memory(node) and any(is_lazy(value.node) for value in node.inputs):
+        if not any(is_lazy(value.node) for value in node.inputs):
+            continue
+        if needs_memory(node) or views_what_it_writes(node):
             program.set_inputs(node, [memory(value, node) for value in node.inputs])
     program.keep(lambda value: memory(value, None))
 

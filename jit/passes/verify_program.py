@@ -29,7 +29,7 @@ from ..program.tensor_ir import (
     View,
     Write,
 )
-from .legalize import is_lazy, needs_memory
+from .legalize import is_lazy, needs_memory, views_what_it_writes
 
 
 @record(frozen=True)
@@ -181,7 +181,7 @@ def _placing(program: Program) -> Iterator[tuple[Node, object]]:
 
 def _memory(program: Program) -> Iterator[tuple[Node, object]]:
     for node in program:
-        if needs_memory(node):
+        if needs_memory(node) or views_what_it_writes(node):
             yield from ((node, value) for value in node.inputs if is_lazy(value.node))
     yield from ((value.node, value) for value in program.kept if is_lazy(value.node))
 

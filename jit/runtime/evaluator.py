@@ -14,6 +14,7 @@ from ...engine.graph import trust
 from ...engine.graph.kernel_context import KernelContext
 from ...engine.graph.operation import arg_length, group
 from ...engine.session import interpreter
+from ...engine.session.live_memory import detached
 from ..trace.tracer import OpView
 from .host_time import Meter
 
@@ -106,7 +107,7 @@ class Evaluator:
         is_plain = all(arg_length(arg, op._attrs) is None for arg in args)
         handles = interpreter.handle_inputs(op)
         about = handles, None if is_plain else args
-        found = _Prepared(op.definition, kernel, self.context(op), *about)
+        found = _Prepared(op.definition, detached(op, kernel), self.context(op), *about)
         self._prepared[op] = found
         return found
 

@@ -90,7 +90,8 @@ class Flow(Branches):
             carriers[-1].put(tracer.builder, value)
             entered.append(value)
         loop = Loop((), Program(), Program())
-        constants = {op: tracer._inputs(op)[0] for op in frame.constants}
+        # (References are read within the loop: what turns assign is to be seen.)
+        constants = {op: tracer._inputs(op, hands_on=True)[0] for op in frame.constants}
         # Two programs, since what the test needs and the body needs as well runs in both, and the
         # test runs once more than the body.
         parts = [_Part(self, loop, frame, carriers, constants) for _ in range(2)]

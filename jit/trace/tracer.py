@@ -243,7 +243,9 @@ class Tracer:
         value.cell = thing
         self.values[tensor] = value
 
-    def _inputs(self, op: Operation) -> list[Value]:
+    def _inputs(self, op: Operation, hands_on: bool = False) -> list[Value]:
+        """What an operation takes; hands_on: it gives on the references that it takes as such."""
+        hands_on = hands_on or op.definition.passes_ref
         result = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
@@ -251,7 +253,7 @@ class Tracer:
             if is_variable and not wanted._is_ref_dtype:
                 # Read here and not where the variable was made: writes in between are to be seen
                 # (but what has another shape goes into memory of its own, as in TensorFlow).
-                if not op.definition.passes_ref or may_change_shape(tensor, self.segment.present):
+                if not hands_on or may_change_shape(tensor, self.segment.present):
                     value = self.builder.read(value)
             result.append(value)
         return result

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...engine.types import dtypes
 from ...io import protos
 from ...io.files import open_binary
 from ...io.tensor_dumps import DEVICE_PREFIX, FEED_KEYS, FETCHES, METADATA
@@ -38,13 +39,31 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
     return not bool(np.isfinite(tensor).all())
 
 
+class InconvertibleTensorProto:
+    """What a dump has of a value that is no array: of a variable's handle.
+
+    Args:
+        tensor_proto: the message TensorProto.
+        initialized: whether there is a value.
+    """
+
+    def __init__(self, tensor_proto: Any, initialized: bool = True) -> None:
+        self._tensor_proto, self.initialized = tensor_proto, initialized
+
+    def __str__(self) -> str:
+        return ("" if self.initialized else "Uninitialized tensor:\n") + str(self._tensor_proto)
+
+
 def load_tensor_from_event(event: Any) -> Any:
-    """The array that an Event of a dump holds."""
-    return make_ndarray(event.summary.value[0].tensor)
+    """The array that an Event of a dump holds; an InconvertibleTensorProto where it is none."""
+    tensor = event.summary.value[0].tensor
+    if tensor.dtype == dtypes.resource.as_datatype_enum:
+        return InconvertibleTensorProto(tensor, bool(tensor.tensor_content))
+    return make_ndarray(tensor)
 
 
 def load_tensor_from_event_file(event_file_path: str) -> Any:
-    """The array that a file of a dump holds."""
+    """The array that a file of a dump holds; an InconvertibleTensorProto where it is none."""
     return load_tensor_from_event(_event(event_file_path))
 
 

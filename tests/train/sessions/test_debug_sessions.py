@@ -172,3 +172,19 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
         tf_debug.watch_graph(tf.RunOptions(), tf.get_default_graph())
     with pytest.raises(ValueError, match="does not conform"):
         tf_debug.DebugTensorDatum(str(tmp_path), "_tfdbg_device_,device_CPU_0/y")
+
+
+def test_handles_are_messages_and_no_arrays(tmp_path: Path) -> None:
+    v = tf.Variable([[1.0, np.nan]], name="v", use_resource=True)
+    w = tf.multiply(v, 2.0, name="w")
+    with tf_debug.DumpingDebugWrapperSession(tf.Session(), str(tmp_path)) as session:
+        session.run(v.initializer)
+        session.run([w, tf.FIFOQueue(3, tf.float32, name="q").size()])
+    second = runs(tmp_path)[1]
+    values = {datum.tensor_name: datum.get_tensor() for datum in second.dumped_tensor_data}
+    for name in "v:0", "q:0":
+        assert isinstance(values[name], tf_debug.InconvertibleTensorProto)
+        assert values[name].initialized and "DT_RESOURCE" in str(values[name])
+    np.testing.assert_array_equal(values["w:0"], [[2.0, np.nan]])
+    bad = [datum.tensor_name for datum in second.find(tf_debug.has_inf_or_nan)]
+    assert "w:0" in bad and "v:0" not in bad
