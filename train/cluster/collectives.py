@@ -3,9 +3,9 @@
 
 The members of a group tell its leader that they are there; once all have, it tells each of them who
 the others are, and a number that is theirs alone.  From then on they exchange tensors by
-themselves.  Small tensors go from each to each; of large ones each member takes and sends what it
-has to as neighbours of a ring, so that nobody sends more than twice the tensor.  Who is answered
-has the same bits as the others: each element is added up in one order.
+themselves.  Small tensors go from each to each; of large ones each member adds up a part, which it
+then gives to the others, so that nobody sends more than twice the tensor.  Who is answered has the
+same bits as the others: each element is added up in the order of the members.
 
 Where TensorFlow's tasks are among the members, all speak as those do (shared_collectives.py).
 """
@@ -27,7 +27,7 @@ from ...engine.session.futures import AsyncTask, Future
 from ...engine.types import dtypes
 from ...io import protos
 from ...ops.collective import MERGES, check_shapes, divided, joined, merged
-from .rendezvous import make_key
+from .rendezvous import make_key, of_task
 from .shared_collectives import BROADCAST, GATHER, REDUCTION, SharedCollectives, watched
 from .shared_memory import SharedArray, is_worth_it
 from .tensor_messages import received_bytes
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from .buffer_exchange import BufferExchange
     from .worker import Worker
 
-# From so many bytes on, more than two members send along a ring.
-RING = 1 << 18
+# From so many bytes on, each member adds up a part of a tensor.
+LARGE = 1 << 18
+# So many elements are added up at a time: those of all members are near the processor then.
+_BLOCK = 1 << 15
 _MASK = (1 << 56) - 1
 # Executions of an instance have numbers of their own, so many before they come around.
 _ROUND = 1 << 20
@@ -181,6 +183,9 @@ class Exchange:
     def __init__(self, group: Group, worker: Worker, fetch: Fetch, step: int) -> None:
         self.members, self.rank = group.members, group.rank
         self._fetch, self._step = fetch, step
+        # Each begins behind its own rank, lest all ask the same one first.
+        count = len(group.members)
+        self._others = [(group.rank + i) % count for i in range(1, count)]
         self._rendezvous = worker.begin_exchange(step)
 
     def _key(self, source: int, target: int, label: str) -> str:
@@ -205,42 +210,59 @@ class Exchange:
 
     def gathered(self, value: np.ndarray, label: str = "all") -> Generator[Future, Any, list[Any]]:
         """The arrays of all members, by rank."""
-        others = [i for i in range(len(self.members)) if i != self.rank]
-        self.send(value, others, label)
+        # (What is given may change as soon as this waits.)
+        own = np.array(value)
+        self.send(own, self._others, label)
+        return (yield from self._taken(own, label))
+
+    def _taken(self, own: np.ndarray, label: str) -> Generator[Future, Any, list[Any]]:
         # All are asked for before the first is waited for.
-        asked = {i: self.receive(i, label) for i in others}
+        asked = {i: self.receive(i, label) for i in self._others}
         found = []
         for i in range(len(self.members)):
-            found.append(value if i == self.rank else (yield asked[i]))
+            found.append(own if i == self.rank else np.asarray((yield asked[i])))
         return found
 
     def reduced(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
         """The arrays of all members as one."""
         count = len(self.members)
-        if count == 2 or value.nbytes < RING:
+        if value.nbytes < LARGE:
             result = merged((yield from self.gathered(value)), merge)
             return divided(result, count) if divides else result
-        return (yield from self._around(value, merge, divides))
+        return (yield from self._in_parts(value, merge, divides))
 
-    def _around(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
-        count, rank = len(self.members), self.rank
-        following, before = (rank + 1) % count, (rank - 1) % count
-        result = np.array(value).reshape(-1)
+    def _in_parts(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
+        count, rank, shape = len(self.members), self.rank, value.shape
+        given = np.array_split(np.ascontiguousarray(value).reshape(-1), count)
+        # (Under the same label as small ones: members that disagree see so.)
+        for i in self._others:
+            self.send(given[i], [i], "all")
+        own = np.array(given[rank])
+        result = np.empty(value.size, value.dtype)
         parts = np.array_split(result, count)
-        for turn in range(count - 1):
-            self.send(parts[(rank - turn) % count], [following], f"reduce {turn}")
-            own = parts[(rank - turn - 1) % count]
-            taken = np.asarray((yield self.receive(before, f"reduce {turn}")))
-            check_shapes([own, taken])
-            MERGES[merge](taken, own, out=own)
+        _merge_into(parts[rank], (yield from self._taken(own, "all")), merge)
         if divides:
-            done = parts[(rank + 1) % count]
-            done[...] = divided(done, count)
-        for turn in range(count - 1):
-            self.send(parts[(rank + 1 - turn) % count], [following], f"gather {turn}")
-            taken = yield self.receive(before, f"gather {turn}")
-            parts[(rank - turn) % count][...] = taken
-        return result.reshape(value.shape)
+            parts[rank][...] = divided(parts[rank], count)
+        self.send(parts[rank], self._others, "sums")
+        asked = {i: self.receive(i, "sums") for i in self._others}
+        for i in self._others:
+            parts[i][...] = yield asked[i]
+        return result.reshape(shape)
+
+    def abort(self, error: errors.OpError) -> None:
+        """Has the members fail that still want something of this one."""
+        self._rendezvous.abort(of_task(error, self.members[self.rank].task))
+
+
+def _merge_into(result: np.ndarray, values: Sequence[np.ndarray], merge: str) -> None:
+    """Puts vectors together, in their order; InvalidArgumentError for different shapes."""
+    check_shapes(values)
+    first, second, *more = values
+    for start in range(0, result.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        MERGES[merge](first[block], second[block], out=result[block])
+        for value in more:
+            MERGES[merge](result[block], value[block], out=result[block])
 
 
 class Collectives:
@@ -288,45 +310,57 @@ class Collectives:
         c: KernelContext,
         kind: int,
         value: np.ndarray,
-        own: Callable[[Exchange], Steps],
-        shared: Callable[[BufferExchange], Steps],
+        own: Callable[[Exchange, np.ndarray], Steps],
+        shared: Callable[[BufferExchange, np.ndarray], Steps],
         is_source: bool = False,
     ) -> Future:
         """own, shared: what is done in a group of this package's tasks, and in another one."""
         key, size = c.attr("group_key"), c.attr("group_size")
         instance, step = c.attr("instance_key"), self._shared.step_of_run()
-        asked = self._shared.instance(c, kind, value, is_source)
+        found = self._group(key, size, kind)
+        asked = None
+        if not isinstance(found.result, Group):
+            # (What is given may change as soon as this waits.)
+            value = np.array(value)
+            asked = self._shared.instance(c, kind, value, is_source)
 
         def steps() -> Steps:
-            group = yield watched(self._group(key, size, kind))
+            group = yield watched(found)
             members = group.members if isinstance(group, Group) else group
             if len(members) != size:
                 raise errors.invalid(
                     f"Group {key} has {len(members)} members, but {c.name} says {size}"
                 )
-            if isinstance(group, Group):
-                return (yield from own(group.begin(instance)))
-            return (yield from shared((yield from self._shared.begin(asked, members, step))))
+            if not isinstance(group, Group):
+                exchange = yield from self._shared.begin(asked, members, step)
+                return (yield from shared(exchange, value))
+            begun = group.begin(instance)
+            try:
+                return (yield from own(begun, value))
+            except errors.OpError as error:
+                begun.abort(error)
+                raise
 
         return AsyncTask(steps())
 
     def reduce(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members as one."""
-        how, given = (c.attr("merge_op"), c.attr("final_op") == "Div"), np.array(value)
+        how = c.attr("merge_op"), c.attr("final_op") == "Div"
         return self._run(
-            *(c, REDUCTION, given),
-            lambda exchange: exchange.reduced(given, *how),
-            lambda exchange: exchange.reduced(given, *how),
+            *(c, REDUCTION, np.asarray(value)),
+            lambda exchange, given: exchange.reduced(given, *how),
+            lambda exchange, given: exchange.reduced(given, *how),
         )
 
     def gather(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members, one behind the other."""
-        given = np.array(value)
 
-        def work(exchange: Exchange) -> Steps:
+        def work(exchange: Exchange, given: np.ndarray) -> Steps:
             return joined((yield from exchange.gathered(given)))
 
-        return self._run(c, GATHER, given, work, lambda exchange: exchange.joined(given))
+        return self._run(
+            *(c, GATHER, np.asarray(value)), work, lambda exchange, given: exchange.joined(given)
+        )
 
     def broadcast(self, c: KernelContext, value: np.ndarray | None) -> Future:
         """The tensor of the member that has one."""
@@ -335,8 +369,8 @@ class Collectives:
         like = np.empty(shape, dtype) if given is None else given
         return self._run(
             *(c, BROADCAST, like),
-            lambda exchange: _handed_on(exchange, given),
-            lambda exchange: exchange.handed_on(given, like),
+            lambda exchange, _: _handed_on(exchange, given),
+            lambda exchange, _: exchange.handed_on(given, like),
             is_source=given is not None,
         )
 

@@ -39,6 +39,14 @@ def machine() -> bytes:
         return b""
 
 
+@functools.cache
+def asking() -> Any:
+    """A RecvTensorRequest of a process of this machine, which names no tensor."""
+    request = protos.RecvTensorRequest()
+    ask(request)
+    return request
+
+
 def ask(request: Any) -> None:
     """Says in a RecvTensorRequest that memory of this machine can be mapped."""
     if machine():

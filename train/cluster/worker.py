@@ -112,22 +112,21 @@ def _remote(peer: rpc.Channel, task: str, key: str, step: int, rendezvous: Rende
     """The tensor under a key of another task."""
     # Under the same key nobody else sends here: what aborts the step ends this wait, too.
     future = rendezvous.receive(key)
-    request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
-    ask(request)
-    call = peer.begin("RecvTensor", request, waits=False, decode=_taken)
+    asked = peer.tensor(step, key, _taken)
+    if asked is None:
+        request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
+        ask(request)
+        asked = peer.ask("RecvTensor", request, _taken)
 
-    def arrived(call: Any) -> None:
-        try:
-            array = peer.outcome(call)
-        except errors.OpError as error:
-            # A task that is gone says nothing of itself.
-            is_gone = isinstance(error, errors.UnavailableError)
-            future.settle(error=of_task(error, task) if is_gone else error)
-            return
-        future.settle(array)
+    def arrived(settled: Future) -> None:
+        error = settled.error
+        # A task that is gone says nothing of itself.
+        if isinstance(error, errors.UnavailableError):
+            error = of_task(error, task)
+        future.settle(settled.result, error)
 
-    future.watch(lambda settled: call.cancel() if settled.error is not None else None)
-    call.add_done_callback(arrived)
+    future.watch(lambda settled: asked.cancel() if settled.error is not None else None)
+    asked.watch(arrived)
     return future
 
 
