@@ -28,6 +28,7 @@ from ...engine.types import dtypes
 from ...io import protos
 from ...ops.collective import MERGES, check_shapes, divided, joined, merged
 from .rendezvous import make_key, of_task
+from .shared_blocks import Block, Blocks, Part
 from .shared_collectives import BROADCAST, GATHER, REDUCTION, SharedCollectives, watched
 from .shared_memory import SharedArray, is_worth_it
 from .tensor_messages import received_bytes
@@ -49,8 +50,8 @@ _LOOK = 1.0
 # How the leader says that all members are of this package, and what their starts were.
 _KEY = re.compile(rb"[0-9a-f]+:[0-9a-f]+(,[0-9a-f]+)*")
 Steps = Generator[Future, Any, np.ndarray]
-# fetch(task, key, step) -> the tensor that another task has under a key.
-Fetch = Callable[[str, str, int], Future]
+# fetch(task, key, step, decode) -> the tensor that another task has under a key.
+Fetch = Callable[[str, str, int, Callable[[bytes], Any] | None], Future]
 
 
 @record(frozen=True)
@@ -165,6 +166,9 @@ class Group:
         self._number, self.members = number, members
         self.rank = next(i for i, one in enumerate(members) if one.task == worker.task)
         self._counts: dict[int, itertools.count[int]] = {}
+        self.blocks = Blocks()
+        # By instance what its last execution gave to others.
+        self._given: dict[int, Block] = {}
 
     def begin(self, instance: int) -> Exchange:
         """The next execution of an instance."""
@@ -174,15 +178,32 @@ class Group:
             # All members had begun the last one when it ended here, so they are done with the one
             # before it.
             self._worker.end_exchange((base + (count - 2) % _ROUND) & _MASK)
-        return Exchange(self, self._worker, self._fetch, (base + count % _ROUND) & _MASK)
+        step = (base + count % _ROUND) & _MASK
+        return Exchange(self, self._worker, self._fetch, step, instance)
+
+    def end(self, instance: int, block: Block | None, is_whole: bool) -> None:
+        """Ends an execution of an instance, which has given a block to others.
+
+        is_whole: whether it has not failed, so that all members had begun it, and nobody reads
+        what the one before it has given.
+        """
+        before = self._given.pop(instance, None)
+        if before is not None and is_whole:
+            self.blocks.give(before)
+        if block is not None and is_whole:
+            self._given[instance] = block
 
 
 class Exchange:
     """One execution of a collective, for one member."""
 
-    def __init__(self, group: Group, worker: Worker, fetch: Fetch, step: int) -> None:
+    def __init__(
+        self, group: Group, worker: Worker, fetch: Fetch, step: int, instance: int
+    ) -> None:
         self.members, self.rank = group.members, group.rank
+        self._group, self._instance = group, instance
         self._fetch, self._step = fetch, step
+        self._block: Block | None = None
         # Each begins behind its own rank, lest all ask the same one first.
         count = len(group.members)
         self._others = [(group.rank + i) % count for i in range(1, count)]
@@ -203,21 +224,34 @@ class Exchange:
         for target in targets:
             self._rendezvous.send(self._key(self.rank, target, label), value)
 
-    def receive(self, source: int, label: str) -> Future:
+    def _send_part(
+        self, block: Block, part: np.ndarray, targets: Sequence[int], label: str
+    ) -> None:
+        given = Part(block, part)
+        for target in targets:
+            self._rendezvous.send(self._key(self.rank, target, label), given)
+
+    def receive(
+        self, source: int, label: str, decode: Callable[[bytes], Any] | None = None
+    ) -> Future:
         """What another member gives."""
         key = self._key(source, self.rank, label)
-        return self._fetch(self.members[source].task, key, self._step)
+        return self._fetch(self.members[source].task, key, self._step, decode)
 
     def gathered(self, value: np.ndarray, label: str = "all") -> Generator[Future, Any, list[Any]]:
         """The arrays of all members, by rank."""
         # (What is given may change as soon as this waits.)
         own = np.array(value)
         self.send(own, self._others, label)
-        return (yield from self._taken(own, label))
+        return (yield from self._awaited(own, self._asked(label)))
 
-    def _taken(self, own: np.ndarray, label: str) -> Generator[Future, Any, list[Any]]:
-        # All are asked for before the first is waited for.
-        asked = {i: self.receive(i, label) for i in self._others}
+    def _asked(self, label: str, decode: Callable[[bytes], Any] | None = None) -> dict[int, Future]:
+        """What all others give, by rank: each is asked before the first is waited for."""
+        return {i: self.receive(i, label, decode) for i in self._others}
+
+    def _awaited(
+        self, own: np.ndarray, asked: dict[int, Future]
+    ) -> Generator[Future, Any, list[Any]]:
         found = []
         for i in range(len(self.members)):
             found.append(own if i == self.rank else np.asarray((yield asked[i])))
@@ -232,37 +266,48 @@ class Exchange:
         return (yield from self._in_parts(value, merge, divides))
 
     def _in_parts(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
-        count, rank, shape = len(self.members), self.rank, value.shape
-        given = np.array_split(np.ascontiguousarray(value).reshape(-1), count)
+        count, rank, blocks = len(self.members), self.rank, self._group.blocks
+        block = self._block = blocks.take(value.nbytes)
+        given = block.vector(value.size, value.dtype)
+        given[...] = value.reshape(-1)
+        parts = np.array_split(given, count)
+        own = parts[rank]
         # (Under the same label as small ones: members that disagree see so.)
         for i in self._others:
-            self.send(given[i], [i], "all")
-        own = np.array(given[rank])
-        result = np.empty(value.size, value.dtype)
-        parts = np.array_split(result, count)
-        _merge_into(parts[rank], (yield from self._taken(own, "all")), merge)
+            self._send_part(block, parts[i], [i], "all")
+        asked, sums = self._asked("all", blocks.taken), self._asked("sums", blocks.taken)
+        _merge_into(own, (yield from self._awaited(own, asked)), merge)
         if divides:
-            parts[rank][...] = divided(parts[rank], count)
-        self.send(parts[rank], self._others, "sums")
-        asked = {i: self.receive(i, "sums") for i in self._others}
-        for i in self._others:
-            parts[i][...] = yield asked[i]
-        return result.reshape(shape)
+            own[...] = divided(own, count)
+        self._send_part(block, own, self._others, "sums")
+        result = np.empty(value.size, value.dtype)
+        found = yield from self._awaited(own, sums)
+        for part, one in zip(np.array_split(result, count), found, strict=True):
+            part[...] = one
+        return result.reshape(value.shape)
 
-    def abort(self, error: errors.OpError) -> None:
-        """Has the members fail that still want something of this one."""
-        self._rendezvous.abort(of_task(error, self.members[self.rank].task))
+    def end(self, error: errors.OpError | None = None) -> None:
+        """Ends it; where it has failed, so do members that still want something of this one."""
+        if error is not None:
+            self._rendezvous.abort(of_task(error, self.members[self.rank].task))
+        self._group.end(self._instance, self._block, error is None)
 
 
 def _merge_into(result: np.ndarray, values: Sequence[np.ndarray], merge: str) -> None:
-    """Puts vectors together, in their order; InvalidArgumentError for different shapes."""
+    """Puts vectors together, in their order; InvalidArgumentError for different shapes.
+
+    result: may be one of them.
+    """
     check_shapes(values)
     first, second, *more = values
+    room = np.empty(min(_BLOCK, result.size), result.dtype)
     for start in range(0, result.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        MERGES[merge](first[block], second[block], out=result[block])
+        block = slice(start, min(start + _BLOCK, result.size))
+        total = room[: block.stop - start]
+        MERGES[merge](first[block], second[block], out=total)
         for value in more:
-            MERGES[merge](result[block], value[block], out=result[block])
+            MERGES[merge](total, value[block], out=total)
+        result[block] = total
 
 
 class Collectives:
@@ -336,10 +381,12 @@ class Collectives:
                 return (yield from shared(exchange, value))
             begun = group.begin(instance)
             try:
-                return (yield from own(begun, value))
+                result = yield from own(begun, value)
             except errors.OpError as error:
-                begun.abort(error)
+                begun.end(error)
                 raise
+            begun.end()
+            return result
 
         return AsyncTask(steps())
 

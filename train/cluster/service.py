@@ -17,7 +17,7 @@ from .link_server import Answer, LinkCall
 from .master import Master
 from .parted_run import Step
 from .rendezvous import of_task
-from .shared_memory import SharedArray, asking
+from .shared_memory import asking
 from .tensor_messages import decoded, encoded
 from .trace import Trace, wanted_of
 from .worker import Worker
@@ -330,11 +330,11 @@ class WorkerService:
         return self._given(request, self._awaited(future, call, request.step_id), request.step_id)
 
     def _given(self, request: Any, value: Any, step: int) -> bytes:
-        if not isinstance(value, SharedArray):
-            return value  # type: ignore[no-any-return]
+        if isinstance(value, bytes):
+            return value
         # It is mapped after the response has come, and before the step ends.
         self._worker.steps.find(step).kept.append(value)
-        return value.response(request)
+        return value.response(request)  # type: ignore[no-any-return]
 
     def tensor(self, step: int, key: str) -> Future:
         """The tensor of a step that a process of this machine asks for."""

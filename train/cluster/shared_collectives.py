@@ -136,7 +136,9 @@ class SharedCollectives:
 
         def arrived(settled: Future) -> None:
             error = settled.error
-            future.settle(settled.result, of_task(error, task) if error is not None else None)
+            if isinstance(error, errors.OpError):
+                error = of_task(error, task)
+            future.settle(settled.result, error)
 
         future.watch(lambda settled: asked.cancel() if settled.error is not None else None)
         asked.watch(arrived)
