@@ -61,7 +61,8 @@ run: $(VENV)/.stamp-examples
 
 test: check pytest
 
-test-deep: PYTEST_FLAGS += --deep
+# (What stands still for 20 seconds, 50 times, takes a quarter of an hour.)
+test-deep: PYTEST_FLAGS += --deep -o faulthandler_timeout=3600
 test-deep: check pytest guarded
 
 check: lint types

@@ -3,9 +3,9 @@
 
 The members of a group tell its leader that they are there; once all have, it tells each of them who
 the others are, and a number that is theirs alone.  From then on they exchange tensors by
-themselves.  Small tensors go from each to each; of large ones each member takes and sends what it
-has to as neighbours of a ring, so that nobody sends more than twice the tensor.  Who is answered
-has the same bits as the others: each element is added up in one order.
+themselves.  Small tensors go from each to each; of large ones each member adds up a part, which it
+then gives to the others, so that nobody sends more than twice the tensor.  Who is answered has the
+same bits as the others: each element is added up in the order of the members.
 
 Where TensorFlow's tasks are among the members, all speak as those do (shared_collectives.py).
 """
@@ -27,7 +27,8 @@ from ...engine.session.futures import AsyncTask, Future
 from ...engine.types import dtypes
 from ...io import protos
 from ...ops.collective import MERGES, check_shapes, divided, joined, merged
-from .rendezvous import make_key
+from .rendezvous import make_key, of_task
+from .shared_blocks import Block, Blocks, Part
 from .shared_collectives import BROADCAST, GATHER, REDUCTION, SharedCollectives, watched
 from .shared_memory import SharedArray, is_worth_it
 from .tensor_messages import received_bytes
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from .buffer_exchange import BufferExchange
     from .worker import Worker
 
-# From so many bytes on, more than two members send along a ring.
-RING = 1 << 18
+# From so many bytes on, each member adds up a part of a tensor.
+LARGE = 1 << 18
+# So many elements are added up at a time: those of all members are near the processor then.
+_BLOCK = 1 << 15
 _MASK = (1 << 56) - 1
 # Executions of an instance have numbers of their own, so many before they come around.
 _ROUND = 1 << 20
@@ -47,8 +50,8 @@ _LOOK = 1.0
 # How the leader says that all members are of this package, and what their starts were.
 _KEY = re.compile(rb"[0-9a-f]+:[0-9a-f]+(,[0-9a-f]+)*")
 Steps = Generator[Future, Any, np.ndarray]
-# fetch(task, key, step) -> the tensor that another task has under a key.
-Fetch = Callable[[str, str, int], Future]
+# fetch(task, key, step, decode) -> the tensor that another task has under a key.
+Fetch = Callable[[str, str, int, Callable[[bytes], Any] | None], Future]
 
 
 @record(frozen=True)
@@ -163,6 +166,9 @@ class Group:
         self._number, self.members = number, members
         self.rank = next(i for i, one in enumerate(members) if one.task == worker.task)
         self._counts: dict[int, itertools.count[int]] = {}
+        self.blocks = Blocks()
+        # By instance what its last execution gave to others.
+        self._given: dict[int, Block] = {}
 
     def begin(self, instance: int) -> Exchange:
         """The next execution of an instance."""
@@ -172,15 +178,35 @@ class Group:
             # All members had begun the last one when it ended here, so they are done with the one
             # before it.
             self._worker.end_exchange((base + (count - 2) % _ROUND) & _MASK)
-        return Exchange(self, self._worker, self._fetch, (base + count % _ROUND) & _MASK)
+        step = (base + count % _ROUND) & _MASK
+        return Exchange(self, self._worker, self._fetch, step, instance)
+
+    def end(self, instance: int, block: Block | None, is_whole: bool) -> None:
+        """Ends an execution of an instance, which has given a block to others.
+
+        is_whole: whether it has not failed, so that all members had begun it, and nobody reads
+        what the one before it has given.
+        """
+        before = self._given.pop(instance, None)
+        if before is not None and is_whole:
+            self.blocks.give(before)
+        if block is not None and is_whole:
+            self._given[instance] = block
 
 
 class Exchange:
     """One execution of a collective, for one member."""
 
-    def __init__(self, group: Group, worker: Worker, fetch: Fetch, step: int) -> None:
+    def __init__(
+        self, group: Group, worker: Worker, fetch: Fetch, step: int, instance: int
+    ) -> None:
         self.members, self.rank = group.members, group.rank
+        self._group, self._instance = group, instance
         self._fetch, self._step = fetch, step
+        self._block: Block | None = None
+        # Each begins behind its own rank, lest all ask the same one first.
+        count = len(group.members)
+        self._others = [(group.rank + i) % count for i in range(1, count)]
         self._rendezvous = worker.begin_exchange(step)
 
     def _key(self, source: int, target: int, label: str) -> str:
@@ -198,49 +224,90 @@ class Exchange:
         for target in targets:
             self._rendezvous.send(self._key(self.rank, target, label), value)
 
-    def receive(self, source: int, label: str) -> Future:
+    def _send_part(
+        self, block: Block, part: np.ndarray, targets: Sequence[int], label: str
+    ) -> None:
+        given = Part(block, part)
+        for target in targets:
+            self._rendezvous.send(self._key(self.rank, target, label), given)
+
+    def receive(
+        self, source: int, label: str, decode: Callable[[bytes], Any] | None = None
+    ) -> Future:
         """What another member gives."""
         key = self._key(source, self.rank, label)
-        return self._fetch(self.members[source].task, key, self._step)
+        return self._fetch(self.members[source].task, key, self._step, decode)
 
     def gathered(self, value: np.ndarray, label: str = "all") -> Generator[Future, Any, list[Any]]:
         """The arrays of all members, by rank."""
-        others = [i for i in range(len(self.members)) if i != self.rank]
-        self.send(value, others, label)
-        # All are asked for before the first is waited for.
-        asked = {i: self.receive(i, label) for i in others}
+        # (What is given may change as soon as this waits.)
+        own = np.array(value)
+        self.send(own, self._others, label)
+        return (yield from self._awaited(own, self._asked(label)))
+
+    def _asked(self, label: str, decode: Callable[[bytes], Any] | None = None) -> dict[int, Future]:
+        """What all others give, by rank: each is asked before the first is waited for."""
+        return {i: self.receive(i, label, decode) for i in self._others}
+
+    def _awaited(
+        self, own: np.ndarray, asked: dict[int, Future]
+    ) -> Generator[Future, Any, list[Any]]:
         found = []
         for i in range(len(self.members)):
-            found.append(value if i == self.rank else (yield asked[i]))
+            found.append(own if i == self.rank else np.asarray((yield asked[i])))
         return found
 
     def reduced(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
         """The arrays of all members as one."""
         count = len(self.members)
-        if count == 2 or value.nbytes < RING:
+        if value.nbytes < LARGE:
             result = merged((yield from self.gathered(value)), merge)
             return divided(result, count) if divides else result
-        return (yield from self._around(value, merge, divides))
+        return (yield from self._in_parts(value, merge, divides))
 
-    def _around(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
-        count, rank = len(self.members), self.rank
-        following, before = (rank + 1) % count, (rank - 1) % count
-        result = np.array(value).reshape(-1)
-        parts = np.array_split(result, count)
-        for turn in range(count - 1):
-            self.send(parts[(rank - turn) % count], [following], f"reduce {turn}")
-            own = parts[(rank - turn - 1) % count]
-            taken = np.asarray((yield self.receive(before, f"reduce {turn}")))
-            check_shapes([own, taken])
-            MERGES[merge](taken, own, out=own)
+    def _in_parts(self, value: np.ndarray, merge: str, divides: bool) -> Steps:
+        count, rank, blocks = len(self.members), self.rank, self._group.blocks
+        block = self._block = blocks.take(value.nbytes)
+        given = block.vector(value.size, value.dtype)
+        given[...] = value.reshape(-1)
+        parts = np.array_split(given, count)
+        own = parts[rank]
+        # (Under the same label as small ones: members that disagree see so.)
+        for i in self._others:
+            self._send_part(block, parts[i], [i], "all")
+        asked, sums = self._asked("all", blocks.taken), self._asked("sums", blocks.taken)
+        _merge_into(own, (yield from self._awaited(own, asked)), merge)
         if divides:
-            done = parts[(rank + 1) % count]
-            done[...] = divided(done, count)
-        for turn in range(count - 1):
-            self.send(parts[(rank + 1 - turn) % count], [following], f"gather {turn}")
-            taken = yield self.receive(before, f"gather {turn}")
-            parts[(rank - turn) % count][...] = taken
+            own[...] = divided(own, count)
+        self._send_part(block, own, self._others, "sums")
+        result = np.empty(value.size, value.dtype)
+        found = yield from self._awaited(own, sums)
+        for part, one in zip(np.array_split(result, count), found, strict=True):
+            part[...] = one
         return result.reshape(value.shape)
+
+    def end(self, error: errors.OpError | None = None) -> None:
+        """Ends it; where it has failed, so do members that still want something of this one."""
+        if error is not None:
+            self._rendezvous.abort(of_task(error, self.members[self.rank].task))
+        self._group.end(self._instance, self._block, error is None)
+
+
+def _merge_into(result: np.ndarray, values: Sequence[np.ndarray], merge: str) -> None:
+    """Puts vectors together, in their order; InvalidArgumentError for different shapes.
+
+    result: may be one of them.
+    """
+    check_shapes(values)
+    first, second, *more = values
+    room = np.empty(min(_BLOCK, result.size), result.dtype)
+    for start in range(0, result.size, _BLOCK):
+        block = slice(start, min(start + _BLOCK, result.size))
+        total = room[: block.stop - start]
+        MERGES[merge](first[block], second[block], out=total)
+        for value in more:
+            MERGES[merge](total, value[block], out=total)
+        result[block] = total
 
 
 class Collectives:
@@ -288,45 +355,59 @@ class Collectives:
         c: KernelContext,
         kind: int,
         value: np.ndarray,
-        own: Callable[[Exchange], Steps],
-        shared: Callable[[BufferExchange], Steps],
+        own: Callable[[Exchange, np.ndarray], Steps],
+        shared: Callable[[BufferExchange, np.ndarray], Steps],
         is_source: bool = False,
     ) -> Future:
         """own, shared: what is done in a group of this package's tasks, and in another one."""
         key, size = c.attr("group_key"), c.attr("group_size")
         instance, step = c.attr("instance_key"), self._shared.step_of_run()
-        asked = self._shared.instance(c, kind, value, is_source)
+        found = self._group(key, size, kind)
+        asked = None
+        if not isinstance(found.result, Group):
+            # (What is given may change as soon as this waits.)
+            value = np.array(value)
+            asked = self._shared.instance(c, kind, value, is_source)
 
         def steps() -> Steps:
-            group = yield watched(self._group(key, size, kind))
+            group = yield watched(found)
             members = group.members if isinstance(group, Group) else group
             if len(members) != size:
                 raise errors.invalid(
                     f"Group {key} has {len(members)} members, but {c.name} says {size}"
                 )
-            if isinstance(group, Group):
-                return (yield from own(group.begin(instance)))
-            return (yield from shared((yield from self._shared.begin(asked, members, step))))
+            if not isinstance(group, Group):
+                exchange = yield from self._shared.begin(asked, members, step)
+                return (yield from shared(exchange, value))
+            begun = group.begin(instance)
+            try:
+                result = yield from own(begun, value)
+            except errors.OpError as error:
+                begun.end(error)
+                raise
+            begun.end()
+            return result
 
         return AsyncTask(steps())
 
     def reduce(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members as one."""
-        how, given = (c.attr("merge_op"), c.attr("final_op") == "Div"), np.array(value)
+        how = c.attr("merge_op"), c.attr("final_op") == "Div"
         return self._run(
-            *(c, REDUCTION, given),
-            lambda exchange: exchange.reduced(given, *how),
-            lambda exchange: exchange.reduced(given, *how),
+            *(c, REDUCTION, np.asarray(value)),
+            lambda exchange, given: exchange.reduced(given, *how),
+            lambda exchange, given: exchange.reduced(given, *how),
         )
 
     def gather(self, c: KernelContext, value: np.ndarray) -> Future:
         """The tensors of all members, one behind the other."""
-        given = np.array(value)
 
-        def work(exchange: Exchange) -> Steps:
+        def work(exchange: Exchange, given: np.ndarray) -> Steps:
             return joined((yield from exchange.gathered(given)))
 
-        return self._run(c, GATHER, given, work, lambda exchange: exchange.joined(given))
+        return self._run(
+            *(c, GATHER, np.asarray(value)), work, lambda exchange, given: exchange.joined(given)
+        )
 
     def broadcast(self, c: KernelContext, value: np.ndarray | None) -> Future:
         """The tensor of the member that has one."""
@@ -335,8 +416,8 @@ class Collectives:
         like = np.empty(shape, dtype) if given is None else given
         return self._run(
             *(c, BROADCAST, like),
-            lambda exchange: _handed_on(exchange, given),
-            lambda exchange: exchange.handed_on(given, like),
+            lambda exchange, _: _handed_on(exchange, given),
+            lambda exchange, _: exchange.handed_on(given, like),
             is_source=given is not None,
         )
 

@@ -19,6 +19,7 @@ from .link_client import PART, STEP
 from .link_server import LinkServer
 from .master import Master
 from .service import Call, MasterService, WorkerService, as_error, wire_text
+from .tensor_server import TensorServer
 from .worker import Worker
 
 # Seconds in which the last tensors of collectives reach the other members.
@@ -62,7 +63,11 @@ class Host:
         self.master_service = MasterService(self.master)
         worker_service = WorkerService(self.worker, self._peers_of)
         makers = {STEP: self.master_service.told_step, PART: worker_service.told_part}
-        self._link = LinkServer(makers, _failure) if link.is_possible() else None
+        self._link: LinkServer | None = None
+        self._tensors: TensorServer | None = None
+        if link.is_possible():
+            self._link = LinkServer(makers, _failure)
+            self._tensors = TensorServer(self._link.name, worker_service, _failure)
         self._server.add_generic_rpc_handlers(
             (
                 self._handler(rpc.MASTER, self.master_service),
@@ -74,7 +79,8 @@ class Host:
         """Begins to listen, with a warning where anybody may be heard."""
         if self._own == Credentials() and rpc.is_reachable(self._address):
             log.warning(_OPEN, self._task, self._address)
-        if self._link is not None:
+        if self._link is not None and self._tensors is not None:
+            self._tensors.start()
             self._link.start()
         self._server.start()
 
@@ -82,7 +88,8 @@ class Host:
         """Ends listening, and what is under way."""
         # (What others have asked for may still be on its way to them.)
         self._server.stop(_GRACE).wait() if self.worker.linger() else self._server.stop(None)
-        if self._link is not None:
+        if self._link is not None and self._tensors is not None:
+            self._tensors.stop(_GRACE)
             self._link.stop()
         for channel in self._channels.values():
             channel.close()

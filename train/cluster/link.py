@@ -21,7 +21,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ...engine import errors
-from .shared_memory import machine
+from .shared_memory import machine, make_memory, map_memory
 
 # kind, where the body is, tensors, bytes of the text before them, bytes of all, number, seconds.
 _HEADER = struct.Struct("<IHxxIIQQd")
@@ -122,10 +122,10 @@ class Wire:
         files: tuple[int, ...] = ()
         memory, file = self._mine, -1
         if where == _IN_FILE:
-            memory, file = _memory(size)
+            memory, file = make_memory("numbaflow-link", size)
             files = (file,)
         elif memory is None or len(memory) < size:
-            memory, file = _memory(max(_LEAST, 1 << (size - 1).bit_length()))
+            memory, file = make_memory("numbaflow-link", max(_LEAST, 1 << (size - 1).bit_length()))
             self._mine, files = memory, (file,)
         at = 0
         for piece in content:
@@ -174,9 +174,9 @@ class Wire:
         if where == _IN_FILE:
             if not files:
                 raise errors.data_loss("A message came without its memory.")
-            return _mapped(files[0], size, mmap.ACCESS_COPY)
+            return map_memory(files[0], size, mmap.ACCESS_COPY)
         if files:
-            self._theirs = _mapped(files[0], None, mmap.ACCESS_READ)
+            self._theirs = map_memory(files[0], None, mmap.ACCESS_READ)
         if self._theirs is None or size > len(self._theirs):
             raise errors.data_loss(f"A message of {size} bytes is not in the memory given.")
         return self._theirs[:size]
@@ -191,30 +191,6 @@ class Wire:
         """Ends the connection, which no other thread uses."""
         self.end()
         self.socket.close()
-
-
-def _memory(size: int) -> tuple[mmap.mmap, int]:
-    """New memory of a size, and the file that others map it by."""
-    file = os.memfd_create("numbaflow-link", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.ftruncate(file, size)
-        fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-        return mmap.mmap(file, size), file
-    except OSError as error:
-        os.close(file)
-        raise errors.resource_exhausted(f"No memory to send tensors: {error}") from None
-
-
-def _mapped(file: int, size: int | None, access: int) -> memoryview:
-    """The memory that another process has written; DataLossError for less than it says."""
-    try:
-        is_sealed = fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
-        there = os.fstat(file).st_size
-        if not is_sealed or there < (size or 1):
-            raise errors.data_loss(f"Memory of {there} bytes was given for {size}.")
-        return memoryview(mmap.mmap(file, size or there, access=access))
-    except OSError as error:
-        raise errors.data_loss(f"Cannot map the memory of a message: {error}") from None
 
 
 def _files(extra: Sequence[tuple[int, int, bytes]]) -> list[int]:

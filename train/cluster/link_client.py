@@ -77,7 +77,7 @@ class Link:
 
     def __init__(self, name: str) -> None:
         """name: of the server's socket, as it has told."""
-        self._address = "\0" + name
+        self.name = name
         self._lock = threading.Lock()
         self._idle: list[link.Wire] = []
         self._is_closed = False
@@ -129,7 +129,7 @@ class Link:
         sock = link.make_socket()
         sock.settimeout(_CONNECTING)
         try:
-            sock.connect(self._address)
+            sock.connect("\0" + self.name)
             if not link.is_same_user(sock):
                 raise OSError("another user listens there")
         except OSError:

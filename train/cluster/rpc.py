@@ -11,11 +11,14 @@ import functools
 import ipaddress
 import re
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.record_class import record
+from ...engine.session.futures import Future
 from ...io import protos
 from . import link
 from .credentials import Credentials, credentials
@@ -23,6 +26,7 @@ from .shared_memory import machine
 
 if TYPE_CHECKING:
     from .link_client import Link
+    from .tensor_client import Asked, TensorClient
 
 PREFIX = "grpc://"
 MASTER, WORKER = "MasterService", "WorkerService"
@@ -94,6 +98,8 @@ class Channel:
         self._calls: dict[str, Any] = {}
         # Where the server is a process of this machine: what runs go by, once it has told.
         self._link: Link | None = None
+        self._tensors: TensorClient | None = None
+        self._lock = threading.Lock()
         # Calls whose answer nobody waits for; one that nothing refers to is cancelled.
         self._told: set[Any] = set()
 
@@ -135,9 +141,40 @@ class Channel:
 
     def unlink(self) -> None:
         """Forgets that: the server is there no more.  Another one may tell of its own."""
-        found, self._link = self._link, None
-        if found is not None:
-            found.close()
+        with self._lock:
+            gone = self._link, self._tensors
+            self._link = self._tensors = None
+        for one in gone:
+            if one is not None:
+                one.close()
+
+    def tensor(self, step: int, key: str, decode: Callable[[bytes], Any]) -> Asked | None:
+        """The tensor of a step, as a server of this machine gives it; None for all others.
+
+        decode: makes it of a response of RecvTensor.
+        """
+        for _ in range(2):
+            client = self._tensor_client()
+            asked = None if client is None else client.ask(step, key, decode)
+            if asked is not None:
+                return asked
+            # (A connection may be older than the server: another one shows whether there is one.)
+        return None
+
+    def _tensor_client(self) -> TensorClient | None:
+        from .tensor_client import TensorClient
+
+        with self._lock:
+            if self._link is None:
+                return None
+            if self._tensors is None or not self._tensors.is_open:
+                self._tensors = None
+                with suppress(OSError):
+                    self._tensors = TensorClient(self._link.name)
+            found = self._tensors
+        if found is None:
+            self.unlink()
+        return found
 
     def _note(self, made: Any) -> None:
         """Takes the name of a link from the response of a call."""
@@ -160,6 +197,22 @@ class Channel:
         return self._call_of(name, decode).future(
             request, timeout=timeout, wait_for_ready=waits, metadata=shown
         )
+
+    def ask(self, name: str, request: Any, decode: Callable[[bytes], Any] | None = None) -> Future:
+        """What `decode` makes of the response of a call, or the response."""
+        call, future = self.begin(name, request, waits=False, decode=decode), Future()
+
+        def arrived(call: Any) -> None:
+            try:
+                result = self.outcome(call)
+            except errors.OpError as error:
+                future.settle(error=error)
+            else:
+                future.settle(result)
+
+        future.watch(lambda settled: call.cancel() if settled.error is not None else None)
+        call.add_done_callback(arrived)
+        return future
 
     def tell(self, name: str, request: Any) -> None:
         """Makes a call whose response does not matter, if the server is there."""

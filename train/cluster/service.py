@@ -17,7 +17,7 @@ from .link_server import Answer, LinkCall
 from .master import Master
 from .parted_run import Step
 from .rendezvous import of_task
-from .shared_memory import SharedArray
+from .shared_memory import asking
 from .tensor_messages import decoded, encoded
 from .trace import Trace, wanted_of
 from .worker import Worker
@@ -327,12 +327,26 @@ class WorkerService:
     def RecvTensor(self, request: Any, call: Call) -> bytes:
         """A tensor of a step, once it is there; the bytes of the response."""
         future = self._worker.receive(request.step_id, request.rendezvous_key)
-        value = self._awaited(future, call, request.step_id)
-        if not isinstance(value, SharedArray):
-            return value  # type: ignore[no-any-return]
+        return self._given(request, self._awaited(future, call, request.step_id), request.step_id)
+
+    def _given(self, request: Any, value: Any, step: int) -> bytes:
+        if isinstance(value, bytes):
+            return value
         # It is mapped after the response has come, and before the step ends.
-        self._worker.steps.find(request.step_id).kept.append(value)
-        return value.response(request)
+        self._worker.steps.find(step).kept.append(value)
+        return value.response(request)  # type: ignore[no-any-return]
+
+    def tensor(self, step: int, key: str) -> Future:
+        """The tensor of a step that a process of this machine asks for."""
+        return self._worker.receive(step, key)
+
+    def given(self, step: int, value: Any) -> bytes:
+        """The response of RecvTensor for a process of this machine."""
+        return self._given(asking(), value, step)
+
+    def unasked(self, step: int) -> None:
+        """Forgets a step that was only asked for."""
+        self._worker.steps.release(step)
 
     def RecvBuf(self, request: Any, call: Call) -> bytes:
         """A piece of a tensor in a collective, once it is there; the bytes of the response."""

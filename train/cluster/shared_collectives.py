@@ -132,17 +132,16 @@ class SharedCollectives:
         self, task: str, name: str, request: Any, decode: Callable[[bytes], Any] | None = None
     ) -> Future:
         """What `decode` makes of another task's response, or the response."""
-        peer, future = self._peers(task), Future()
-        call = peer.begin(name, request, waits=False, decode=decode)
+        asked, future = self._peers(task).ask(name, request, decode), Future()
 
-        def arrived(call: Any) -> None:
-            try:
-                future.settle(peer.outcome(call))
-            except errors.OpError as error:
-                future.settle(error=of_task(error, task))
+        def arrived(settled: Future) -> None:
+            error = settled.error
+            if isinstance(error, errors.OpError):
+                error = of_task(error, task)
+            future.settle(settled.result, error)
 
-        future.watch(lambda settled: call.cancel() if settled.error is not None else None)
-        call.add_done_callback(arrived)
+        future.watch(lambda settled: asked.cancel() if settled.error is not None else None)
+        asked.watch(arrived)
         return future
 
     def complete(self, request: Any) -> Any:

@@ -8,6 +8,7 @@ then names memory of the sender's process, which belongs to no file and ends wit
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import mmap
 import os
@@ -39,11 +40,49 @@ def machine() -> bytes:
         return b""
 
 
+def is_of_machine(request: Any) -> bool:
+    """Whether a RecvTensorRequest says that it is of a process that can map this one's memory."""
+    asked = request.transport_options
+    return asked.type_url == TYPE and asked.value == machine()
+
+
+@functools.cache
+def asking() -> Any:
+    """A RecvTensorRequest of a process of this machine, which names no tensor."""
+    request = protos.RecvTensorRequest()
+    ask(request)
+    return request
+
+
 def ask(request: Any) -> None:
     """Says in a RecvTensorRequest that memory of this machine can be mapped."""
     if machine():
         request.transport_options.type_url = TYPE
         request.transport_options.value = machine()
+
+
+def make_memory(name: str, size: int) -> tuple[mmap.mmap, int]:
+    """New memory of a size, and the file that others map it by: it never shrinks."""
+    file = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(file, size)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        return mmap.mmap(file, size), file
+    except OSError as error:
+        os.close(file)
+        raise errors.resource_exhausted(f"No memory to send tensors: {error}") from None
+
+
+def map_memory(file: int, size: int | None, access: int) -> memoryview:
+    """The memory that another process has written; DataLossError for less than it says."""
+    try:
+        is_sealed = fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
+        there = os.fstat(file).st_size
+        if not is_sealed or there < (size or 1):
+            raise errors.data_loss(f"Memory of {there} bytes was given for {size}.")
+        return memoryview(mmap.mmap(file, size or there, access=access))
+    except OSError as error:
+        raise errors.data_loss(f"Cannot map the memory of a message: {error}") from None
 
 
 class SharedArray:
@@ -70,8 +109,7 @@ class SharedArray:
 
     def response(self, request: Any) -> bytes:
         """The response to who asks: where to find the array, or all of it for another machine."""
-        asked = request.transport_options
-        if asked.type_url != TYPE or asked.value != machine():
+        if not is_of_machine(request):
             return received_bytes(self._array(), self._dtype)
         numbers = (os.getpid(), self._file, self._dtype.as_datatype_enum, *self._shape)
         response = protos.RecvTensorResponse()
@@ -89,6 +127,24 @@ def is_worth_it(array: np.ndarray) -> bool:
     return array.nbytes >= LARGE and not array.dtype.hasobject and bool(machine())
 
 
+def open_memory(name: str, process: int, file: int) -> int:
+    """A file of the memory of a name, which another process has.
+
+    Raises:
+        UnavailableError: it is not there any more.
+    """
+    try:
+        opened = os.open(f"/proc/{process}/fd/{file}", os.O_RDONLY)
+    except OSError as error:
+        raise errors.unavailable(f"The tensor's sender is gone: {error}") from None
+    # (The number may be that of another file by now.)
+    target = os.readlink(f"/proc/self/fd/{opened}")
+    if not name.startswith("numbaflow-") or f"/memfd:{name}" not in target:
+        os.close(opened)
+        raise errors.unavailable("The tensor's sender keeps it no more.")
+    return opened
+
+
 def mapped(response: bytes) -> np.ndarray | None:
     """The array that a response names; None where it names none."""
     if len(response) >= LARGE or TYPE.encode() not in response:
@@ -100,15 +156,8 @@ def mapped(response: bytes) -> np.ndarray | None:
     process, file, kind, *sizes = map(int, numbers)
     dtype = dtypes.as_dtype(kind).np_dtype
     size = int(np.prod(sizes, dtype=np.int64)) * dtype.itemsize
+    opened = open_memory(name, process, file)
     try:
-        opened = os.open(f"/proc/{process}/fd/{file}", os.O_RDONLY)
-    except OSError as error:
-        raise errors.unavailable(f"The tensor's sender is gone: {error}") from None
-    try:
-        if not name.startswith("numbaflow-") or f"/memfd:{name}" not in os.readlink(
-            f"/proc/self/fd/{opened}"
-        ):
-            raise errors.unavailable("The tensor's sender keeps it no more.")
         memory = mmap.mmap(opened, size, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise errors.data_loss(f"Cannot map a tensor of {size} bytes: {error}") from None

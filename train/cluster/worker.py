@@ -65,8 +65,11 @@ class Transfers:
         self.shared = SharedCollectives(worker, session, peers)
         self.collectives = Collectives(worker, self._fetch, self.shared)
 
-    def _fetch(self, task: str, key: str, step: int) -> Future:
-        return _remote(self._peers(task), task, key, step, self._worker.steps.find(step))
+    def _fetch(
+        self, task: str, key: str, step: int, decode: Callable[[bytes], Any] | None = None
+    ) -> Future:
+        found = self._worker.steps.find(step)
+        return _remote(self._peers(task), task, key, step, found, decode or _taken)
 
     def _key(self, op: Operation, device: str, turn: str) -> tuple[str, str]:
         """The key of an operation's tensor, and the task of the device at the other end."""
@@ -105,30 +108,38 @@ class Transfers:
         current = self._session.current
         if task == self._worker.task:
             return current.rendezvous.receive(key)  # type: ignore[no-any-return]
-        return _remote(self._peers(task), task, key, current.run, current.rendezvous)
+        return _remote(self._peers(task), task, key, current.run, current.rendezvous, _taken)
 
 
-def _remote(peer: rpc.Channel, task: str, key: str, step: int, rendezvous: Rendezvous) -> Future:
+def _remote(
+    peer: rpc.Channel,
+    task: str,
+    key: str,
+    step: int,
+    rendezvous: Rendezvous,
+    decode: Callable[[bytes], Any],
+) -> Future:
     """The tensor under a key of another task."""
     # Under the same key nobody else sends here: what aborts the step ends this wait, too.
     future = rendezvous.receive(key)
+    asked = peer.tensor(step, key, decode) or _called(peer, step, key, decode)
+
+    def arrived(settled: Future) -> None:
+        error = settled.error
+        # A task that is gone says nothing of itself.
+        if isinstance(error, errors.UnavailableError):
+            error = of_task(error, task)
+        future.settle(settled.result, error)
+
+    future.watch(lambda settled: asked.cancel() if settled.error is not None else None)
+    asked.watch(arrived)
+    return future
+
+
+def _called(peer: rpc.Channel, step: int, key: str, decode: Callable[[bytes], Any]) -> Future:
     request = protos.RecvTensorRequest(step_id=step, rendezvous_key=key)
     ask(request)
-    call = peer.begin("RecvTensor", request, waits=False, decode=_taken)
-
-    def arrived(call: Any) -> None:
-        try:
-            array = peer.outcome(call)
-        except errors.OpError as error:
-            # A task that is gone says nothing of itself.
-            is_gone = isinstance(error, errors.UnavailableError)
-            future.settle(error=of_task(error, task) if is_gone else error)
-            return
-        future.settle(array)
-
-    future.watch(lambda settled: call.cancel() if settled.error is not None else None)
-    call.add_done_callback(arrived)
-    return future
+    return peer.ask("RecvTensor", request, decode)
 
 
 def _taken(response: bytes) -> np.ndarray | Dead:

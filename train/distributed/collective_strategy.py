@@ -7,6 +7,7 @@ makes the same graph, by whose order the collectives of workers belong together.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 from ...engine.api import export
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes, nest
+from ...io import protos
 from ...ops.data.dataset import DatasetV2
 from ...ops.public import raw, tf
 from .cluster import ClusterSpec
@@ -72,6 +74,16 @@ class CollectiveExtended(StrategyExtended):
     def target(self) -> str:
         """The target of sessions: this worker's server, which begins if there is none."""
         return serving(self._cluster, *self._task).target
+
+    def configured(self, config: Any) -> Any:
+        """A ConfigProto, or none, for sessions on this worker's server: they need no other task."""
+        made = self.updated_config(
+            copy.deepcopy(config) if config is not None else protos.ConfigProto()
+        )
+        if self.count > 1:
+            del made.device_filters[:]
+            made.device_filters.append(self._device)
+        return made
 
     # Variables
 
@@ -317,11 +329,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
     def update_config_proto(self, config_proto: object) -> Any:
         """A ConfigProto for sessions on this worker's server: they need no other task."""
-        made = super().update_config_proto(config_proto)
-        if self._extended.count > 1:
-            del made.device_filters[:]
-            made.device_filters.append(self._extended._device)
-        return made
+        return self._extended.configured(config_proto)
 
 
 @export("contrib.distribute.CollectiveAllReduceStrategy")

@@ -367,6 +367,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     if extended is not None:
         # Workers that keep the same variables: each initializes its own, and one of them saves.
         master = master or extended.target()
+        config = extended.configured(config)
         if not extended.should_checkpoint:
             mirrored = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
             return MonitoredSession(mirrored, hooks or [], stop_grace_period_secs)

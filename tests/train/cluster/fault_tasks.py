@@ -92,6 +92,7 @@ with tf.Session(server.target, config=config) as sess:
             say("failed %s %s" % (type(error).__name__, str(error).replace("\\n", " ")))
             time.sleep(0.01)
         number += 1
+        time.sleep(float(sys.argv[7]))
 """
 ).replace("ROOM", str(ROOM))
 
@@ -116,6 +117,8 @@ class Process:
             text=True,
         )
         self.lines: list[str] = []
+        # How many lines begin with a word, of so many that were looked at.
+        self._counts: dict[str, tuple[int, int]] = {}
         self.complaints: list[str] = []
         self._threads = [
             threading.Thread(target=self._read, args=pair, daemon=True)
@@ -135,7 +138,11 @@ class Process:
 
     def count(self, word: str) -> int:
         """How many lines begin with a word."""
-        return sum(line.startswith(word) for line in list(self.lines))
+        count, known = self._counts.get(word, (0, 0))
+        more = self.lines[known:]
+        count += sum(line.startswith(word) for line in more)
+        self._counts[word] = count, known + len(more)
+        return count
 
     def numbers(self, word: str) -> set[int]:
         """The additions that lines with a word tell of."""
@@ -239,10 +246,14 @@ class Cutter:
 class Cluster:
     """A parameter server and two workers."""
 
-    def __init__(self, milliseconds: int = 0, is_cut: bool = False) -> None:
-        """milliseconds: that a run may take.  is_cut: whether workers reach it by a Cutter."""
+    def __init__(self, milliseconds: int = 0, is_cut: bool = False, pause: float = 0.0) -> None:
+        """milliseconds: that a run may take.  is_cut: whether workers reach it by a Cutter.
+
+        pause: seconds between two additions of a worker, which has no room for any number of them.
+        """
         hosts = [f"localhost:{port}" for port in launch.free_ports(3)]
         self.spec, self._milliseconds = {"ps": hosts[:1], "worker": hosts[1:]}, milliseconds
+        self._pause = pause
         self.cutter = Cutter(int(hosts[0].rpartition(":")[2])) if is_cut else None
         # What the workers take for the cluster.
         self._seen = dict(self.spec)
@@ -262,7 +273,7 @@ class Cluster:
     def worker(self, task: int) -> Process:
         """Starts a worker, which goes on behind what its predecessor has begun."""
         kind = "link" if self.cutter is None else "grpc"
-        more = (kind, str(self._next[task]), str(self._milliseconds))
+        more = (kind, str(self._next[task]), str(self._milliseconds), str(self._pause))
         return Process(ADD, self._seen, "worker", task, *more)
 
     def forget(self, task: int) -> None:

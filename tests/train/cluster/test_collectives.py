@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import random
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.io import protos
 from numbaflow.ops import collective
-from numbaflow.train.cluster import collectives
+from numbaflow.train.cluster import collectives, shared_blocks, shared_memory
 from numbaflow.train.cluster.host import leading
+from numbaflow.train.cluster.shared_blocks import Block
 
 pytestmark = pytest.mark.cpu
 TASKS = ("/job:ps/task:0", "/job:worker/task:0", "/job:worker/task:1")
@@ -29,7 +33,7 @@ def on_tasks(make, tasks=TASKS):
 @pytest.mark.parametrize("merge", ["Add", "Min"])
 @pytest.mark.parametrize("size", [5, 70_001, 0])
 def test_reductions_are_the_same_bits_for_all(cluster, size, merge):
-    assert collectives.RING < 4 * 70_001
+    assert collectives.LARGE < 4 * 70_001
     values = np.random.RandomState(0).randn(3, size).astype(np.float32)
 
     def make(i):
@@ -95,6 +99,97 @@ def test_shapes_that_differ_end_the_run(cluster):
     with tf.Session(cluster.ps.target) as session:
         with pytest.raises(tf.errors.InvalidArgumentError, match="Shape mismatch"):
             session.run(reduced)
+
+
+def own_sums(cluster, sizes, of_run, rounds):
+    """What each task of TASKS gets in a session of its own, or the error; of_run(task, round)."""
+    servers = (cluster.ps, *cluster.workers)
+    found = [[] for _ in TASKS]
+
+    def work(i):
+        with tf.Graph().as_default():
+            with tf.device(TASKS[i]):
+                fed = tf.placeholder(tf.float32, [sizes[i]])
+                total = collective.all_reduce(fed * 1.0, 3, 9, 1, "Add", "Id")
+            config = tf.ConfigProto(device_filters=[TASKS[i]])
+            with tf.Session(servers[i].target, config=config) as session:
+                for number in range(rounds):
+                    value = np.full(sizes[i], of_run(i, number), np.float32)
+                    try:
+                        found[i].append(session.run(total, {fed: value}))
+                    except tf.errors.OpError as error:
+                        found[i].append(error)
+
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(len(TASKS))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "it hangs"
+    return found
+
+
+def test_memory_that_is_used_again_has_what_is_new(cluster):
+    draws = random.Random(0)
+
+    def of_run(i, number):
+        time.sleep(draws.random() / 200)
+        return 10.0 * number + i
+
+    found = own_sums(cluster, [100_003] * 3, of_run, 20)
+    for values in found:
+        for number, value in enumerate(values):
+            assert (value == 30.0 * number + 3).all()
+
+
+def test_blocks_are_used_again(monkeypatch):
+    made = []
+    monkeypatch.setattr(shared_blocks, "Block", lambda size: made.append(size) or Block(size))
+    blocks = shared_blocks.Blocks()
+    for _ in range(3):
+        held = [blocks.take(size) for size in (1 << 20, (1 << 20) + 5, 0)]
+        assert [one.bytes.size for one in held] == made
+        assert made[0] >= 1 << 20 and made[1] > 1 << 20 and made[2] > 0
+        for one in held:
+            blocks.give(one)
+    # A small one need not take a large one's place.
+    assert blocks.take(1 << 18).bytes.size < 1 << 20
+
+
+@pytest.mark.skipif(not shared_memory.machine(), reason="memory cannot be mapped here")
+def test_parts_are_mapped_once_and_sent_elsewhere():
+    block, blocks = Block(1 << 20), shared_blocks.Blocks()
+    vector = block.vector(1 << 17, np.dtype(np.float64))
+    part = shared_blocks.Part(block, vector[1000:2000])
+    for number in range(3):
+        vector[...] = number
+        found = blocks.taken(part.response(shared_memory.asking()))
+        assert found.shape == (1000,) and (found == number).all()
+    assert len(blocks._mapped) == 1
+    elsewhere = blocks.taken(part.response(protos.RecvTensorRequest()))
+    vector[...] = 7
+    assert (elsewhere == 2).all() and (found == 7).all()
+    response = protos.RecvTensorResponse.FromString(part.response(shared_memory.asking()))
+    for name in (b"1000000", b"-1"):
+        place = response.transport_options
+        place.value = b" ".join((*place.value.split()[:-1], name))
+        with pytest.raises(tf.errors.DataLossError, match="memory given"):
+            blocks.taken(response.SerializeToString())
+
+
+def test_what_one_member_finds_wrong_ends_the_runs_of_all(cluster):
+    # Their first two parts are of the same size: only the last member sees that others differ.
+    found = own_sums(cluster, [80_001, 80_001, 80_000], lambda i, number: i, 2)
+    for values in found:
+        for error in values:
+            assert isinstance(error, tf.errors.InvalidArgumentError)
+            assert "Shape mismatch" in str(error)
+
+
+def test_small_and_large_in_one_sum_end_the_run(cluster):
+    for values in own_sums(cluster, [3, 80_000, 80_000], lambda i, number: i, 2):
+        for error in values:
+            assert isinstance(error, tf.errors.InvalidArgumentError), error
 
 
 def test_a_member_that_is_gone_ends_the_run(cluster):

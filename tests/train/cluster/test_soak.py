@@ -90,6 +90,11 @@ def test_no_update_is_lost_and_memory_is_flat(workers: int, seconds: float) -> N
     assert found[2] == counts
     assert found[1] == sum(counts)
     assert (found[0] == sum(counts)).all()
+    # (Shown with -s.)
+    grown = [f"{(other - one) / 1024:+.0f}" for one, other in zip(before, after)]
+    print(f"{workers} workers, {seconds:.0f} s: {sum(counts)} steps, none lost")
+    print(f"memory of the tasks then, MB: {', '.join(f'{one / 2**20:.0f}' for one in after)}")
+    print(f"since a quarter of the time, KB: {', '.join(grown)}")
     for task, one, other in zip(["ps", *range(workers)], before, after, strict=True):
         # (The allocator's own turns; a leak of a hundred bytes a step is more in ten minutes.)
         assert other - one < max(4 << 20, 0.05 * one), (task, one, other)

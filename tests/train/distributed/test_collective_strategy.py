@@ -88,11 +88,11 @@ print("result", json.dumps([config.is_chief, values]))
 """
 
 
-def run(folder: Path, text: str, *arguments: str) -> list[list]:
+def run(folder: Path, text: str, *arguments: str, ps: int = 0) -> list[list]:
     """What two workers print of their results."""
     (folder / "program.py").write_text(text)
     given = ["--", *arguments] if arguments else []
-    command = ["cluster", "run", "--local", "--ps", "0", "--workers", "2", "--no-flags"]
+    command = ["cluster", "run", "--local", "--ps", str(ps), "--workers", "2", "--no-flags"]
     done = subprocess.run(
         [sys.executable, "-m", "numbaflow", *command, str(folder / "program.py"), *given],
         capture_output=True,
@@ -121,6 +121,16 @@ def test_workers_train_as_one_would_on_all_of_the_batch(tmp_path: Path) -> None:
         assert rows == 4
         assert total == pytest.approx(wanted[0], rel=1e-4)
         assert values == pytest.approx(wanted[1], rel=1e-4)
+
+
+def test_workers_wait_for_no_task_that_they_do_not_need(tmp_path: Path) -> None:
+    # The parameter server of the cluster does nothing, and is soon gone.
+    leaves = """
+import json, os, sys
+if json.loads(os.environ["TF_CONFIG"])["task"]["type"] == "ps":
+    sys.exit()
+"""
+    assert len(run(tmp_path, leaves + TRAIN, ps=1)) == 2
 
 
 def test_estimators_train_together(tmp_path: Path) -> None:
