@@ -111,7 +111,7 @@ def test_decorators_know_what_is_inside() -> None:
 @pytest.mark.parametrize(
     ("thing", "name"),
     [
-        (products.LocalCLIDebugWrapperSession, "LocalCLIDebugWrapperSession"),
+        (products.GrpcDebugWrapperSession, "GrpcDebugWrapperSession"),
         (eager.eager_mode, "eager_mode"),
         (eager.implicit_grad, "tf.contrib.eager.implicit_gradients"),
     ],
