@@ -49,6 +49,10 @@ _FUNCTIONS = {
 _HERE = {
     "layers.Layer": ".train.layers.base_layer:Layer",
     "layers.InputSpec": ".train.layers.input_spec:InputSpec",
+    **{
+        f"layers.{name}": f".alias.internals.keras_activations:{name}"
+        for name in "Activation ELU LeakyReLU PReLU ReLU Softmax ThresholdedReLU".split()
+    },
     "activations.get": ".alias.internals.keras_view:activation",
     "utils.get_custom_objects": ".alias.internals.keras_view:get_custom_objects",
     **{f"activations.{name}": f"nn.{name}" for name in _ACTIVATIONS.split()},
