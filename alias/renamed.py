@@ -133,6 +133,8 @@ RENAMED = {
         "_all_saveable_objects": ".train.checkpoints.meta_graph:all_saveable_objects",
     },
     "ops.variable_scope": {
+        "_get_unique_variable_scope": ".ops.state.variable_scope:_unique_variable_scope",
+        "_pure_variable_scope": ".ops.state.variable_scope:_PureVariableScope",
         "variable": "Variable",
         "_VariableStore": ".ops.state.variable_store:VariableStore",
         "_DEFAULT_USE_RESOURCE": ".ops.state.variable_store:default_use_resource",

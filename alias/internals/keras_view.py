@@ -25,6 +25,12 @@ _INITIALIZERS = {
     "Orthogonal orthogonal": "orthogonal_initializer",
     "VarianceScaling": "variance_scaling_initializer",
     "Zeros zeros": "zeros_initializer",
+    "RandomNormal normal random_normal": ".alias.internals.keras_initializers:RandomNormal",
+    "RandomUniform random_uniform uniform": ".alias.internals.keras_initializers:RandomUniform",
+    "TruncatedNormal truncated_normal": ".alias.internals.keras_initializers:TruncatedNormal",
+    "deserialize": ".alias.internals.keras_initializers:deserialize",
+    "get": ".alias.internals.keras_initializers:get",
+    "serialize": ".alias.internals.keras_initializers:serialize",
     "glorot_normal": "glorot_normal_initializer",
     "glorot_uniform": "glorot_uniform_initializer",
     "he_normal": "initializers.he_normal",
@@ -43,6 +49,10 @@ _FUNCTIONS = {
 _HERE = {
     "layers.Layer": ".train.layers.base_layer:Layer",
     "layers.InputSpec": ".train.layers.input_spec:InputSpec",
+    **{
+        f"layers.{name}": f".alias.internals.keras_activations:{name}"
+        for name in "Activation ELU LeakyReLU PReLU ReLU Softmax ThresholdedReLU".split()
+    },
     "activations.get": ".alias.internals.keras_view:activation",
     "utils.get_custom_objects": ".alias.internals.keras_view:get_custom_objects",
     **{f"activations.{name}": f"nn.{name}" for name in _ACTIVATIONS.split()},

@@ -11,6 +11,10 @@ from ...train.sessions.debug_dumps import (  # noqa: F401
     load_tensor_from_event,
     load_tensor_from_event_file,
 )
+from ...train.sessions.debug_filters import (  # noqa: F401
+    LocalCLIDebugHook,
+    LocalCLIDebugWrapperSession,
+)
 from ...train.sessions.debug_watches import (  # noqa: F401
     WatchOptions,
     add_debug_tensor_watch,
@@ -29,10 +33,8 @@ _DEBUGGER = (
 )
 
 
-LocalCLIDebugWrapperSession = absent("tfdbg's LocalCLIDebugWrapperSession", _DEBUGGER)
 TensorBoardDebugWrapperSession = absent("tfdbg's TensorBoardDebugWrapperSession", _DEBUGGER)
 GrpcDebugWrapperSession = absent("tfdbg's GrpcDebugWrapperSession", _DEBUGGER)
-LocalCLIDebugHook = absent("tfdbg's LocalCLIDebugHook", _DEBUGGER)
 TensorBoardDebugHook = absent("tfdbg's TensorBoardDebugHook", _DEBUGGER)
 GrpcDebugHook = absent("tfdbg's GrpcDebugHook", _DEBUGGER)
 GradientsDebugger = absent("tfdbg's GradientsDebugger", _DEBUGGER)

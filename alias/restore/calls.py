@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import random as _random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from types import GeneratorType
 from typing import Any
 
@@ -292,8 +292,8 @@ def _as_float(value: Any) -> float:
 
 
 def sample(population: Any, k: int, **kwargs: Any) -> Any:
-    """`random.sample` of a set."""
-    if isinstance(population, (set, frozenset)):
+    """`random.sample` of a set or of a dict's keys."""
+    if isinstance(population, Set):
         _note("random.sample")
         population = tuple(population)
     return _random.sample(population, k, **kwargs)

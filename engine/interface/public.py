@@ -45,6 +45,7 @@ for _name in (
     lazy(f"engine.interface.loading:{_name}", f"resource_loader.{_name}")
 lazy("alias.internals.compat_v2:V2", "compat.v2")
 lazy("alias.internals.keras_view:KERAS", "keras")
+lazy("alias.internals.keras_view:KERAS", "contrib.keras")
 
 
 def add_compat(root: ModuleType) -> None:

@@ -19,6 +19,7 @@ from ...engine.graph.collections import (
 from ...engine.graph.graph import get_default_graph, get_name_scope, name_scope
 from ...engine.graph.scope_functions import get_graph_from_inputs
 from ...engine.tracebacks import shorten
+from ...engine.types import dtypes
 from . import variable_store
 from .resource_variable import ResourceVariable
 from .scope_defaults import VariableScope
@@ -225,8 +226,10 @@ class _PureVariableScope:
         reuse: Any = None,
         old_name_scope: str | None = None,
         constraint: Callable[..., Any] | None = None,
+        dtype: DTypeLike | None = dtypes.float32,
         **chosen: Any,
     ) -> None:
+        chosen["dtype"] = dtype
         self._name_or_scope = name_or_scope
         self._reuse = reuse
         self._old_name_scope = old_name_scope

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import abc
 import os
 import re
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ...engine import errors
 from ...engine.graph import defaults
@@ -25,16 +26,24 @@ if TYPE_CHECKING:
 WatchFunction = Callable[[Any, Any], WatchOptions]
 
 
-class _DumpFolder:
-    """A folder in which every run has one of its own."""
+class DumpFolder:
+    """A folder in which every run has one of its own.
 
-    def __init__(self, root: str) -> None:
+    Args:
+        root: its path; it is empty or not there yet.
+        argument: the name of the argument that it was given as.
+
+    Raises:
+        ValueError: it is a file, or it is not empty.
+    """
+
+    def __init__(self, root: str, argument: str = "session_root") -> None:
         self._root = os.path.expanduser(root)
         self._count, self._lock = 0, threading.Lock()
         if os.path.isfile(self._root):
-            raise ValueError(f"session_root path points to a file: {self._root}")
+            raise ValueError(f"{argument} path points to a file: {self._root}")
         if os.path.isdir(self._root) and os.listdir(self._root):
-            raise ValueError(f"session_root path points to a non-empty directory: {self._root}")
+            raise ValueError(f"{argument} path points to a non-empty directory: {self._root}")
         os.makedirs(self._root, exist_ok=True)
 
     def of_run(self, fetches: object, feed_dict: Any) -> str:
@@ -49,16 +58,84 @@ class _DumpFolder:
         return folder
 
 
-def _watch(options: Any, session: Any, folder: str, chosen: Any) -> Any:
-    """RunOptions that have what is chosen of the session's graph written to a folder."""
+def watched_options(options: Any, session: Any, folder: str, chosen: Any = None) -> Any:
+    """A copy of RunOptions that has what is chosen of the session's graph written to a folder.
+
+    Raises:
+        TypeError: what is chosen is no WatchOptions.
+    """
     chosen = chosen or WatchOptions()
     if not isinstance(chosen, WatchOptions):
         raise TypeError(f"watch_fn must return WatchOptions, but returned {type(chosen).__name__}")
-    watch_graph(options, session.graph, debug_urls="file://" + folder, **vars(chosen))
-    return options
+    watched = protos.RunOptions()
+    if options is not None:
+        watched.CopyFrom(options)
+    watch_graph(watched, session.graph, debug_urls="file://" + folder, **vars(chosen))
+    return watched
 
 
-class DumpingDebugWrapperSession:
+def threads_named(pattern: str | None) -> Callable[[], bool]:
+    """Says whether the name of the thread that asks begins as a pattern; any name if None."""
+    if not pattern:
+        return lambda: True
+    compiled = re.compile(pattern)
+    return lambda: compiled.match(threading.current_thread().name) is not None
+
+
+class DebugWrapper(abc.ABC):
+    """A session around another: what a kind of debugging says of its runs is done in `run`."""
+
+    def __init__(self, sess: BaseSession) -> None:
+        self._sess = sess
+        self._contexts: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sess, name)
+
+    @property
+    def session(self) -> BaseSession:
+        """The wrapped session."""
+        return self._sess
+
+    @abc.abstractmethod
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Like Session.run."""
+
+    def make_callable(self, fetches: Any, feed_list: Any = None, **unused: Any) -> Any:
+        """A function of the fed values that runs the fetches, debugged as all runs are."""
+        del unused
+        feeds = list(feed_list or ())
+        return lambda *values, **given: self.run(fetches, dict(zip(feeds, values)), **given)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Raises UnimplementedError: runs in parts are not written."""
+        raise errors.unimplemented("partial_run is not implemented for debug-wrapper sessions.")
+
+    def as_default(self) -> Any:
+        """A context in which `Tensor.eval` and `Operation.run` use this session."""
+        return defaults.sessions.get_controller(self)
+
+    def __enter__(self) -> Self:
+        self._contexts = [self._sess.graph.as_default(), self.as_default()]
+        for context in self._contexts:
+            context.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        contexts, self._contexts = self._contexts, []
+        for context in reversed(contexts):
+            context.__exit__(kind, error, trace)
+        self._sess.close()
+
+
+class DumpingDebugWrapperSession(DebugWrapper):
     """A session whose runs write the values of their tensors to files.
 
     Everything else is the wrapped session's. DebugDumpDir reads what a run has written.
@@ -88,63 +165,20 @@ class DumpingDebugWrapperSession:
         del pass_through_operrors, log_usage
         if watch_fn is not None and not callable(watch_fn):
             raise TypeError("watch_fn is not callable")
-        self._sess, self._watch_fn = sess, watch_fn
-        self._threads = re.compile(thread_name_filter) if thread_name_filter else None
-        self._folder = _DumpFolder(session_root)
-        self._contexts: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._sess, name)
-
-    @property
-    def session(self) -> BaseSession:
-        """The wrapped session."""
-        return self._sess
+        super().__init__(sess)
+        self._watch_fn, self._is_watched = watch_fn, threads_named(thread_name_filter)
+        self._folder = DumpFolder(session_root)
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
     ) -> Any:
         """Like Session.run; writes the values of what is watched."""
-        if self._threads and not self._threads.match(threading.current_thread().name):
+        if not self._is_watched():
             return self._sess.run(fetches, feed_dict, options, run_metadata)
         folder = self._folder.of_run(fetches, feed_dict)
         chosen = self._watch_fn(fetches, feed_dict) if self._watch_fn else None
-        asked = protos.RunOptions()
-        if options is not None:
-            asked.CopyFrom(options)
-        watched = _watch(asked, self._sess, folder, chosen)
+        watched = watched_options(options, self._sess, folder, chosen)
         return self._sess.run(fetches, feed_dict, watched, run_metadata)
-
-    def make_callable(self, fetches: Any, feed_list: Any = None, **unused: Any) -> Any:
-        """A function of the fed values that runs the fetches, written as all runs are."""
-        del unused
-        feeds = list(feed_list or ())
-        return lambda *values, **given: self.run(fetches, dict(zip(feeds, values)), **given)
-
-    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
-        """Raises UnimplementedError: runs in parts are not written."""
-        raise errors.unimplemented("partial_run is not implemented for debug-wrapper sessions.")
-
-    def as_default(self) -> Any:
-        """A context in which `Tensor.eval` and `Operation.run` use this session."""
-        return defaults.sessions.get_controller(self)
-
-    def __enter__(self) -> DumpingDebugWrapperSession:
-        self._contexts = [self._sess.graph.as_default(), self.as_default()]
-        for context in self._contexts:
-            context.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        contexts, self._contexts = self._contexts, []
-        for context in reversed(contexts):
-            context.__exit__(kind, error, trace)
-        self._sess.close()
 
 
 class DumpingDebugHook(SessionRunHook):
@@ -166,17 +200,17 @@ class DumpingDebugHook(SessionRunHook):
     ) -> None:
         del log_usage
         self._root, self._watch_fn = session_root, watch_fn
-        self._threads = re.compile(thread_name_filter) if thread_name_filter else None
-        self._folder: _DumpFolder | None = None
+        self._is_watched = threads_named(thread_name_filter)
+        self._folder: DumpFolder | None = None
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """Adds watches to the options of the run."""
-        if self._threads and not self._threads.match(threading.current_thread().name):
+        if not self._is_watched():
             return None
         if self._folder is None:
-            self._folder = _DumpFolder(self._root)
+            self._folder = DumpFolder(self._root)
         asked = run_context.original_args
         folder = self._folder.of_run(asked.fetches, asked.feed_dict)
         chosen = self._watch_fn(asked.fetches, asked.feed_dict) if self._watch_fn else None
-        options = _watch(protos.RunOptions(), run_context.session, folder, chosen)
+        options = watched_options(None, run_context.session, folder, chosen)
         return SessionRunArgs(None, feed_dict=None, options=options)

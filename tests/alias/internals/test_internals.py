@@ -111,7 +111,7 @@ def test_decorators_know_what_is_inside() -> None:
 @pytest.mark.parametrize(
     ("thing", "name"),
     [
-        (products.LocalCLIDebugWrapperSession, "LocalCLIDebugWrapperSession"),
+        (products.GrpcDebugWrapperSession, "GrpcDebugWrapperSession"),
         (eager.eager_mode, "eager_mode"),
         (eager.implicit_grad, "tf.contrib.eager.implicit_gradients"),
     ],
@@ -313,3 +313,19 @@ def test_metrics_of_libraries_count() -> None:
     for value in (0.5, 1.0, 3.0):
         cell.add(value)
     assert cell.value() == [1, 1, 1]
+
+
+def test_a_pure_variable_scope_opens_no_name_scope() -> None:
+    scopes = finder.resolve("tensorflow.python.ops.variable_scope")
+    with tf.Graph().as_default():
+        with scopes._pure_variable_scope("a", initializer=tf.ones_initializer()) as scope:
+            v = scopes.get_variable("v", [2])
+            assert scopes._get_unique_variable_scope("b") == "b"
+            doubled = tf.multiply(v, 2.0, name="doubled")
+        with tf.name_scope("n"), scopes._pure_variable_scope(scope, reuse=True) as again:
+            assert tf.get_variable("v") is v and again.name == "a"
+        assert (v.name, doubled.name, v.initial_value.op.type) == ("a/v:0", "doubled:0", "Const")
+        with tf.variable_scope("c", dtype=tf.float64):
+            assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float64
+            with scopes._pure_variable_scope("d"):
+                assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float32

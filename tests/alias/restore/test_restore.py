@@ -140,6 +140,7 @@ for wrong in (object(), np.ones(2)):
     else:
         raise AssertionError(wrong)
 assert json.loads("1", encoding="utf8") == 1 and len(random.sample({1, 2, 3}, 2)) == 2
+assert sorted(random.sample({1: 2, 3: 4}.keys(), 2)) == [1, 3]
 numbers = [1, 2, 3]
 random.shuffle(numbers, lambda: 0.0)
 assert numbers == [2, 3, 1] and 0 <= random.randint(0, 10.0) <= 10

@@ -188,3 +188,85 @@ def test_handles_are_messages_and_no_arrays(tmp_path: Path) -> None:
     np.testing.assert_array_equal(values["w:0"], [[2.0, np.nan]])
     bad = [datum.tensor_name for datum in second.find(tf_debug.has_inf_or_nan)]
     assert "w:0" in bad and "v:0" not in bad
+
+
+def test_runs_go_on_without_a_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = tf.log(x, name="y")
+    plain = tf.Session()
+    with tf_debug.LocalCLIDebugWrapperSession(plain, str(tmp_path), ui_type="readline") as session:
+        assert session.session is plain and session.graph is y.graph
+        assert session.run(y, {x: [1.0, 1.0]}).tolist() == [0.0, 0.0]
+        assert y.eval({x: [0.0, 1.0]})[0] == -np.inf
+    assert capsys.readouterr().err == (
+        "tfdbg: its command line is not in numbaflow: runs go on, as `run -n` lets them\n"
+    )
+    assert not os.listdir(tmp_path)
+
+
+def test_a_filter_reports_the_first_run_that_passes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = tf.add(tf.log(x, name="bad"), 1.0, name="y")
+    session = tf_debug.LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path))
+    session.add_tensor_filter("has_inf_or_nan", tf_debug.has_inf_or_nan)
+    call = session.make_callable(y, [x])
+    assert call([1.0, 1.0]).tolist() == [1.0, 1.0]
+    assert not os.listdir(tmp_path)
+    for _ in range(2):
+        assert np.isnan(session.run(y, {x: [-1.0, 0.0]})[0])
+    (kept,) = tmp_path.iterdir()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "tfdbg: its command line is not in numbaflow: runs go on until has_inf_or_nan passes",
+        "tfdbg: run 2: 2 values pass has_inf_or_nan, the first first",
+        "  bad:0  float32 [2]  1 NaN and 1 infinite of 2",
+        "  y:0  float32 [2]  1 NaN and 1 infinite of 2",
+        f"tfdbg: DebugDumpDir({str(kept)!r}) has all of the run; later runs are not watched",
+    ]
+    assert tf_debug.DebugDumpDir(str(kept)).node_exists("bad")
+
+
+def test_what_a_failing_run_had_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checked = tf.check_numerics(tf.log(tf.constant([0.0]), name="bad"), "Inf")
+    session = tf_debug.LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path))
+    session.add_tensor_filter("has_inf_or_nan", tf_debug.has_inf_or_nan)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
+        session.run(checked)
+    assert "  bad:0  float32 [1]  0 NaN and 1 infinite of 1" in capsys.readouterr().err
+
+
+def test_a_hook_filters_runs_of_monitored_sessions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    change = tf.assign_add(tf.train.get_or_create_global_step(), 1, name="change")
+    hook = tf_debug.LocalCLIDebugHook()
+    hook.add_tensor_filter("large", lambda datum, value: datum.node_name == "change" and value > 1)
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        assert [session.run(change) for _ in range(3)] == [1, 2, 3]
+    assert "run 2: 1 values pass large" in capsys.readouterr().err
+    (root,) = tmp_path.iterdir()
+    (folder,) = root.iterdir()
+    (value,) = tf_debug.DebugDumpDir(str(folder)).get_tensors("change", 0, "DebugIdentity")
+    assert value == 2
+
+
+def test_wrong_filters_are_refused(tmp_path: Path) -> None:
+    session = tf_debug.LocalCLIDebugWrapperSession(tf.Session())
+    with pytest.raises(ValueError, match="filter_name cannot be empty"):
+        session.add_tensor_filter("", tf_debug.has_inf_or_nan)
+    with pytest.raises(TypeError, match="filter_name is expected to be str"):
+        session.add_tensor_filter(tf_debug.has_inf_or_nan, "has_inf_or_nan")
+    with pytest.raises(TypeError, match="expected to be callable"):
+        session.add_tensor_filter("has_inf_or_nan", None)
+    with pytest.raises(ValueError, match="Invalid ui_type: 'none'"):
+        tf_debug.LocalCLIDebugHook("none")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="dump_root path points to a non-empty directory"):
+        tf_debug.LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path))
