@@ -144,6 +144,7 @@ class Run:
         self.calls = self._plain_calls()
         # What writes other sizes into tables and arguments, once there are any.
         self._tables: Tables | None = None
+        self._is_at_rest = True  # it is not between two sizes
         # What its plans know these inputs by.
         self.key: object = None
 
@@ -204,6 +205,8 @@ class Run:
             self._give_away(fetches)
             self.results = [self._reader(value) for value in fetches]
         self.calls = self._plain_calls()
+        self._is_at_rest = True
+        self.arena.runs[id(binding)] = self
         return True
 
     def _lay_out(self, binding: Binding) -> bool:
@@ -220,20 +223,29 @@ class Run:
         for number in self.plan.sized_fetches:
             if is_resized(fetches[number], before, binding):
                 self.results[number] = self._reader(fetches[number])
+        self._is_at_rest = True
+        self.arena.runs[id(binding)] = self
         return True
 
     def _may_hold(self, binding: Binding) -> bool:
         """Is there room for other sizes where everything lies?"""
         placement = self.frame.placement
         needed = placement.total + binding.scratch_bytes * self.arena.workers
-        is_here = self.frame.memory is self.arena.memory
+        is_here = self._is_at_rest and self.frame.memory is self.arena.memory
         if verify_kernel.guards or not is_here or needed > self.frame.memory.nbytes:
             return False
         return binding.placement is placement or placement.has_room(binding.counts)
 
     def _go_over(self, binding: Binding) -> None:
-        """Has steps, and what Python reads, go by other sizes."""
-        before, self.binding = self.binding, binding
+        """Has steps, and what Python reads, go by other sizes; who calls it does the rest.
+
+        (Until all is done, which an interrupt may prevent, it is the run of no sizes.)
+        """
+        before, runs = self.binding, self.arena.runs
+        self._is_at_rest = False
+        if runs.get(id(before)) is self:
+            del runs[id(before)]
+        self.binding = binding
         if self._tables is None:
             owners = relayout.owners(self.plan.template, self.segments, self.programs)
             self._tables = Tables(self.plan.template, self.args, owners)
@@ -245,10 +257,6 @@ class Run:
                 resize(self.stacks[stack], binding.numbers[number])
         # What has no size in its shape looks as before, and is where it was.
         self._sized.clear()
-        runs = self.arena.runs
-        if runs.get(id(before)) is self:
-            del runs[id(before)]
-        runs[id(binding)] = self
 
     def _plain_calls(self) -> list[Callable[[], int]] | None:
         """The steps of a run that is nothing but compiled steps, as most are; else None."""

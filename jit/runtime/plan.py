@@ -73,6 +73,12 @@ class Plan:
         return found
 
     @cached_property
+    def is_whole(self) -> bool:
+        """Is it all of its segment, and does it leave nothing to the host?"""
+        traced = self.traced
+        return traced.is_complete and not traced.passed and not traced.hosted
+
+    @cached_property
     def sized_fetches(self) -> list[int]:
         """The numbers of fetches whose shapes hold sizes."""
         fetches = enumerate(self.traced.program.fetches)

@@ -320,8 +320,10 @@ class Runner:
             plan, results = plans.run(arrays)
         except (errors.OpError, CompileFailure) as error:
             return self._refused(error, plans, dict(zip(self.feeds, arrays)))
-        traced = plan.traced
         # Nearly always: one plan, and its results are the fetches in order.
+        if plan.is_whole and self._distinct:
+            return results
+        traced = plan.traced
         if traced.is_complete and self._distinct and not traced.passed:
             if traced.hosted and not self.is_inner:
                 self.evaluate.meter.ran(perf_counter() - began)

@@ -122,7 +122,9 @@ class SegmentPlans:
             arena = arenas.pop() if arenas else None
             arena = arena or self.backend.new_arena(self.segment.evaluate)
             try:
-                run = self._run_of(plan, binding, arena, arrays)
+                # By `id`: a Run keeps its binding, so while it is here no other has that address.
+                found: Run | None = arena.runs.get(id(binding))
+                run = found or self._run_of(plan, binding, arena, arrays)
                 run.key = key
                 return plan, run(arrays)
             except StalePlan:
@@ -153,17 +155,13 @@ class SegmentPlans:
     def _run_of(
         self, plan: Plan, binding: Binding, arena: Arena, arrays: Sequence[np.ndarray]
     ) -> Run:
-        """A run in an arena, ready to go."""
-        # By `id`: a Run keeps its binding, so while it is here no other has that address, and where
-        # its slots lie.
-        run: Run | None = arena.runs.get(id(binding))
-        if run is not None:
-            return run
+        """A run in an arena for a binding that none is ready for."""
         # One run goes from sizes to sizes. Those that come again and again get one for themselves.
         binding.uses += 1
         placement = binding.placement
         if plan.traced.scope.measured and plan in self._placements:
             placement = self._placements[plan][-1]
+        # (A run keeps where its slots lie, as it does its binding.)
         spare: Run | None = arena.spares.get(id(placement))
         if spare is not None and binding.uses < _OFTEN and spare.adopt(binding, arrays):
             return spare

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors, stopping
-from .functions import FunctionRun
+from .kept_functions import KeptFunctions
 from .random import SeedGenerator
 
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
     from ....engine.session.session import BaseSession
-    from .functions import Captured
+    from .functions import Captured, FunctionRun
 
 
 class View:
@@ -66,6 +66,10 @@ class NarrowView:
         # (What each call asks for is looked up once.)
         self.arenas, self.kernel_states, self.gpu = view.arenas, view.kernel_states, view.gpu
 
+    def follow(self, session: BaseSession) -> None:
+        """See View."""
+        self._view.follow(session)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
 
@@ -73,8 +77,11 @@ class NarrowView:
 class Context:
     """One iteration over a dataset, from its beginning to the end of its streams."""
 
-    def __init__(self, session: BaseSession) -> None:
+    def __init__(self, session: BaseSession, kept: KeptFunctions | None = None) -> None:
+        """kept: functions of earlier iterations."""
         self.view = View(session)
+        self._before = kept or KeptFunctions()
+        self._before.begin(session)
         self._lock = threading.RLock()
         self._functions: dict[tuple[Captured, bool], FunctionRun] = {}
         self._generators: dict[str, SeedGenerator] = {}
@@ -96,9 +103,14 @@ class Context:
             found = self._functions.get((captured, is_one_of_many))
             if found is None:
                 view = NarrowView(self.view, threads) if threads else self.view
-                found = FunctionRun(captured, view)
+                found = self._before.run(captured, view, threads)
                 self._functions[captured, is_one_of_many] = found
             return found
+
+    def follow(self, session: BaseSession) -> None:
+        """Has functions run for another session, which shares the resources."""
+        self.view.follow(session)
+        self._before.follow(session)
 
     def generator(self, path: str, seeds: tuple[int, int]) -> SeedGenerator:
         """What seeds one after the other of the streams at a place."""

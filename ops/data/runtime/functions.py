@@ -40,6 +40,11 @@ class Captured:
         self.function = found
         self._attrs = function.attr
 
+    @property
+    def has_attrs(self) -> bool:
+        """Whether the function is made for attributes, and so is another one for others."""
+        return bool(self._attrs)
+
     def body(self) -> Body:
         """The function's operations."""
         return self.function.body(self._attrs)  # type: ignore[no-any-return]
@@ -81,6 +86,15 @@ def require_stateless(dataset: Dataset, allowed: Container[str] = ()) -> None:
             todo += item.values()
 
 
+def is_stateless(captured: Captured) -> bool:
+    """Do the results of a function, and of all that it calls, depend on its arguments alone?"""
+    try:
+        _require_stateless(captured, ())
+    except errors.FailedPreconditionError:
+        return False
+    return True
+
+
 def _require_stateless(captured: Captured, allowed: Container[str]) -> None:
     """The same of a function and all that it calls."""
     called, seen = [captured], {captured.name}
@@ -103,11 +117,12 @@ class FunctionRun:
 
     def __init__(self, captured: Captured, view: View | NarrowView) -> None:
         self.captured = captured
-        self._view = view
+        self.view = view
         self._lock = threading.Lock()
         self._body: Body | None = None
         self._call: Caller | None = None
-        self._blocks: BlockRun | bool | None = False
+        # By static shapes of elements.
+        self._blocks: dict[tuple[str, ...], BlockRun | None] = {}
 
     @property
     def body(self) -> Body:
@@ -148,7 +163,7 @@ class FunctionRun:
                 body = self.body
                 first = len(body.parameters) - len(self.captured.values)
                 self._call = caller(
-                    self._view,
+                    self.view,
                     (body.parameters[:first], body.parameters[first:]),
                     self.captured.values,
                     body.results,
@@ -160,13 +175,14 @@ class FunctionRun:
         """What computes blocks of elements of these static shapes; None where facts forbid it."""
         from .vectorizing import vectorized
 
+        key = tuple(map(str, shapes))
         with self._lock:
-            if self._blocks is False:
+            if key not in self._blocks:
                 found = None
                 if all(map(_is_fixed, self.captured.values)):
                     found = vectorized(self.body, shapes, len(self.captured.values))
-                self._blocks = None if found is None else BlockRun(self, self._view, *found)
-        return self._blocks  # type: ignore[return-value]
+                self._blocks[key] = None if found is None else BlockRun(self, self.view, *found)
+        return self._blocks[key]
 
 
 class BlockRun:

@@ -16,6 +16,7 @@ from ....engine.types.shape import TensorShape, shape_text
 from .context import Context
 from .dataset import Dataset, Element, State, Stream
 from .functions import require_stateless
+from .kept_functions import KeptFunctions
 
 if TYPE_CHECKING:
     from ....engine.session.session import BaseSession
@@ -44,12 +45,13 @@ class IteratorResource:
         self._context: Context | None = None
         self._stream: Stream | None = None
         self._dataset: Dataset | None = None
+        self._functions = KeptFunctions()
 
     def begin(self, dataset: Dataset, session: BaseSession) -> None:
         """Begins to read a dataset."""
         require_types(self.types, dataset.types)
         require_shapes(self.shapes, dataset.shapes)
-        context = Context(session)
+        context = Context(session, self._functions)
         stream = dataset.stream(context, "Iterator")
         self.close()
         with self._lock:
@@ -65,7 +67,7 @@ class IteratorResource:
         with self._lock:
             stream = self._require("GetNext()", "getting the next element")
             assert self._context is not None
-            self._context.view.follow(session)
+            self._context.follow(session)
             return stream.next()
 
     def save(self) -> State:
@@ -81,7 +83,7 @@ class IteratorResource:
         with self._lock:
             self._require("Restore()", "restoring it")
             assert self._dataset is not None
-            context = Context(session)
+            context = Context(session, self._functions)
             stream = self._dataset.stream(context, "Iterator")
             stream.restore(state)
             self.close()

@@ -276,3 +276,29 @@ def test_sizes_that_come_again_and_again_have_a_run_of_their_own(
         for size in (30, 20) * 3:
             session.run(fetches[0], fed(x, y, size))
         assert len(adopted) == before
+
+
+@pytest.mark.parametrize("place", ["_place_feeds", "_plain_calls", "_go_over"])
+def test_a_run_that_was_interrupted_between_sizes_is_not_used(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if verify_kernel.guards:
+        pytest.skip("guards stand around the sizes that a run began with")
+    x, y, fetches = small_step()
+
+    def interrupted(run: Run, *given: Any) -> Any:
+        make(run, *given)
+        raise KeyboardInterrupt
+
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        want = [session.run(fetches, fed(x, y, size)) for size in (30, 20, 25, 30)]
+        make = getattr(Run, place)
+        with monkeypatch.context() as patch:
+            patch.setattr(Run, place, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                session.run(fetches, fed(x, y, 26))
+        session.run(fetches, fed(x, y, 26))
+        for size, before in zip((30, 20, 25, 30), want, strict=True):
+            for a, b in zip(session.run(fetches, fed(x, y, size)), before, strict=True):
+                np.testing.assert_array_equal(a, b)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.ops.data.runtime import functions
 
 pytestmark = pytest.mark.cpu
 
@@ -236,3 +237,78 @@ def test_what_is_fetched_can_be_written_to() -> None:
         found[...] = 0
         again = sess.run(tf.image.decode_png(file))
         again[...] = 0
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """What runs of functions were made, in order."""
+    calls, make = [], functions.caller
+    monkeypatch.setattr(functions, "caller", lambda *given: (calls.append(1), make(*given))[1])
+    return calls
+
+
+def epochs(session, iterator, element, feeds):
+    """All elements of one iteration after the other."""
+    found = []
+    for feed in feeds:
+        session.run(iterator.initializer, feed)
+        found.append([np.asarray(each).tolist() for each in all_of(session, element)])
+    return found
+
+
+def test_an_iterator_that_begins_anew_makes_no_functions_anew(made):
+    x, factor = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.float32, [])
+    dataset = tf.data.Dataset.from_tensor_slices(x).map(lambda row: tf.nn.relu(row * factor))
+    dataset = dataset.filter(lambda row: tf.reduce_sum(row) > 1.0).flat_map(
+        lambda row: tf.data.Dataset.from_tensors(row).map(lambda each: each + 1.0)
+    )
+    iterator = tf.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    rows = np.array([[1, 2], [0, 0], [3, -4]], np.float32)
+    with tf.Session() as session:
+        feeds = [{x: rows, factor: 1.0}, {x: rows[:1], factor: 1.0}]
+        found = epochs(session, iterator, element, feeds)
+        count = len(made)
+        assert found == [[[2, 3], [4, 1]], [[2, 3]]]
+        assert epochs(session, iterator, element, feeds * 3) == found * 3
+        assert len(made) == count > 0
+        # (What is captured belongs to the function.)
+        feeds[0][factor] = feeds[1][factor] = 10.0
+        assert epochs(session, iterator, element, feeds) == [[[11, 21], [31, 1]], [[11, 21]]]
+        assert len(made) > count
+    with tf.Session() as session:
+        assert epochs(session, iterator, element, feeds[:1]) == [[[11, 21], [31, 1]]]
+
+
+def test_functions_with_state_begin_anew_with_their_iterator():
+    dataset = tf.data.Dataset.range(3).map(lambda n: tf.random_uniform([], seed=3) + 0.0)
+    noise = np.random.RandomState(1)
+    counted = dataset.map(lambda x: tf.py_func(lambda: noise.rand(), [], tf.float64))
+    for each, is_same in ((dataset, True), (counted, False)):
+        iterator = tf.data.make_initializable_iterator(each)
+        element = iterator.get_next()
+        with tf.Session() as session:
+            first, second = epochs(session, iterator, element, [None, None])
+        assert len(first) == 3 and len(set(first)) == 3
+        assert (first == second) == is_same
+
+
+def test_one_function_of_elements_of_several_shapes():
+    def doubled(x):
+        return x * 2 + tf.reduce_max(x)
+
+    handles = [
+        tf.data.Dataset.from_tensor_slices(np.arange(count * 3.0).reshape(count, *shape, 3))
+        for count, shape in ((4, ()), (2, (1,)))
+    ]
+    iterator = tf.data.Iterator.from_structure(tf.float64, tf.TensorShape(None))
+    element = iterator.get_next()
+    begin = [iterator.make_initializer(each.map(doubled)) for each in handles]
+    with tf.Session() as session:
+        for _ in range(2):
+            for start, shape in zip(begin, ((4, 3), (2, 1, 3))):
+                session.run(start)
+                found = np.array(all_of(session, element))
+                rows = np.arange(np.prod(shape)).reshape(shape).astype(float)
+                most = rows.reshape(len(rows), -1).max(1).reshape(-1, *[1] * (rows.ndim - 1))
+                np.testing.assert_array_equal(found, rows * 2 + most)
