@@ -234,9 +234,13 @@ def _max_gradient(
     # Rows of all images, and positions of these, counted through.
     images = np.arange(x.shape[0])[:, None, None, None] * x.shape[1]
     inner = np.arange(column.shape[2] * x.shape[3]).reshape(column.shape[2:])
-    lines = images + row
-    chosen = column.reshape(-1)[lines * inner.size + inner]
-    at = (lines * x.shape[2] + chosen) * x.shape[3] + np.arange(x.shape[3])
+    at = images + row
+    chosen = column.reshape(-1)[at * inner.size + inner]
+    # (In place: to take memory for this many indices takes longer than to compute them.)
+    at *= x.shape[2]
+    at += chosen
+    at *= x.shape[3]
+    at += np.arange(x.shape[3])
     given = np.where(areas.counts() > 0, dy, 0)
     if areas.rows.are_apart() and areas.columns.are_apart():
         result.reshape(-1)[at] = given
