@@ -19,7 +19,6 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
-from ...jit import threads
 from .. import shape_inference
 from ..public import tf
 
@@ -40,6 +39,8 @@ _LEAST_SHARED = 1 << 16
 
 def workers(c: KernelContext, x: np.ndarray) -> int:
     """How many threads share the transforms of an array: of many numbers all that kernels have."""
+    from ...jit import threads
+
     if x.size < _LEAST_SHARED:
         return 1
     config = None if c.session is None else c.session.config

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,6 +104,15 @@ class _Regions:
         ends = np.minimum(bounds[1:] + int(overlapping), size)
         return _Regions(bounds[:-1], ends - bounds[:-1])
 
+    def are_apart(self) -> bool:
+        """Has every region a position, and every position at most one region?"""
+        ends = self.starts + self.sizes
+        return bool((self.sizes > 0).all() and (self.starts[1:] >= ends[:-1]).all())
+
+    def tile(self, size: int) -> bool:
+        """Has every position of an axis one region?"""
+        return self.are_apart() and bool(self.sizes.sum() == size)
+
     def offsets(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For each offset: which regions are so long, and the positions there."""
         for offset in range(self.sizes.max(initial=0)):
@@ -112,7 +122,10 @@ class _Regions:
 
 @record(frozen=True, slots=True)
 class _Areas:
-    """The regions of both axes of images, whose positions are gone through offset by offset."""
+    """The regions of both axes of images.
+
+    One axis is gone through after the other, offset by offset: much less than both at once.
+    """
 
     rows: _Regions
     columns: _Regions
@@ -126,16 +139,6 @@ class _Areas:
             _Regions.between(rows, sizes[1], overlapping),
             _Regions.between(columns, sizes[2], overlapping),
         )
-
-    def offsets(self) -> Iterator[tuple[Any, Any]]:
-        """For each offset: the outputs whose regions have it, and its positions in them.
-
-        No position comes twice at one offset.
-        """
-        everything = slice(None)
-        for i, row in self.rows.offsets():
-            for j, column in self.columns.offsets():
-                yield (everything, i[:, None], j), (everything, row[:, None], column)
 
     def counts(self) -> np.ndarray:
         """How many positions each region has: [rows, columns, 1]."""
@@ -179,35 +182,38 @@ def _pool(reduce: Callable[[np.ndarray, _Areas, np.ndarray], None]) -> Callable[
 
 def _maximum(x: np.ndarray, areas: _Areas, result: np.ndarray) -> None:
     """The maxima from the least finite number up, which NaN and minus infinity do not exceed."""
-    # (Of rows first and then of columns, which goes over much less than both at once.)
-    most = _most_along(_most_along(x, areas.rows, 1), areas.columns, 2)
+    most = _most(np.maximum, x, areas)
+    if np.isnan(most).any():  # (Where a NaN counts for nothing, NumPy takes several times as long.)
+        most = _most(np.fmax, x, areas)
     least = lowest(x.dtype)
     np.copyto(result, np.where(most > least, most, least))
 
 
-def _most_along(x: np.ndarray, regions: _Regions, axis: int) -> np.ndarray:
-    """The maxima of an axis's regions; NaN only where there is nothing else."""
+def _most(combine: np.ufunc, x: np.ndarray, areas: _Areas) -> np.ndarray:
+    return _along(combine, _along(combine, x, areas.rows, 1), areas.columns, 2)
+
+
+def _along(combine: np.ufunc, x: np.ndarray, regions: _Regions, axis: int) -> np.ndarray:
+    """What an axis's regions come to; of maxima NaN only where there is nothing else."""
     before: tuple[Any, ...] = (slice(None),) * axis
     result = x.take(regions.starts, axis)
-    for which, places in regions.offsets():
+    for which, places in islice(regions.offsets(), 1, None):
         if len(which) == len(regions.starts):
-            np.fmax(result, x.take(places, axis), out=result)
+            combine(result, x.take(places, axis), out=result)
         else:
             at = (*before, which)
-            result[at] = np.fmax(result[at], x.take(places, axis))
+            result[at] = combine(result[at], x.take(places, axis))
     return result
 
 
 def _mean(x: np.ndarray, areas: _Areas, result: np.ndarray) -> None:
-    result[...] = 0
-    for out, at in areas.offsets():
-        result[out] += x[at]
+    total = _along(np.add, _along(np.add, x, areas.rows, 1), areas.columns, 2)
     counts = areas.counts()
     if x.dtype.kind == "i":
         # Integers are divided as in C, towards zero.
-        result[...] = np.sign(result) * (np.abs(result) // counts)
+        result[...] = np.sign(total) * (np.abs(total) // counts)
     else:
-        result /= counts.astype(x.dtype)
+        np.divide(total, counts.astype(x.dtype), out=result)
 
 
 def _max_gradient(
@@ -219,16 +225,59 @@ def _max_gradient(
     columns: np.ndarray,
 ) -> np.ndarray:
     areas = _Areas.between(rows, columns, x.shape, c.attr("overlapping"))
-    # The offset of the first maximum of each region, or of the first NaN.
-    best, first = np.zeros(dy.shape, x.dtype), np.full(dy.shape, -1)
-    for offset, (out, at) in enumerate(areas.offsets()):
-        value, most, place = x[at], best[out], first[out]
-        is_more = (place < 0) | (~(value <= most) & ~np.isnan(most))
-        best[out], first[out] = np.where(is_more, value, most), np.where(is_more, offset, place)
     result = np.zeros_like(x)
-    for offset, (out, at) in enumerate(areas.offsets()):
-        result[at] += np.where(first[out] == offset, dy[out], 0)
+    if not dy.size or not x.size:
+        return result
+    # The place of the first maximum of each region, or of the first NaN: in each row, then of rows.
+    best, column = _best_along(x, areas.columns, 2)
+    _, row = _best_along(best, areas.rows, 1)
+    # Rows of all images, and positions of these, counted through.
+    images = np.arange(x.shape[0])[:, None, None, None] * x.shape[1]
+    inner = np.arange(column.shape[2] * x.shape[3]).reshape(column.shape[2:])
+    at = images + row
+    chosen = column.reshape(-1)[at * inner.size + inner]
+    # (In place: to take memory for this many indices takes longer than to compute them.)
+    at *= x.shape[2]
+    at += chosen
+    at *= x.shape[3]
+    at += np.arange(x.shape[3])
+    given = np.where(areas.counts() > 0, dy, 0)
+    if areas.rows.are_apart() and areas.columns.are_apart():
+        result.reshape(-1)[at] = given
+    else:  # One place may be the maximum of several.
+        np.add.at(result.reshape(-1), at.reshape(-1), given.reshape(-1))
     return result
+
+
+def _best_along(x: np.ndarray, regions: _Regions, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first maximum of each region of an axis, or its first NaN, and where it is."""
+    before: tuple[Any, ...] = (slice(None),) * axis
+    starts = np.minimum(regions.starts, x.shape[axis] - 1)  # (of regions of nothing, too)
+    best = x.take(starts, axis)
+    first = np.zeros(best.shape, np.int32)
+    for offset, (which, places) in enumerate(regions.offsets()):
+        if not offset:
+            continue
+        value = x.take(places, axis)
+        # (Not by a choice of NumPy's, which takes several times as long: the larger number, or
+        # NaN, and the larger offset, which is the later one.)
+        if len(which) == len(starts):
+            np.maximum(first, _is_more(value, best) * np.int32(offset), out=first)
+            np.maximum(best, value, out=best)
+        else:
+            at = (*before, which)
+            is_more = _is_more(value, best[at])
+            first[at] = np.maximum(first[at], is_more * np.int32(offset))
+            best[at] = np.maximum(best[at], value)
+    first += starts.astype(np.int32).reshape(-1, *(1,) * (x.ndim - axis - 1))
+    return best, first
+
+
+def _is_more(value: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """Where another value is the larger one, or the first NaN."""
+    is_more = value > most
+    is_other = np.isnan(value)
+    return is_more | (is_other & ~np.isnan(most)) if is_other.any() else is_more
 
 
 def _avg_gradient(
@@ -243,12 +292,24 @@ def _avg_gradient(
         if bounds.size and bounds.min() < 0:
             text = " ".join(str(bound) for bound in bounds)
             raise errors.invalid(f"{name} sequence tensor values must not be negative, got {text}")
-    result = np.zeros(tuple(shape), np.float64)
     areas = _Areas.between(rows, columns, shape.tolist(), c.attr("overlapping"))
     shares = dy.astype(np.float64) / np.maximum(areas.counts(), 1)
-    for out, at in areas.offsets():
-        result[at] += shares[out]
-    return result.astype(dy.dtype)
+    if areas.rows.tile(int(shape[1])) and areas.columns.tile(int(shape[2])):
+        shares = shares.astype(dy.dtype)  # nothing is added up, so that nothing is lost
+    spread = _spread_along(shares, areas.rows, 1, int(shape[1]))
+    return _spread_along(spread, areas.columns, 2, int(shape[2])).astype(dy.dtype, copy=False)
+
+
+def _spread_along(values: np.ndarray, regions: _Regions, axis: int, size: int) -> np.ndarray:
+    """Along an axis the sums of the values of all regions that a position is in."""
+    if regions.tile(size):
+        return np.repeat(values, regions.sizes, axis)
+    before: tuple[Any, ...] = (slice(None),) * axis
+    result = np.zeros((*values.shape[:axis], size, *values.shape[axis + 1 :]), values.dtype)
+    for which, places in regions.offsets():
+        # (No position comes twice at one offset.)
+        result[(*before, places)] += values[(*before, which)]
+    return result
 
 
 def _gradient_of_max(op: Operation, grad: Tensor, *_: Any) -> Any:
