@@ -114,7 +114,7 @@ class Reader:
             case "feed":
                 return Feed(which)
             case "constant":
-                return Constant(self.arrays[which])
+                return Constant(self._constant(*which))
             case "sizes":
                 return Sizes(np.empty(0, object))
             case "read":
@@ -122,6 +122,9 @@ class Reader:
             case "variable":
                 return Node(())
         raise ValueError(f"it has a value of a kind {kind!r}")
+
+    def _constant(self, number: int, shape: list[int]) -> np.ndarray:
+        return np.broadcast_to(self.arrays[number], shape)
 
     def _host(
         self,
@@ -246,7 +249,7 @@ class Reader:
     def template(self, compute: Callable[..., tuple[int, ...]]) -> Template:
         """The argument blocks, with the addresses that things have in this process."""
         tables, arrays = self.tables, self.arrays
-        fixed = [(position, aligned_copy(arrays[n])) for position, n in tables["fixed"]]
+        fixed = [(at, aligned_copy(self._constant(*which))) for at, which in tables["fixed"]]
         steps = [self._row(row) for row in tables["rows"]]
         slots = [(number, int(live, 16)) for number, live in tables["slots"]]
         return Template(

@@ -108,12 +108,17 @@ class Writer:
         self.arrays.append(np.ascontiguousarray(array).reshape(array.shape))
         return len(self.arrays) - 1
 
-    def _constant(self, array: np.ndarray) -> int:
+    def _constant(self, array: np.ndarray) -> list[Any]:
+        """The number of an array with a constant's elements, or with the one that all are."""
         if array.dtype.hasobject:
             raise NotStored("it has constants of texts")
+        flat = array.reshape(-1)
+        # (By bytes, as zeros have signs and NaN is not equal to itself.)
+        if flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size:
+            return [self._array(flat[:1]), array.shape]
         if array.nbytes + sum(other.nbytes for other in self.arrays) > _MOST_CONSTANTS:
             raise NotStored("its constants are large")
-        return self._array(array)
+        return [self._array(array), array.shape]
 
     # Sizes
 
