@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...engine.api import export
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from ...engine.types import dtypes, nest
 from ...io import protos
 from ...ops.data.dataset import DatasetV2
@@ -25,7 +26,7 @@ from .cluster_resolver import TFConfigClusterResolver
 from .cross_device_ops import CollectiveCommunication
 from .server import serving
 from .strategy import ReplicaContext, Strategy, StrategyExtended
-from .strategy_context import ReduceOp
+from .strategy_context import ReduceOp, has_strategy
 from .strategy_input import InputContext, InputIterator
 
 _GROUP = 1
@@ -33,11 +34,23 @@ _GROUP = 1
 _CARRIED = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 _JOBS = ("chief", "master", "worker")
 _instances: weakref.WeakKeyDictionary[Any, Iterator[int]] = weakref.WeakKeyDictionary()
+# Where TensorFlow begins to number reductions, and broadcasts of variables.
+_FIRST, _FIRST_VARIABLE = 100, 1_000_000
+
+
+class _OfThread(threading.local):
+    """The numbers of reductions along a ring: one after the other in all graphs of a thread."""
+
+    def __init__(self) -> None:
+        self.instances = itertools.count(_FIRST)
+
+
+_of_thread = _OfThread()
 
 
 def _instance() -> int:
     """The number of the next collective of this graph."""
-    return next(_instances.setdefault(tf.get_default_graph(), itertools.count(100)))
+    return next(_instances.setdefault(tf.get_default_graph(), itertools.count(_FIRST)))
 
 
 class CollectiveExtended(StrategyExtended):
@@ -64,6 +77,9 @@ class CollectiveExtended(StrategyExtended):
         self.index = members.index((task_type, task_id)) if self.is_member else 0
         self.scales_loss = False
         self._hint = hint
+        # Workers of TensorFlow may be among them: each value crosses by itself, as theirs do.
+        self._is_ring = hint == CollectiveCommunication.RING.value.lower()
+        self._variable_instances = itertools.count(_FIRST_VARIABLE)
         is_first = self.index == 0
         self.should_checkpoint = self.should_save_summary = is_first
         self._cluster, self._task = tasks, (task_type, task_id)
@@ -90,8 +106,10 @@ class CollectiveExtended(StrategyExtended):
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Within it variables begin with the values of the first worker."""
+        # (Steps are called in a scope of their own, within which variables begin but once.)
+        is_within = has_strategy()
         with super().scope() as strategy:
-            if self.count == 1:
+            if self.count == 1 or is_within:
                 yield strategy
                 return
             with tf.variable_creator_scope(self._create):
@@ -117,7 +135,7 @@ class CollectiveExtended(StrategyExtended):
         about: dict[str, Any] = {
             "group_size": self.count,
             "group_key": _GROUP,
-            "instance_key": _instance(),
+            "instance_key": next(self._variable_instances) if self._is_ring else _instance(),
             "shape": value.shape,
             "communication_hint": self._hint,
         }
@@ -140,16 +158,47 @@ class CollectiveExtended(StrategyExtended):
         if kind not in _CARRIED:
             carried = tf.cast(value, dtypes.float32 if kind.is_floating else dtypes.int32)
             return tf.cast(self.reduced(carried, reduce_op), kind)
-        return raw.CollectiveReduce(
+        is_mean = reduce_op == ReduceOp.MEAN
+        total = raw.CollectiveReduce(
             input=value,
-            group_size=self.count,
-            group_key=_GROUP,
-            instance_key=_instance(),
+            **self._about(),
             merge_op="Add",
-            final_op="Div" if reduce_op == ReduceOp.MEAN else "Id",
+            final_op="Div" if is_mean and not self._is_ring else "Id",
             subdiv_offsets=[0],
-            communication_hint=self._hint,
         )
+        return self._mean(total) if is_mean and self._is_ring else total
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "group_size": self.count,
+            "group_key": _GROUP,
+            "instance_key": next(_of_thread.instances) if self._is_ring else _instance(),
+            "communication_hint": self._hint,
+        }
+
+    def _mean(self, total: Tensor) -> Tensor:
+        """What a sum over workers is divided by their number, as TensorFlow's divide it."""
+        mean: Tensor = tf.cast(total / tf.cast(self.count, total.dtype), total.dtype)
+        return mean
+
+    def _rows(self, value: Any, reduce_op: ReduceOp) -> Any:
+        """The rows of all workers' IndexedSlices."""
+        values = raw.CollectiveGather(input=value.values, shape=[0], **self._about())
+        indices = raw.CollectiveGather(input=value.indices, shape=[0], **self._about())
+        if reduce_op == ReduceOp.MEAN:
+            values = self._mean(values)
+        return IndexedSlices(values, indices, value.dense_shape)
+
+    def _each(self, values: Sequence[Any], reduce_op: ReduceOp) -> list[Any]:
+        """The sums or means of several values, dense ones first, as TensorFlow has them."""
+        found: dict[int, Any] = {}
+        are_rows = [isinstance(value, IndexedSlices) for value in values]
+        for i in sorted(range(len(values)), key=are_rows.__getitem__):
+            if are_rows[i]:
+                found[i] = self._rows(values[i], reduce_op)
+            else:
+                found[i] = self.reduced(_dense(values[i]), reduce_op)
+        return [found[i] for i in range(len(values))]
 
     def reduce_to(self, reduce_op: ReduceOp, value: object, destinations: object) -> Any:
         """The sum or mean over workers.
@@ -164,7 +213,12 @@ class CollectiveExtended(StrategyExtended):
         """
         if self.count == 1:
             return value
-        return nest.map_structure(lambda one: self.reduced(_dense(one), reduce_op), value)
+        return nest.map_structure(lambda one: self._reduced_alone(one, reduce_op), value)
+
+    def _reduced_alone(self, value: Any, reduce_op: ReduceOp) -> Any:
+        if self._is_ring:
+            return self._each([value], reduce_op)[0]
+        return self.reduced(_dense(value), reduce_op)
 
     def batch_reduce_to(
         self, reduce_op: ReduceOp, value_destination_pairs: Iterable[Any]
@@ -173,6 +227,8 @@ class CollectiveExtended(StrategyExtended):
         values = [value for value, _ in value_destination_pairs]
         if self.count == 1:
             return values
+        if self._is_ring:
+            return self._each(values, reduce_op)
         tensors = [_dense(value) for value in values]
         found: list[Any] = [None] * len(tensors)
         kinds = dict.fromkeys(t.dtype.base_dtype for t in tensors)
@@ -259,7 +315,9 @@ class MultiWorkerMirroredStrategy(Strategy):
     Estimators begin a server; other sessions are to be on one (`tf.train.Server`).
 
     Args:
-        communication: how workers talk: tensors go from each to each, large ones along a ring.
+        communication: how workers talk.  AUTO: gradients cross together, as quickly as they can.
+            RING: each crosses by itself and as TensorFlow 1.15 numbers it, so that its workers may
+            be among these.
 
     Raises:
         ValueError: `communication` is something else.

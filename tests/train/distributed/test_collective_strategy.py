@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +187,44 @@ def test_tasks_are_numbered_as_the_cluster_has_them(monkeypatch: pytest.MonkeyPa
         lambda context: (context.input_pipeline_id, context.get_per_replica_batch_size(12))
     )
     assert given == (1, 4)
+
+
+@pytest.mark.parametrize("task", [0, 1])
+@pytest.mark.parametrize("communication", ["AUTO", "RING"])
+def test_variables_begin_once_and_gradients_have_numbers(
+    monkeypatch: pytest.MonkeyPatch, communication: str, task: int
+) -> None:
+    cluster = {"worker": ["localhost:1", "localhost:2"]}
+    told = {"cluster": cluster, "task": {"type": "worker", "index": task}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(told))
+    communications = tf.distribute.experimental.CollectiveCommunication
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy(communications[communication])
+
+    def step() -> tf.Operation:
+        w = tf.get_variable("w", initializer=[1.0, 2.0])
+        rows = tf.get_variable("rows", initializer=np.ones([3, 2], np.float32))
+        b = tf.get_variable("b", initializer=0.5)
+        loss = tf.reduce_sum(w * b) + tf.reduce_sum(tf.gather(rows, [1, 2]))
+        return tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+
+    def work() -> list[list[tuple[str, int]]]:
+        with tf.Graph().as_default() as graph, strategy.scope():
+            strategy.experimental_run_v2(step)
+            found = [
+                (op.type.removeprefix("Collective"), op.get_attr("instance_key"))
+                for op in graph.get_operations()
+                if op.type.startswith("Collective")
+            ]
+        return [[one for one in found if one[0].startswith("Bcast") is k] for k in (True, False)]
+
+    # (Numbers are a thread's own.)
+    with ThreadPoolExecutor(1) as pool:
+        broadcasts, others = pool.submit(work).result()
+    kind = "BcastRecv" if task else "BcastSend"
+    assert [name for name, _ in broadcasts] == [kind] * 3
+    if communication == "AUTO":
+        assert [name for name, _ in others] == ["Reduce"]
+    else:
+        assert [number for _, number in broadcasts] == [1_000_000, 1_000_001, 1_000_002]
+        names = ["Reduce", "Reduce", "Gather", "Gather"]
+        assert others == list(zip(names, range(100, 104), strict=True))
