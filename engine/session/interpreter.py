@@ -406,10 +406,12 @@ def fetched(value: Any, tensor: Tensor) -> Any:
 def fetched_from(values: list[Any], slot: int, tensor: Tensor) -> Any:
     """The same of what a run holds in a slot: as it is, if it is large and nobody else sees it."""
     value = values[slot]
-    is_large = type(value) is np.ndarray and value.nbytes >= _LARGE and value.flags.writeable
-    if is_large and is_alone(values, slot, 1):
-        return value
-    return fetched(value, tensor)
+    if type(value) is not np.ndarray or (
+        value.dtype.hasobject and tensor.dtype != dtypes.string  # (handles, among others)
+    ):
+        return fetched(value, tensor)
+    is_large = value.nbytes >= _LARGE and value.flags.writeable
+    return value if is_large and is_alone(values, slot, 1) else value.copy()
 
 
 def make_runner(

@@ -5,14 +5,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
 from ..strings.files import text_array
-from .example_store import Dense, Sparse, parse_message, parse_single, values_of
+from .example_store import (
+    Dense,
+    Sparse,
+    columns,
+    nothing,
+    of_one,
+    parse_message,
+    parse_single,
+    values_of,
+)
 
 # The type of a feature's values -> the kind of the feature.
 _KINDS = {
@@ -23,19 +32,33 @@ _KINDS = {
 # From so many numbers on a list is read from its bytes.
 _MANY = 64
 _Make = Callable[[Any, Any], np.ndarray]
-_Step = tuple[str, str, int, _Make]
+
+
+class _Step(NamedTuple):
+    """How a feature is read: its key, its kind, and what makes an array of it.
+
+    exact, stride: as many values as it has, or any number (-1) of them that is divided by stride.
+    absent: what stands for one that is not there; None where that is not usual.
+    """
+
+    key: str
+    kind: str
+    exact: int
+    stride: int
+    make: _Make
+    absent: np.ndarray | None
 
 
 class SingleParser:
     """Reads features of Examples; like `parse_single`, of which it has all but the usual case.
 
-    Usual is a dense feature of a fixed shape that is there, with as many values as it should have.
+    Usual is a feature of the type that is asked for with as many values as it should have, or one
+    that is not there and need not be.
     """
 
     def __init__(self, sparse: Sequence[Sparse], dense: Sequence[Dense]) -> None:
         self._asked = sparse, dense
-        is_usual = not sparse and not any(one.has_rows for one in dense)
-        self._plan = [_step(one) for one in dense] if is_usual else None
+        self._plan = [*map(_sparse_step, sparse), *map(_step, dense)]
         self._message: Any = None
 
     def __call__(self, serialized: bytes) -> list[np.ndarray]:
@@ -44,32 +67,54 @@ class SingleParser:
             from ...io import protos
 
             self._message = protos.Example
-        if self._plan is not None:
-            message = parse_message(self._message, serialized)
-            found = None if message is None else self._usual(message.features.feature, self._plan)
-            if found is not None:
-                return found
-        return parse_single(serialized, *self._asked)
+        message = parse_message(self._message, serialized)
+        found = None if message is None else self._usual(message.features.feature)
+        if found is None:
+            return parse_single(serialized, *self._asked)
+        count = len(self._asked[0])
+        return [*columns([of_one(values) for values in found[:count]]), *found[count:]]
 
-    def _usual(self, features: Any, plan: Sequence[_Step]) -> list[np.ndarray] | None:
+    def _usual(self, features: Any) -> list[np.ndarray] | None:
         """The values where all of them are as usual."""
         found = []
         get = features.get
-        for key, kind, size, make in plan:
+        for key, kind, exact, stride, make, absent in self._plan:
             feature = get(key)
-            if feature is None or feature.WhichOneof("kind") != kind:
+            if feature is None:
+                if absent is None:
+                    return None
+                found.append(absent)
+                continue
+            if feature.WhichOneof("kind") != kind:
                 return None
             values = getattr(feature, kind).value
-            if len(values) != size:
+            if len(values) != exact and (exact >= 0 or len(values) % stride):
                 return None
             found.append(make(feature, values))
         return found
 
 
+def _sparse_step(asked: Sparse) -> _Step:
+    return _Step(
+        *(asked.key, _KINDS[asked.dtype], -1, 1, _any_number(asked.dtype, ())),
+        nothing(asked.dtype, (0,)),
+    )
+
+
 def _step(asked: Dense) -> _Step:
-    """Of a feature: its key, its kind, how many values it has and what makes an array of them."""
-    size = math.prod(asked.row)
-    return asked.key, _KINDS[asked.dtype], size, _maker(asked.dtype, asked.row, size)
+    kind, size = _KINDS[asked.dtype], math.prod(asked.row)
+    if asked.has_rows:
+        make, empty = _any_number(asked.dtype, asked.row), nothing(asked.dtype, (0, *asked.row))
+        return _Step(asked.key, kind, -1, size or 1, make, empty)
+    absent = asked.default if asked.default.size else None
+    return _Step(asked.key, kind, size, 1, _maker(asked.dtype, asked.row, size), absent)
+
+
+def _any_number(dtype: DType, row: tuple[int, ...]) -> _Make:
+    """What makes rows of as many values as there are."""
+    if not row:
+        return lambda feature, _: values_of(feature, dtype)
+    return lambda feature, _: values_of(feature, dtype).reshape(-1, *row)
 
 
 def _maker(dtype: DType, shape: tuple[int, ...], size: int) -> _Make:

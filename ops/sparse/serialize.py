@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,9 +100,9 @@ for _name, _kernel, _sizes in (
     )
 
 
-def _part(place: int, row: np.ndarray, dtype: DType) -> tuple[Any, Any, Any]:
+def _part(place: int, row: Sequence[object], dtype: DType) -> tuple[Any, Any, Any]:
     """One sparse tensor, checked."""
-    indices, values, shape = (_unboxed(element) for element in row)
+    indices, values, shape = map(_unboxed, row)
     where = f"serialized_sparse[{place}"
     if indices.ndim != 2:
         raise errors.invalid(
@@ -149,7 +150,8 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
             "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
             f"{shape_text(serialized.shape)}"
         )
-    found = [_part(i, row, c.attr("dtype")) for i, row in enumerate(rows)]
+    dtype = c.attr("dtype")
+    found = [_part(i, row, dtype) for i, row in enumerate(rows.tolist())]
     rank = len(found[0][2])
     for i, (_, _, shape) in enumerate(found):
         if len(shape) != rank:
@@ -161,13 +163,10 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
         # (The serialized tensors stay what they are, whatever becomes of these.)
         indices, values, shape = found[0]
         return indices.astype(np.int64), values.copy(), shape.astype(np.int64)
-    places = np.array(list(np.ndindex(*batch)), np.int64).reshape(len(rows), len(batch))
-    indices = np.concatenate(
-        [
-            np.concatenate([np.tile(place, (len(part), 1)), part], 1)
-            for place, (part, _, _) in zip(places, found, strict=True)
-        ]
-    ).astype(np.int64)
+    places = np.indices(batch, np.int64).reshape(len(batch), -1).T
+    lengths = [len(part) for part, _, _ in found]
+    inner = np.concatenate([part for part, _, _ in found])
+    indices = np.concatenate([places.repeat(lengths, axis=0), inner], 1).astype(np.int64)
     values = np.concatenate([part[1] for part in found])
     # The batch takes the greatest of each size: rows may be of different lengths.
     sizes = np.max([part[2] for part in found], axis=0)

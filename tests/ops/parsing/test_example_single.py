@@ -87,6 +87,21 @@ def test_features_have_their_types_and_shapes() -> None:
     assert same(WHOLE, [Sparse("some", tf.int64)], ASKED[:1])[1][2] == [1, 2]
 
 
+def test_features_of_any_number_and_missing_ones_are_usual() -> None:
+    asked = [
+        *(dense("some", tf.int64, (None,), [0]), dense("table", tf.float32, (None, 2), [0])),
+        *(dense("none", tf.string, (None, 3), [b""]), dense("none", tf.int64, (2,), [5, 6])),
+    ]
+    sparse = [Sparse("texts", tf.string), Sparse("none", tf.float32), Sparse("many", tf.float32)]
+    parser = SingleParser(sparse, asked)
+    message = tf.train.Example.FromString(WHOLE)
+    assert parser._usual(message.features.feature) is not None
+    found = same(WHOLE, sparse, asked)
+    assert [shape for shape, *_ in found[-4:]] == [(2,), (2, 2), (0, 3), (2,)]
+    assert same(example(table=[1.0] * 3), [], asked[1:2])[0] == "InvalidArgumentError"
+    assert same(example(texts=[1]), sparse, [])[0] == "InvalidArgumentError"
+
+
 @pytest.mark.parametrize("changes", [{"real": [1.0]}, {"whole": [1.0]}, {"text": [b"", b""]}, {}])
 def test_what_is_not_as_asked_is_refused_in_the_same_words(changes: dict[str, Any]) -> None:
     assert same(example(**changes or {"other": [1]}), [], ASKED)[0] == "InvalidArgumentError"
