@@ -137,6 +137,21 @@ def _stores(kernel: ir.Kernel) -> str:
     return ""
 
 
+def _before(kernel: ir.Kernel) -> str:
+    """At a position, what is stored over is loaded before: by that store, or one in front of it."""
+    loaded: set[ir.Expr] = set()
+    written: set[int] = set()
+    for store in kernel.stores:
+        alone = ir.Kernel("map", (), (), (), (store,), 0)
+        new = {expr for expr in expressions(alone) if isinstance(expr, ir.Load)} - loaded
+        late = [expr for expr in new if expr.buffer in written]
+        if late:
+            return f"{late[0]}"
+        loaded |= new
+        written.add(store.buffer)
+    return ""
+
+
 def _params(kernel: ir.Kernel) -> str:
     used = [e.slot for e in expressions(kernel) if isinstance(e, ir.Param)]
     used += [s.slot for index in indices(kernel) for s in index.strides if isinstance(s, ir.Param)]
@@ -178,6 +193,7 @@ RULES: tuple[tuple[str, Callable[[ir.Kernel], str]], ...] = (
     ("positions and offsets are int64", _offsets),
     ("loads are from readable buffers of their dtype", _buffers),
     ("stores are into writable buffers of their dtype", _stores),
+    ("what is stored over has been loaded", _before),
     ("parameters are in range", _params),
     ("reductions combine values of their dtype", _combined),
     ("a finished reduction has the dtype of its reduction", _finished),

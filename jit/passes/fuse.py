@@ -371,23 +371,38 @@ class _Fusion:
         """May the node share a loop with the cluster's writes to memory?
 
         What the loop itself writes cannot be read back in it, nor written twice; a variable may be
-        read and written in one loop if each position reads what it alone writes.
+        read and written in one loop if each position reads what it alone writes, and before.
         """
         if not cluster.writes.isdisjoint(self.needs[node]):
             return False
         if not isinstance(node, Write):
             return True
-        for other in cluster.nodes:
-            for value in other.inputs:
-                inner = base(value).node
-                if not (isinstance(inner, Read) and inner.cell is node.cell):
-                    continue
-                # Threads share the positions in any order: none may find what another has written.
-                if isinstance(other, Gather):
-                    return False
-                if not _is_all_of(value) or cluster.align[other] != alignment:
-                    return False
-        return True
+        reading = [
+            (other, value)
+            for other in cluster.nodes
+            for value in other.inputs
+            if isinstance(read := base(value).node, Read) and read.cell is node.cell
+        ]
+        # Threads share the positions in any order: none may find what another has written.
+        for other, value in reading:
+            if isinstance(other, Gather) or not _is_all_of(value):
+                return False
+            if cluster.align[other] != alignment:
+                return False
+        # What no store up to this one takes is computed behind it, if ever.
+        return not reading or self._computed(node, cluster).issuperset(o for o, _ in reading)
+
+    def _computed(self, node: Node, cluster: Cluster) -> set[Node]:
+        """The nodes of a cluster whose results its writes take, and a node to be added."""
+        found: set[Node] = {node, *cluster.writes}
+        waiting = list(found)
+        while waiting:
+            for value in waiting.pop().inputs:
+                other = base(value).node
+                if other not in found and self.home.get(other) is cluster:
+                    found.add(other)
+                    waiting.append(other)
+        return found
 
     def _would_cycle(self, node: Node, cluster: Cluster) -> bool:
         """Does anything the node needs, outside of the cluster, itself need the cluster?"""

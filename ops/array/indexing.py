@@ -56,7 +56,8 @@ def _strided_slice_kernel(
     c: KernelContext, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray
 ) -> np.ndarray:
     ranges, out = resolved(x.shape, begin, end, strides, c.attr)
-    return x[tuple(taken(r) for r in ranges)].reshape(out)
+    # (The ellipsis keeps a scalar an array: of strings and symbolic sizes it would be the thing.)
+    return x[(*map(taken, ranges), ...)].reshape(out)
 
 
 def _lower_strided_slice(

@@ -41,6 +41,12 @@ def _bounded(value: Value) -> tuple[str, float]:
     return f"tf.logical_not({value.name})", 1.0
 
 
+def _carried_on(w: Writer, value: Value, carried: Value) -> str:
+    """Text for what a turn gives to the next: as it is where it has not grown, if chance will."""
+    fits = carried.low <= value.low and value.high <= carried.high
+    return value.name if fits and w.chance(0.6) else _bounded(value)[0]
+
+
 def _condition(w: Writer) -> str:
     found = w.pick(lambda v: v.dtype == "bool" and v.ndim == 0)
     return found.name if found is not None else "flag"
@@ -78,7 +84,7 @@ def loop(w: Writer) -> None:
         carried = [_carried(x, value), _carried(z, other)]
         w.values += [*carried, Value(i, "int32", (), 0, 8, 0)]
         new = [_near(w, v) for v in carried]
-        w.line(f"return {i} + 1, {_bounded(new[0])[0]}, {_bounded(new[1])[0]}")
+        w.line(f"return {i} + 1, {', '.join(_carried_on(w, *pair) for pair in zip(new, carried))}")
     found = w.fresh("found")
     parallel = w.random.choice(["", ", parallel_iterations=1", ", swap_memory=True"])
     start = f"[tf.constant(0), {value.name}, {other.name}]"
@@ -177,11 +183,19 @@ def write(w: Writer) -> None:
     )
     given = value.name if value is not None else f"tf.ones_like({variable.name}.initial_value)"
     name = w.fresh("done")
-    how = w.random.choice(["assign_add", "assign_sub", "assign", "scatter_add"])
+    how = w.random.choice(["assign_add", "assign_sub", "assign", "scatter_add", "move"])
     row = "[0.5]" if variable.ndim == 1 else f"[{[0.5] * (variable.sizes[-1].fixed or 0)}]"
     with after_effects(w):
         if how == "scatter_add":
             w.line(f"{name} = tf.scatter_add({variable.name}, [1], {row})")
+        elif how == "move":
+            order = w.random.sample(
+                range(variable.sizes[0].fixed or 0), variable.sizes[0].fixed or 0
+            )
+            moved = w.random.choice(
+                [f"tf.gather({variable.name}, {order})", f"{variable.name}[::-1]"]
+            )
+            w.line(f"{name} = {variable.name}.assign({moved})")
         elif w.chance(0.3):
             kept = f"lambda: {variable.name}.read_value() + 0.0"
             yes = f"lambda: {variable.name}.{how}({given}) + 0.0"

@@ -119,3 +119,42 @@ def test_rows_of_a_variable_become_other_rows_of_it(shape: tuple[int, ...], mode
         renamed[row] = value
     for got, meant in zip(found, [moved, start + moved, renamed], strict=True):
         np.testing.assert_array_equal(got, meant)
+
+
+SWAPS: dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {
+    "sums": lambda a, b, y: (y * y + b, y * y + a),
+    "differences": lambda a, b, y: (tf.minimum(y, 2.0) - b, tf.minimum(y, 2.0) + a),
+    "turned": lambda a, b, y: (y * a - b, y * b + a),
+    "beside": lambda a, b, y: (b, tf.minimum(a * b, 5.0)),
+}
+
+
+@pytest.mark.parametrize("name", SWAPS)
+def test_what_loops_carry_becomes_what_another_was(name: str) -> None:
+    """Both are computed from what was there, and their gradients likewise."""
+    found = []
+    y = tf.placeholder(tf.float64, [None])
+    shapes = [tf.TensorShape([]), tf.TensorShape([None]), tf.TensorShape([None])]
+    turn = lambda i, a, b: (i + 1, *SWAPS[name](a, b, y))  # noqa: E731
+    loop = tf.while_loop(lambda i, *_: i < 3, turn, [0, y, y * 3.0], shapes)
+    fetches = [*loop[1:], tf.gradients([loop[1], loop[2] * 2.0], [y])[0]]
+    for mode in "never", "always":
+        with settings.override(jit=mode), tf.Session() as session:
+            found.append(session.run(fetches, {y: [1.0, 2.0, -3.0, 0.5]}))
+    for want, got in zip(*found, strict=True):
+        np.testing.assert_allclose(got, want)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_become_what_others_were(use_resource: bool) -> None:
+    v, w = (tf.Variable(START * k, use_resource=use_resource) for k in (1, 2))
+    x = tf.placeholder(tf.float64, [3, 3])
+    shared = tf.square(x)
+    one, other = shared + w, shared - v
+    with tf.control_dependencies([one, other]):
+        swap = tf.group(v.assign(one), w.assign(other))
+    with settings.override(jit="always"), tf.Session() as session:
+        session.run([v.initializer, w.initializer])
+        session.run(swap, {x: START})
+        found = session.run([v, w])
+    np.testing.assert_array_equal(found, [START**2 + 2 * START, START**2 - START])

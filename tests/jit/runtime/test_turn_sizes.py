@@ -359,3 +359,11 @@ def test_runs_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
         session.run(y, feed)
         session.run(y, feed)
     assert "moved" not in seen
+
+
+def test_a_number_that_is_a_size_gets_an_axis() -> None:
+    number, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [None])
+    turn = lambda i, y: (i + 1, tf.tensor_scatter_sub(y, [[1]], number[tf.newaxis]))  # noqa: E731
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    loop = tf.while_loop(lambda i, _: i < 2, turn, [0, x], shapes)
+    both([loop[1]], [{number: n, x: range(n)} for n in (3, 2)], is_whole=False)

@@ -276,3 +276,9 @@ def test_rows_without_elements_are_stitched():
         for count, length in ((0, 0), (3, 3)):
             feed = {at: np.arange(count), rows: np.zeros((count, 2, 0))}
             assert session.run(stitched, feed).shape == (length, 2, 0)
+
+
+def test_scalars_of_strings_get_axes() -> None:
+    x = tf.placeholder_with_default(b"abc", [])
+    assert value(x[tf.newaxis]).tolist() == [b"abc"]
+    assert value(x[tf.newaxis, ..., tf.newaxis]).tolist() == [[b"abc"]]
