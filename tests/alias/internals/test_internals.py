@@ -48,6 +48,7 @@ def view(path: str) -> Any:
         ("python.profiler.model_analyzer", "profile"),
         ("python.saved_model.nested_structure_coder", "StructureCoder"),
         ("python.ops.init_ops", "identity_initializer"),
+        ("python.ops.summary_op_util", "clean_tag collect summary_scope"),
         ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
         ("python.ops.math_ops", "matvec"),
         ("python.util.compat", "collections_abc as_bytes"),
