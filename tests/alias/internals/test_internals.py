@@ -330,3 +330,11 @@ def test_a_pure_variable_scope_opens_no_name_scope() -> None:
             assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float64
             with scopes._pure_variable_scope("d"):
                 assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float32
+
+
+def test_op_types_are_had_as_bytes() -> None:
+    c_api = finder.resolve("tensorflow.python.pywrap_tensorflow")
+    message = finder.resolve("tensorflow.core.framework.op_def_pb2").OpList()
+    message.ParseFromString(c_api.TF_GetBuffer(c_api.TF_GetAllOpList()))
+    (matmul,) = [op for op in message.op if op.name == "MatMul"]
+    assert [argument.name for argument in matmul.input_arg] == ["a", "b"]
