@@ -194,6 +194,7 @@ HOMES = {
         "state_ops": "tf .ops.state.reference raw",
         "stateless_random_ops": ".ops.random.distributions_stateless tf.random",
         "string_ops": (".alias.internals.second_forms .ops.checks.logging tf tf.strings raw"),
+        "summary_op_util": ".ops.summaries.api",
         "summary_ops": "tf.summary",
         "summary_ops_v2": ".train.summaries.recording .train.summaries.graph_writers",
         "template": "tf .ops.state.template",

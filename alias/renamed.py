@@ -170,5 +170,9 @@ RENAMED = {
         "_linear": ".train.contrib.rnn.core_rnn_cell:_linear",
         "_like_rnncell": ".alias.internals.cells:like_rnncell",
     },
-    "pywrap_tensorflow": {"NewCheckpointReader": "train.NewCheckpointReader"},
+    "pywrap_tensorflow": {
+        "NewCheckpointReader": "train.NewCheckpointReader",
+        "TF_GetAllOpList": ".io.op_def_registry:all_op_list",
+        "TF_GetBuffer": ".io.op_def_registry:bytes_of_buffer",
+    },
 }

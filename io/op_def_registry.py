@@ -35,3 +35,13 @@ def register_op_list(op_list: object) -> None:
                 f"Registered op_def for {message.name} ({present[message.name]}) not equal to "
                 f"op_def to register ({message})"
             )
+
+
+def all_op_list() -> bytes:
+    """All op types as an OpList in bytes, which TensorFlow has of TF_GetAllOpList."""
+    return protos.OpList(op=get_registered_ops().values()).SerializeToString()
+
+
+def bytes_of_buffer(buffer: bytes) -> bytes:
+    """What a buffer of TensorFlow's C functions holds (TF_GetBuffer); here it is itself that."""
+    return buffer

@@ -39,6 +39,20 @@ _MODULES = {
 OF_ROOT = {"core": "core", "python": "python", "pywrap_tensorflow": "python.pywrap_tensorflow"}
 
 
+def place_of(parts: list[str]) -> list[str]:
+    """Where a name below `tensorflow`, by its parts, leads: that of a module shown here is its own.
+
+    Example:
+        >>> place_of(["contrib", "slim", "init_ops", "zeros_initializer"])
+        ['python', 'ops', 'init_ops', 'zeros_initializer']
+    """
+    if parts[:2] == ["contrib", "slim"] and parts[2:3] and parts[2] in _MODULES:
+        return ["python", *_MODULES[parts[2]].split("."), *parts[3:]]
+    if parts and parts[0] in OF_ROOT:
+        return [*OF_ROOT[parts[0]].split("."), *parts[1:]]
+    return parts
+
+
 def publish() -> None:
     """Makes them names of `tf.contrib.slim` and `tf`, each found when it is first used."""
     home = __name__.partition(".")[2]

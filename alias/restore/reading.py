@@ -123,12 +123,10 @@ def missing_because(path: str) -> str:
     """Why a name of TensorFlow is not here; nothing if it is."""
     from .. import finder
     from ..internals.absent import is_absent
-    from ..internals.shown_modules import OF_ROOT
+    from ..internals.shown_modules import place_of
 
     thing: object = finder.resolve(_ROOT)
-    parts = path.split(".")[1:]
-    if parts:
-        parts[:1] = OF_ROOT.get(parts[0], parts[0]).split(".")
+    parts = place_of(path.split(".")[1:])
     for count, part in enumerate(parts, 1):
         if not isinstance(thing, ModuleType):
             return ""  # What its classes have is found out by running it.

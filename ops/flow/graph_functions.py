@@ -229,6 +229,14 @@ def _identity(value: Any) -> Any:
     return tf.identity(convert_to_tensor(value))
 
 
+def _scope_of(inner: Callable[..., Any]) -> str:
+    """The scope of a function's operations: its name, as far as scopes may have such a name."""
+    name = getattr(inner, "__name__", "")
+    if not (name.isidentifier() and name.isascii()):
+        return "function"
+    return name.lstrip("_") or "function"
+
+
 @export("function")
 def function(
     func: Any = None,
@@ -276,7 +284,6 @@ def function(
     del autograph, experimental_autograph_options, experimental_relax_shapes, experimental_compile
 
     def decorated(inner: Callable[..., Any]) -> Function:
-        name = getattr(inner, "__name__", "")
-        return Function(inner, name if name.isidentifier() else "function", input_signature)
+        return Function(inner, _scope_of(inner), input_signature)
 
     return decorated if func is None else decorated(func)

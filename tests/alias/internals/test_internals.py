@@ -48,6 +48,7 @@ def view(path: str) -> Any:
         ("python.profiler.model_analyzer", "profile"),
         ("python.saved_model.nested_structure_coder", "StructureCoder"),
         ("python.ops.init_ops", "identity_initializer"),
+        ("python.ops.summary_op_util", "clean_tag collect summary_scope"),
         ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
         ("python.ops.math_ops", "matvec"),
         ("python.util.compat", "collections_abc as_bytes"),
@@ -329,3 +330,11 @@ def test_a_pure_variable_scope_opens_no_name_scope() -> None:
             assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float64
             with scopes._pure_variable_scope("d"):
                 assert tf.get_variable("w", [1]).dtype.base_dtype == tf.float32
+
+
+def test_op_types_are_had_as_bytes() -> None:
+    c_api = finder.resolve("tensorflow.python.pywrap_tensorflow")
+    message = finder.resolve("tensorflow.core.framework.op_def_pb2").OpList()
+    message.ParseFromString(c_api.TF_GetBuffer(c_api.TF_GetAllOpList()))
+    (matmul,) = [op for op in message.op if op.name == "MatMul"]
+    assert [argument.name for argument in matmul.input_arg] == ["a", "b"]

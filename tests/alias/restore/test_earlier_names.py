@@ -99,12 +99,17 @@ pywrap_tensorflow.NewCheckpointReader("x")
 tf.pywrap_tensorflow.NewCheckpointReader("x")
 tf.python.framework.ops.Tensor
 tf.python.framework.opps.Tensor
+tf.contrib.slim.init_ops.zeros_initializer()
+tf.contrib.slim.init_ops.zeros_initialiser()
 tf.keras.layers.Dense
 """
     program = reading.read("old.py", text)
     assert list(program.restored) == ["tensorflow.contrib.data.Dataset.from_tensors"]
     assert program.missing == {
         "tensorflow.python.framework.opps.Tensor": (
+            "an internal module or name that numbaflow has not"
+        ),
+        "tensorflow.contrib.slim.init_ops.zeros_initialiser": (
             "an internal module or name that numbaflow has not"
         ),
         "tensorflow.keras.layers.Dense": "can be imported, and fails when it is used",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,13 @@ def test_functions_run_as_python_where_that_is_asked_for():
     finally:
         tf.config.experimental_run_functions_eagerly(False)
     assert seen == [3]
+
+
+@pytest.mark.parametrize("name", ["_call", "__", "<lambda>", "größe"])
+def test_functions_of_any_name_can_be_called(name: str) -> None:
+    def twice(x: Any) -> Any:
+        return x * 2.0
+
+    twice.__name__ = name
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.function(twice)(tf.constant(2.0))) == 4.0
