@@ -340,14 +340,16 @@ def plan(
     from ..jit.codegen import compile as compiler
     from ..jit.report import plan_report, roofline
     from ..jit.runtime import thread_pool
+    from ..jit.schedule import size_code
 
     before = replace(compiler.STATS)
     with settings.override(jit="always"), Session(graph=graph) as session:
         make_variables(session, fetches, feeds)
         made, binding = session.prepared_plan(list(fetches), feeds)
-        if thread_pool.is_supported():
-            for kernel in thread_pool.kernels():  # every program on several cores needs them
-                compiler.compile_kernel(kernel)
+        # Every program on several cores needs these, and at sizes that change.
+        common = thread_pool.kernels() if thread_pool.is_supported() else ()
+        for kernel in (*common, *size_code.closed()):
+            compiler.compile_kernel(kernel)
         compiled = compiler.STATS.compiles - before.compiles
         seconds = compiler.STATS.seconds - before.seconds
         if timed:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -74,8 +75,9 @@ class Worker:
         timer.start()
         doing = name
         try:
-            process.stdin.write(name + "\n")
-            process.stdin.flush()
+            with suppress(BrokenPipeError):  # it has been ended by now
+                process.stdin.write(name + "\n")
+                process.stdin.flush()
             for line in process.stdout:
                 told = json.loads(line)
                 if isinstance(told, dict):
@@ -92,7 +94,8 @@ class Worker:
         process, self.process = self.process, None
         if process is not None:
             assert process.stdin is not None and process.stdout is not None
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             process.wait(60)
             process.stdout.close()
 

@@ -62,5 +62,5 @@ def test_they_are_found_by_name() -> None:
 def test_contributed_keras_is_the_same() -> None:
     assert tf.contrib.keras is tf.keras
     assert resolve("tensorflow.contrib.keras.initializers") is INITIALIZERS
-    with pytest.raises(NotImplementedError, match="tf.keras.layers.LeakyReLU is not in numbaflow"):
-        tf.contrib.keras.layers.LeakyReLU(0.2)
+    with pytest.raises(NotImplementedError, match="tf.keras.layers.Conv3D is not in numbaflow"):
+        tf.contrib.keras.layers.Conv3D(2, 3)

@@ -26,6 +26,7 @@ from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import calling, driver, warming
+from numbaflow.jit.schedule import size_code
 
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
@@ -476,6 +477,27 @@ def test_records_and_features(
         for kind in (np.float32, np.float64):
             session.run(tf.summary.histogram("h", np.ones(5000, kind)))
         session.run(tf.summary.image("p", np.ones([1, 2, 2, 3], np.float32)))
+    recorder.asked |= asked
+
+
+@pytest.mark.cpu
+def test_plans_at_many_sizes(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What binds plans to sizes is asked for once they have met several."""
+    asked = set()
+
+    def note(wanted: Sequence[compiler.Wanted]) -> list[compiler.Compiled]:
+        asked.update(kernel for kernel, _ in wanted if isinstance(kernel, LibraryKernel))
+        return COMPILE(wanted)
+
+    size_code.functions.cache_clear()
+    monkeypatch.setattr(compiler, "compile_kernels", note)
+    x = tf.placeholder(tf.float32, [None, 3])
+    total = tf.reduce_sum(tf.nn.softmax(x), 0)
+    with tf.Session() as session:
+        for count in range(2, 9):
+            np.testing.assert_allclose(session.run(total, {x: np.ones((count, 3))}), count / 3)
+    assert {kernel.name for kernel in asked} >= {"plan_bind", "plan_hand_over"}
+    assert not {kernel.name for kernel in asked - recorder.closed}
     recorder.asked |= asked
 
 
