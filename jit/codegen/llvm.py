@@ -19,7 +19,7 @@ import llvmlite.binding as binding
 
 from .. import target
 from . import library_reader, reader, words
-from .llvm_scalar import GROUP, LOOP, SERIAL
+from .llvm_scalar import GROUP, LANES, LOOP, SERIAL
 
 
 def lowered(source: str, symbol: str, aim: target.Target, is_library: bool = False) -> str:
@@ -161,11 +161,28 @@ def finished_loops(text: str, turns: int = 0, loops: Container[str] = ()) -> str
         fact = f", !{last}" if group is not None else ""
         if match[3].endswith(SERIAL):
             fact = f", !{last + 1}"
+        elif LANES in match[3]:
+            fact += "".join(f", !{number}" for number in laned(match[3]))
         elif match[1] in loops:
             fact += f", !{last + 2}"
         return f"!{match[1]} = distinct !{{!{match[1]}{fact}}}"
 
+    widths: dict[str, int] = {}
+
+    def laned(name: str) -> list[int]:
+        width, vectors = (part[len(LANES):] for part in name.split(".")[-2:])
+        facts = [
+            f'!"llvm.loop.vectorize.width", i32 {width}',
+            f'!"llvm.loop.interleave.count", i32 {max(int(vectors), 1)}',
+            f'!"llvm.loop.vectorize.predicate.enable", i1 {"01"[vectors == "0"]}',
+            # Or a short one would be straight-line code before it can become vectors.
+            '!"llvm.loop.unroll.disable"',
+        ]
+        return [widths.setdefault(fact, last + 3 + len(widths)) for fact in facts]
+
     text = _NODE.sub(node, text)
+    for fact, number in widths.items():
+        text += f"\n!{number} = !{{{fact}}}\n"
     if group is not None:
         text += f'\n!{last} = !{{!"llvm.loop.parallel_accesses", !{group}}}\n'
     text += f"\n!{last + 1} = !{{{_ROLLED}}}\n"

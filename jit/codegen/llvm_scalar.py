@@ -20,6 +20,7 @@ NODE = "llvm.loop"  # of a loop's last branch
 BODY = "body"  # begins the names of the blocks that loops' bodies begin with
 LOOP = "numbaflow.loop"  # begins the text of a loop's node, which is completed in llvm.py
 SERIAL = "serial"  # ends that of a loop around loops, whose length is not in the text
+LANES = "lanes"  # begins how many turns of a loop are taken at once
 GROUP = "numbaflow.group"  # marks accesses that are independent between loop iterations
 _FLOATS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64}
 CONTRACT = ("contract",)

@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from ..kernel.scalar import COMPILED_DTYPES
 from . import words
-from .llvm_scalar import BODY, LOOP, NODE, SERIAL, Emitter
+from .llvm_scalar import BODY, LANES, LOOP, NODE, SERIAL, Emitter
 from .words import WORD, Address, Kind, Unfit
 
 ARGUMENTS = "arguments"  # the kind of the argument block
@@ -182,8 +182,13 @@ class Walk(Scope):
                 self.assign(name, self.arithmetic(op, self.name(name), self.value(value)))
             case ast.Expr(value=ast.Call() as call):
                 self.value(call)
-            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=limits), body=body):
-                return self.loop(name, limits, body)
+            case ast.For(
+                target=ast.Name(id=name),
+                iter=ast.Call(func=ast.Name(id="range" | "lanes" as kind), args=limits),
+                body=body,
+            ):
+                lanes = limits[2:] if kind == "lanes" else []
+                return self.loop(name, limits[: len(limits) - len(lanes)], body, lanes)
             case ast.If(test=test, body=body, orelse=[]):
                 return self.condition(test, body)
             case ast.Return(value=None):
@@ -203,8 +208,13 @@ class Walk(Scope):
         self.b.position_at_end(behind)
         return has_loop
 
-    def loop(self, name: str, limits: list[ast.expr], body: list[ast.stmt]) -> bool:
-        """for name in range(...), whose step is positive; whether its length is unknown."""
+    def loop(
+        self, name: str, limits: list[ast.expr], body: list[ast.stmt], lanes: list[ast.expr]
+    ) -> bool:
+        """for name in range(...), whose step is positive; whether its length is unknown.
+
+        lanes: literals that say how many turns become a vector, and how many vectors one turn.
+        """
         numbers = [self.number(limit, "range") for limit in limits]
         first, last = (ir.Constant(WORD, 0), *numbers) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else ir.Constant(WORD, 1)
@@ -227,6 +237,8 @@ class Walk(Scope):
         # The node is distinct by its number, as loops that share one would count as one loop. What
         # it says is written in llvm.py, since llvmlite has no words for it.
         text = f"{LOOP}.{self.loops}{'.' + SERIAL if has_loop else ''}"
+        if lanes:
+            text += "".join(f".{LANES}{ast.literal_eval(number)}" for number in lanes)
         back.set_metadata(NODE, self.b.module.add_metadata([text]))
         self.loops += 1
         self.b.position_at_end(blocks[2])

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...engine.record_class import record
-from ..kernel.ir import Apply, Const, Expr, Kernel, Reduced, Reduction, Store, postorder
+from ..kernel.ir import Apply, Const, Expr, Kernel, Load, Reduced, Reduction, Store, postorder
+from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, wide
 
+TOTALS = {"sum": "add", "prod": "mul"}
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
 # (Of float32 elements 32 KB, a first-level cache; of fewer rows at a time where rows are longer.)
@@ -140,17 +142,18 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
     """One pass; positions of extremes take another, as finding both at once is no vector loop."""
     reductions = e.kernel.reductions
     args = [n for n in numbers if reductions[n].fn.startswith("arg")]
+    totals = [n for n in numbers if in_lanes(e.kernel, n)]
     for n in numbers:
         _start(e, n)
 
-    def step() -> None:
+    def step(is_free: bool) -> None:
         recall(e, kept, level)
         for n in numbers:
             value = e.value(reductions[n].value)
             if n in args:
                 e.line(f"a{n} = accumulate_{reductions[n].fn[3:]}(a{n}, {value})")
                 continue
-            for text in combined(e, n, value, f"a{n}", ""):
+            for text in combined(e, n, value, f"a{n}", "", is_free and n in totals):
                 e.line(text)
         for node, store, stored in kept:
             if stored == level:
@@ -165,13 +168,79 @@ def _row_pass(e: Writer, numbers: list[int], level: int, kept: Kept) -> None:
             e.line(f"here{n} = select(eq({value}, a{n}), i{e.reduce[0]}, {far})")
             e.line(f"x{n} = accumulate_min(x{n}, here{n})")
 
-    _nest(e, step)
+    if totals:
+        lanes = lanes_of(e.kernel, level)
+        _nest(e, partial(_in_lanes, e, step, lanes), e.reduce[:-1])
+    else:
+        _nest(e, partial(step, False))
     if args:
         for n in args:
             e.line(f"x{n} = {e.node(Const(FAR, 'int64'))}")
         _nest(e, locate)
     for n in numbers:
         _finish(e, n)
+
+
+class Lanes(NamedTuple):
+    """How many elements of a row are taken at once: vectors of so many, so many vectors.
+
+    Of 0 vectors the elements of a short row are part of one.
+    """
+
+    width: int
+    vectors: int
+
+
+def in_lanes(kernel: Kernel, n: int) -> bool:
+    """Is a reduction by rows a total of floats whose order is stated by `lanes_of`?
+
+    Elements of short rows that cost little are added one by one: where rows are straight-line code
+    LLVM makes vectors of several rows.
+    """
+    reduction = kernel.reductions[n]
+    if kernel.form != "row" or reduction.fn not in TOTALS or kind_of(reduction.dtype) != "f":
+        return False
+    size = kernel.axes[-1].size
+    return size is None or (size > _TINY and _has_costly(_values(kernel, levels_of(kernel)[n])))
+
+
+def lanes_of(kernel: Kernel, level: int) -> Lanes:
+    """The lanes of a pass's totals: they follow from what it computes, not from the processor."""
+    nodes, size = _values(kernel, level), kernel.axes[-1].size
+    if size is not None:
+        return Lanes(1 << (size - 1).bit_length(), 0)
+    widest = max(numpy_dtype(wide(node.dtype)).itemsize for node in nodes)
+    return Lanes(64 // widest, 2 if _has_costly(nodes) else 4)
+
+
+def _values(kernel: Kernel, level: int) -> list[Expr]:
+    """What the reductions of a pass are computed of; of loads no addresses."""
+    found = zip(kernel.reductions, levels_of(kernel))
+    values = [reduction.value for reduction, at in found if at == level]
+    return [n for value in values for n in postorder(value, lambda node: isinstance(node, Load))]
+
+
+def _has_costly(nodes: list[Expr]) -> bool:
+    return any(isinstance(node, Apply) and PRIMITIVES[node.fn].is_costly for node in nodes)
+
+
+def _in_lanes(e: Writer, step: Callable[[bool], None], lanes: Lanes) -> None:
+    """A pass over the innermost axis, with totals in a stated order.
+
+    As many elements as there are lanes are taken at once, then as many as a vector has, then one
+    by one; each loop adds up its lanes before the next begins.
+    """
+    inner, (low, high) = e.reduce[-1], e.reduce_limits(e.reduce[-1])
+    parts = [(low, high, lanes.vectors)]
+    if lanes.vectors:
+        every = e.node(Const(-lanes.width * lanes.vectors, "int64"))
+        count = high if low == "0" else f"{high} - {low}"
+        e.line(f"whole = {'' if low == '0' else f'{low} + '}bitwise_and({count}, {every})")
+        parts = [(low, "whole", lanes.vectors), ("whole", high, 1)]
+    for first, last, vectors in parts:
+        e.open((inner,))
+        step(True)
+        e.close(f"for i{inner} in lanes({first}, {last}, {lanes.width}, {vectors}):")
 
 
 _LARGEST = {
@@ -203,10 +272,11 @@ def _finish(e: Writer, n: int) -> None:
     e.name(Reduced(n, reduction.dtype), finished(reduction, text), e.scopes[-1], "done")
 
 
-def _nest(e: Writer, body: Any) -> None:
-    """Loops over the reduce axes around `body`."""
-    headers = [f"for i{axis} in {e.reduce_range(axis)}:" for axis in e.reduce]
-    for axis in e.reduce:
+def _nest(e: Writer, body: Any, axes: list[int] | None = None) -> None:
+    """Loops over the reduce axes, or some of them, around `body`."""
+    axes = e.reduce if axes is None else axes
+    headers = [f"for i{axis} in {e.reduce_range(axis)}:" for axis in axes]
+    for axis in axes:
         e.open((axis,))
     body()
     for header in reversed(headers):
@@ -255,7 +325,7 @@ def _column_step(e: Writer, n: int) -> None:
     frames = [slot.frame for slot, _ in _slots(e, n)]
     for name, frame in zip(names, frames):
         e.line(f"{name} = load({frame}, {at})")
-    for text in combined(e, n, value, f"a{n}", f"x{n}"):
+    for text in combined(e, n, value, f"a{n}", f"x{n}", is_free=False):
         e.line(text)
     for name, frame in zip(names, frames):
         e.line(f"store({frame}, {at}, {name})")
@@ -300,7 +370,10 @@ def _start(e: Writer, n: int) -> None:
     e.line(f"a{n} = {e.node(first)}")
 
 
-def combined(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
+def combined(
+    e: Writer, n: int, value: str, best: str, where: str, is_free: bool = True
+) -> list[str]:
+    """The lines that take a value into a reduction; is_free: a total's order is not theirs."""
     fn = e.kernel.reductions[n].fn
     if fn in ("any", "all"):
         return [f"{best} = logical_{'or' if fn == 'any' else 'and'}({best}, {value})"]
@@ -312,7 +385,9 @@ def combined(e: Writer, n: int, value: str, best: str, where: str) -> list[str]:
             f"{best} = select(better{n}, {value}, {best})",
             f"{where} = select(better{n}, {position}, {where})",
         ]
-    step = {"sum": "add", "prod": "mul"}.get(fn, fn)
+    step = TOTALS.get(fn, fn)
+    if fn in TOTALS and not is_free:
+        return [f"{best} = {step}({best}, {value})"]
     return [f"{best} = accumulate_{step}({best}, {value})"]
 
 

@@ -294,7 +294,12 @@ class Writer:
         return self.node(Const(int(size), "int64")) if size.isdigit() else size
 
     def reduce_range(self, axis: int) -> str:
-        """The range of a reduce axis: all of it, or the piece at the position on its chunk axis."""
+        """The range of a reduce axis."""
+        low, high = self.reduce_limits(axis)
+        return f"range({high})" if low == "0" else f"range({low}, {high})"
+
+    def reduce_limits(self, axis: int) -> tuple[str, str]:
+        """Where a reduce axis begins and ends, or the piece at the position on its chunk axis."""
         for number, chunk in enumerate(self.kernel.axes):
             # The cut follows from the size alone, not from threads: partial sums are the same
             # whoever adds them.
@@ -303,8 +308,8 @@ class Writer:
                 length = self.param(chunk.length)
                 low = self.name(("low", axis), f"i{number} * {length}", scope, "low")
                 high = f"minimum({low} + {length}, {self.literal(self.size(axis))})"
-                return f"range({low}, {self.name(('high', axis), high, scope, 'high')})"
-        return f"range({self.size(axis)})"
+                return low, self.name(("high", axis), high, scope, "high")
+        return "0", self.size(axis)
 
     def depends_on_reduce(self, store: Store) -> bool:
         for root in (store.value, store.index.offset):
