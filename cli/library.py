@@ -162,18 +162,14 @@ def _warm(
 
 def _kernels(dtypes: Sequence[str]) -> list[Kernel | LibraryKernel]:
     """The library, and what everyday programs, which are of float32, have beside it."""
+    from ..jit.codegen import compile as compiler
     from ..jit.runtime import warming
     from . import everyday
 
-    library = warming.kernels(dtypes)
+    others = everyday.kernels() if "float32" in dtypes else ()
+    every = (*warming.kernels(dtypes), *others)
     # What a kernel calls makes no difference to its own code.
-    known = {(kernel.name, kernel.text) for kernel in library}
-    others = [
-        kernel
-        for kernel in (everyday.kernels() if "float32" in dtypes else ())
-        if isinstance(kernel, Kernel) or (kernel.name, kernel.text) not in known
-    ]
-    return [*library, *others]
+    return list({compiler.content_of(kernel): kernel for kernel in every}.values())
 
 
 def _report(done: Warmed) -> str:

@@ -15,10 +15,14 @@ import pytest
 from numbaflow.jit.kernel import verify_kernel
 
 from . import drawing, purity
+from .jit import checked
 
 verify_kernel.enabled = True
 # Runs any tests with kernels among guards, see jit/runtime/guards.py: "bytes" or "pages".
 verify_kernel.guards = os.environ.get("NUMBAFLOW_TEST_GUARDS", "")
+# Evaluates whatever kernels tests run, beside running them, and compares: see checked.py.
+if os.environ.get("NUMBAFLOW_TEST_EVALUATED"):
+    checked.install()
 # Whoever reads a failing test wants to see our frames.
 os.environ.setdefault("NUMBAFLOW_TRACEBACK", "full")
 
@@ -97,6 +101,8 @@ def _kept_quiet(item: pytest.Item) -> Generator[None, None, None]:
     marker = next((name for name in purity.QUIET if item.get_closest_marker(name)), None)
     if marker is None:
         yield
+        different, checked.DIFFERENT[:] = list(checked.DIFFERENT), []
+        assert not different, different[0]
         return
     with purity.kept_quiet(item.nodeid, marker):
         yield

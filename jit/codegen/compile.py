@@ -157,6 +157,7 @@ _DIGESTS: dict[Kernel | LibraryKernel, str] = {}
 
 
 def content_of(kernel: Kernel | LibraryKernel) -> str:
+    """What tells kernels apart: a hash of all that decides on their machine code."""
     known = _DIGESTS.get(kernel)
     if known is None:
         if isinstance(kernel, LibraryKernel):

@@ -261,6 +261,16 @@ def _text(value: Any, numbers: dict[int, int]) -> str:
     return f"%{numbers[id(value)]}" if type(type(value)) is _Interned else repr(value)
 
 
+def nodes(kernel: Kernel) -> list[Expr]:
+    """All expressions of a kernel, those of addresses among them; some may come several times."""
+    roots: list[Expr] = [reduction.value for reduction in kernel.reductions]
+    for store in kernel.stores:
+        roots.append(store.value)
+        if store.index.offset is not None:
+            roots.append(store.index.offset)
+    return [node for root in roots for node in postorder(root)]
+
+
 def postorder(root: Expr, is_leaf: Callable[[Expr], bool] = lambda _: False) -> list[Expr]:
     """The expressions below `root` and it, each once, arguments first; none below a leaf."""
     order: list[Expr] = []

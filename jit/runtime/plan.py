@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from functools import cached_property, partial
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
 from .host_call import HostCall
+from .interpreted import Interpreted, first_kernels
 
 
 @record(frozen=True, eq=False)
@@ -48,6 +50,9 @@ class Plan:
     template: Template
     seconds: dict[str, float]
     began: float
+    # Kernels that are evaluated, as it is its first run, and what went wrong in that.
+    interpreted: Sequence[Interpreted] = ()
+    errors: list[BaseException] = field(default_factory=list)
 
     @property
     def compiled(self) -> tuple[compiler.Compiled, ...]:
@@ -129,8 +134,8 @@ def _around(
                 yield from _around(part, (*outer, part))
 
 
-def compile_segment(traced: Traced) -> Plan:
-    """Makes a plan of what was traced."""
+def compile_segment(traced: Traced, is_once: bool = False) -> Plan:
+    """Makes a plan of what was traced; is_once: for one run, in which new kernels are evaluated."""
     seconds = {"trace": traced.seconds}
     began = time.perf_counter() - traced.seconds
     steps = scheduled(traced, seconds)
@@ -139,14 +144,27 @@ def compile_segment(traced: Traced) -> Plan:
         for step in native_steps(steps):
             if isinstance(step.kernel, ir.Kernel):
                 verify_kernel.verify(step.kernel, [home(value).dtype for value in step.reads])
+    return _finished(traced, steps, seconds, began, is_once)
+
+
+def for_good(plan: Plan) -> Plan:
+    """A plan that has run once, with all kernels compiled."""
+    return _finished(plan.traced, plan.schedule, plan.seconds, plan.began, False)
+
+
+def _finished(
+    traced: Traced, steps: Schedule, seconds: dict[str, float], began: float, is_once: bool
+) -> Plan:
+    errors: list[BaseException] = []
     with timed("compile", seconds):
-        kernels, parts = _compile_kernels(steps, traced)
+        kernels, parts, interpreted = _compile_kernels(steps, traced, errors if is_once else None)
     with timed("lay out", seconds):
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
-    plan = Plan(traced, steps, kernels, every, template, seconds, began)
-    debug.show("timing", plan)
+    plan = Plan(traced, steps, kernels, every, template, seconds, began, interpreted, errors)
+    if not interpreted:
+        debug.show("timing", plan)
     return plan
 
 
@@ -182,23 +200,26 @@ def native_steps(steps: Schedule) -> list[KernelStep | CallStep]:
 
 
 def _compile_kernels(
-    steps: Schedule, traced: Traced
-) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]]]:
+    steps: Schedule, traced: Traced, errors: list[BaseException] | None
+) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]], list[Interpreted]]:
     """Machine code for every native step, in their order, and the kernels that each calls.
 
-    What runs them is compiled as well.
+    What runs them is compiled as well.  With a list for errors, new kernels are evaluated.
     """
     native, names = native_steps(steps), list(traced.exports)
     wanted: list[compiler.Wanted] = []
     for step in native:
         origin = partial(ir_printer.origin, step, traced.segment.operations, names)
         wanted.append((step.kernel, origin))
+    first = [None] * len(native) if errors is None else first_kernels(wanted, errors)
     # Asked for together with the plan's own kernels, so that one round of compiling does for all.
+    needed = [want for want, one in zip(wanted, first) if one is None]
     if any(isinstance(step, Control) and has_row(step) for step in steps.steps):
-        wanted.append((thread_pool.flow_kernel(), None))
-    wanted += [(kernel, None) for kernel in driver.kernels()]
-    kernels = compiler.compile_kernels(wanted)[: len(native)]
+        needed.append((thread_pool.flow_kernel(), None))
+    made = iter(compiler.compile_kernels([*needed, *((k, None) for k in driver.kernels())]))
+    kernels = [next(made) if one is None else one.compiled for one in first]
     driver.prepare()
     # Last, so that what this run waits for does not wait for the library.
     warming.begin()
-    return kernels, [compiler.compiled_parts(step.kernel) for step in native]
+    parts = [[] if one else compiler.compiled_parts(s.kernel) for s, one in zip(native, first)]
+    return kernels, parts, [*dict.fromkeys(one for one in first if one is not None)]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import errors, gc_pause, stopping
+from ...engine import errors, gc_pause, settings, stopping
 from ...engine.graph.inference import leads_to_shape
 from ...engine.session import mixed_precision
 from ..kernel.reference import dtype_name
@@ -31,7 +31,7 @@ from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import recompile_warning, stored_plan
 from .backend import backend_of
 from .execution import Run, StalePlan
-from .plan import Plan
+from .plan import Plan, for_good
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
 # (What was forgotten is computed anew, as for any new batch size.)
@@ -106,6 +106,10 @@ class SegmentPlans:
         self._slots: dict[Traced, stored_plan.Slot] = {}
         self._found: dict[Traced, stored_plan.Found] = {}
         self._may_find = self.backend.keeps_plans and not is_turn
+        # How plans are to be stored that are not yet compiled, and those of them that have run.
+        self._savings: dict[Traced, stored_plan.Saving] = {}
+        self._ran: set[Plan] = set()
+        self._may_wait = settings.mode(segment.evaluate.session.config) != "always"
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -126,7 +130,10 @@ class SegmentPlans:
                 found: Run | None = arena.runs.get(id(binding))
                 run = found or self._run_of(plan, binding, arena, arrays)
                 run.key = key
-                return plan, run(arrays)
+                results = run(arrays)
+                if plan.interpreted:
+                    self._has_run(plan)
+                return plan, results
             except StalePlan:
                 self.forget(plan.traced)
             except Misjudged as error:
@@ -361,6 +368,9 @@ class SegmentPlans:
                     plan = self._compile(traced)
                 self._compiled[traced] = plan
                 self._note(plan)
+            elif plan in self._ran:
+                self._ran.discard(plan)
+                plan = self._compiled[traced] = self._compile(traced, plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
@@ -475,12 +485,26 @@ class SegmentPlans:
                     return traced, symbols
         return None
 
-    def _compile(self, traced: Traced) -> Plan:
+    def _has_run(self, plan: Plan) -> None:
+        """A plan for one run gives way to one that is compiled, should there be another run."""
+        with self._lock:
+            self._ready = {k: r for k, r in self._ready.items() if r[0] is not plan}
+            self._learnt = {k: b for k, b in self._learnt.items() if k[0] is not plan}
+            self._placements.pop(plan, None)
+            self._ran.add(plan)
+        if plan.errors:
+            raise plan.errors[0]
+
+    def _compile(self, traced: Traced, before: Plan | None = None) -> Plan:
+        """A plan of a program, or one for good of that for its first run."""
         slot = self._slots.get(traced)
-        saving = stored_plan.Saving(slot, traced) if slot is not None else None
+        if before is None and slot is not None:
+            self._savings[traced] = stored_plan.Saving(slot, traced)
         try:
             with self._compiling():
-                plan = self.backend.compile(traced)
+                is_once = before is None and not self.is_turn and self._may_wait
+                plan = for_good(before) if before else self.backend.compile(traced, is_once)
+                saving = None if plan.interpreted else self._savings.pop(traced, None)
                 if saving is not None:
                     saving.save(plan)
                 return plan

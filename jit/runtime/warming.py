@@ -21,6 +21,8 @@ from ...engine import settings
 from .. import isolated, threads
 from ..cache import store
 from ..codegen import compile as compiler
+from ..codegen import functions
+from ..kernel.ir import Kernel
 from ..library.library_kernel import LibraryKernel
 from . import thread_pool
 
@@ -36,15 +38,16 @@ _PAUSE, _LOOK, _MOST = 5.0, 10.0, 600.0
 _FREE = 0.5
 
 
-def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
+def kernels(dtypes: Sequence[str] = ("float32",)) -> list[Kernel | LibraryKernel]:
     """All that programs need of the library for numbers of these dtypes, for the target of the
     settings, each once."""
     # Here, as it imports all of the library.
     from ..library import closed_set
 
-    every = (*thread_pool.closed(), *closed_set.kernels(dtypes))
+    floats = [dtype for dtype in functions.DTYPES if dtype in dtypes]
+    every = (*thread_pool.closed(), *closed_set.kernels(dtypes), *functions.closed(floats))
     # What a kernel calls is compiled for itself, and makes no difference to its own code.
-    return list({(kernel.name, kernel.text): kernel for kernel in every}.values())
+    return list({compiler.content_of(kernel): kernel for kernel in every}.values())
 
 
 _DONE = "done"

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are not compiled yet, with addresses to be called at as if they were.
+
+Most plans run once or twice, and what a kernel takes to be compiled would do for a thousand runs of
+small ones.  So in a plan's first run its new kernels are evaluated in NumPy, with the bits that
+they have when they are compiled (jit/codegen/evaluate.py); before the second one they are compiled,
+and a kernel that has much to do is compiled in the middle of the first.  Whether, and when, shows
+in no result.  Imports the compiler.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..codegen import compile as compiler
+from ..codegen.evaluate import MOST_PIECES, Evaluation
+from ..codegen.functions import SIGNATURE, Functions, kernel_of, wanted
+from ..kernel.ir import Kernel
+
+# What a kernel may take in one run before it is compiled: about a third of what that takes.
+_PATIENCE = 0.008
+# Handlers of these may raise an exception wherever Python runs.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+
+
+class Interpreted:
+    """A kernel that is evaluated, and compiled if that takes long.
+
+    errors: where exceptions go, since none passes through machine code.
+    """
+
+    def __init__(
+        self, kernel: Kernel, origin: compiler.Origin | None, errors: list[BaseException]
+    ) -> None:
+        self.kernel, self._origin, self._errors = kernel, origin, errors
+        self._seconds, self._lock = 0.0, threading.Lock()
+        # Settings belong to whoever runs the plan; threads that share its tiles have others.
+        self._context = contextvars.copy_context()
+        self._functions = Functions([*dict.fromkeys(wanted(kernel))])
+        self._machine_code: Any = None
+        # It lives as long as this does.
+        self._entry = SIGNATURE(self._run)
+
+    @property
+    def compiled(self) -> compiler.Compiled:
+        """It as plans have kernels; there is no source of it yet."""
+        import ctypes
+
+        address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+        return compiler.Compiled(address, self.kernel.name, "", 0.0, False, "")
+
+    def _run(self, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+        if self._errors:
+            return  # what it would read may not be there
+        if self._machine_code is None:
+            began = time.perf_counter()
+            try:
+                with _held_signals(self._errors):
+                    evaluation = Evaluation(self.kernel, args, self._functions)
+                    if not self._is_much(evaluation):
+                        evaluation.run(r0, r1, c0, c1)
+                        self._seconds += time.perf_counter() - began
+                        return
+                    self._compile()
+            except BaseException as error:
+                self._errors.append(error)
+                return
+        self._machine_code(args, r0, r1, c0, c1, worker)
+
+    def _is_much(self, evaluation: Evaluation) -> bool:
+        pieces = math.prod(evaluation.sizes[axis] for axis in evaluation.reduce[:-1])
+        is_row = self.kernel.form == "row"
+        return self._seconds > _PATIENCE or (is_row and pieces > MOST_PIECES)
+
+    def _compile(self) -> None:
+        with self._lock:
+            if self._machine_code is None:
+                made = self._context.copy().run(
+                    compiler.compile_kernel, self.kernel, self._origin
+                )
+                self._machine_code = SIGNATURE(made.address)
+
+
+@contextmanager
+def _held_signals(errors: list[BaseException]) -> Iterator[None]:
+    """Signals that come meanwhile are handled afterwards; what that raises is an error."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, Any]] = []
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    held = [number for number, handler in before.items() if callable(handler)]
+    for number in held:
+        signal.signal(number, lambda *arrived: came.append(arrived))
+    try:
+        yield
+    finally:
+        for number in held:
+            signal.signal(number, before[number])
+    for number, frame in came:
+        try:
+            before[signal.Signals(number)](number, frame)  # type: ignore[operator]
+        except BaseException as error:
+            errors.append(error)
+
+
+def first_kernels(
+    kernels: Sequence[compiler.Wanted], errors: list[BaseException]
+) -> list[Interpreted | None]:
+    """For each of several kernels how it is evaluated; None for those to be had or compiled now."""
+    own = {kernel: origin for kernel, origin in kernels if isinstance(kernel, Kernel)}
+    made = {
+        kernel: Interpreted(kernel, own[kernel], errors)
+        for kernel in compiler.absent(own)
+        # One that would have to be compiled takes as long as the kernel itself.
+        if not compiler.absent(kernel_of(*function) for function in wanted(kernel))
+    }
+    return [made.get(kernel) for kernel, _ in kernels]  # type: ignore[call-overload]
