@@ -265,6 +265,17 @@ def store_kernels(
                 tell(entry, kernel.name, made[2])
 
 
+def store_source(labels: store.Labels, head: str, source: str, facts: store.Facts) -> None:
+    """Compiles a generated kernel of another process into the cache, for the target of the
+    settings, given what `labels_of`, `header_of` and `source_of` say of it there."""
+    symbol, start = _symbol(store.key_of(labels)), time.perf_counter()
+    code = _machine_code(compile_workers.Job(source, symbol, False))
+    if not _problem(code, symbol):
+        seconds = time.perf_counter() - start
+        facts = replace(facts, seconds=seconds, code_bytes=_code_bytes(code))
+        store.save(labels, store.Entry(symbol, head + source, code), facts)
+
+
 def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
     """Writes kernels that are in the cache, for the target of the settings, into one file that
     packages carry; returns how many."""
@@ -443,16 +454,18 @@ def _compile(
 ) -> Iterator[compile_workers.Made]:
     if not jobs:
         return
-    from . import llvm
-
-    def compile_one(job: compile_workers.Job) -> bytes:
-        aim = target.current()
-        return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, job.is_library), aim)
-
-    made = compile_workers.compile_all(jobs, compile_one, processes)
+    made = compile_workers.compile_all(jobs, _machine_code, processes)
     with gc_pause.held_up(), closing(made):
         # Who says how many processes are to compile tells of it himself.
         yield from progress.shown(made, len(jobs)) if processes is None else made
+
+
+def _machine_code(job: compile_workers.Job) -> bytes:
+    """The object file of a source, for the target of the settings."""
+    from . import llvm
+
+    aim = target.current()
+    return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, job.is_library), aim)
 
 
 def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:

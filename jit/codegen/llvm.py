@@ -11,7 +11,7 @@ the object file.  Imports llvmlite alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,7 +57,7 @@ def object_code(text: str, aim: target.Target) -> bytes:
     """An object file of what `lowered` gave, by LLVM alone."""
     machine = target.machine(aim)
     module = _optimised(text, aim, machine)
-    with _quick_emission(aim):
+    with _told(_emission(aim)):
         return bytes(machine.emit_object(module))
 
 
@@ -65,26 +65,38 @@ def assembly(text: str, aim: target.Target) -> str:
     """The same machine code in readable form."""
     machine = target.machine(aim)
     module = _optimised(text, aim, machine)
-    with _quick_emission(aim):
+    with _told(_emission(aim)):
         return str(machine.emit_assembly(module))
 
 
-@contextmanager
-def _quick_emission(aim: target.Target) -> Iterator[None]:
-    """Has LLVM leave out what takes a third of its time and makes nothing faster.
+# What LLVM is told to leave out.  Strength reduction takes a third of emission to look for the best
+# set of a loop's induction variables, and makes nothing faster: x86's addresses are a base and a
+# scaled index, which is what texts say.  The combiner adds up lanes in whatever order a processor's
+# tables find quickest, and totals have one that is stated.  Versions of loops for strides of one,
+# which the kernel would know of, have others added up one by one.
+_IN_EMISSION = {
+    "x86": ("-disable-lsr=true", "-x86-machine-combiner=false"),
+    "aarch64": ("-aarch64-enable-mcr=false",),
+}
+_IN_PASSES = ("-enable-mem-access-versioning=false",)
 
-    Strength reduction looks for the best set of a loop's induction variables; x86's addresses are
-    a base and a scaled index, which is what texts say.  The option is the process's, so whoever
-    else compiles with this LLVM gets it back.
-    """
-    if not aim.triple.startswith("x86"):
-        yield
-        return
-    binding.set_option("numbaflow", "-disable-lsr")
+
+def _emission(aim: target.Target) -> Sequence[str]:
+    return next((o for name, o in _IN_EMISSION.items() if aim.triple.startswith(name)), ())
+
+
+@contextmanager
+def _told(options: Sequence[str]) -> Iterator[None]:
+    """Options are the process's, so whoever else compiles with this LLVM gets them back."""
+    other = {"true": "false", "false": "true"}
+    for option in options:
+        binding.set_option("numbaflow", option)
     try:
         yield
     finally:
-        binding.set_option("numbaflow", "-disable-lsr=false")
+        for option in options:
+            name, value = option.split("=")
+            binding.set_option("numbaflow", f"{name}={other[value]}")
 
 
 def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
@@ -102,7 +114,8 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
         _optimise_tile(module, machine, options)
         return module
     builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    with _told(_IN_PASSES):
+        builder.getModulePassManager().run(module, builder)
     return module
 
 

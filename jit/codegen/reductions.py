@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...engine.record_class import record
-from ..kernel.ir import Apply, Const, Expr, Kernel, Load, Reduced, Reduction, Store, postorder
+from ..kernel.ir import Apply, AxisIndex, Const, Expr, Kernel, Load, Reduced, Reduction, Store, postorder
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, wide
@@ -214,10 +214,17 @@ def lanes_of(kernel: Kernel, level: int) -> Lanes:
 
 
 def _values(kernel: Kernel, level: int) -> list[Expr]:
-    """What the reductions of a pass are computed of; of loads no addresses."""
+    """What a pass computes for every element; of loads no addresses."""
     found = zip(kernel.reductions, levels_of(kernel))
     values = [reduction.value for reduction, at in found if at == level]
-    return [n for value in values for n in postorder(value, lambda node: isinstance(node, Load))]
+    moving: dict[Expr, bool] = {}
+    for value in values:
+        for node in postorder(value, lambda node: isinstance(node, Load)):
+            if isinstance(node, Apply):
+                moving[node] = any(moving[arg] for arg in node.args)
+            else:
+                moving[node] = isinstance(node, (Load, AxisIndex))
+    return [node for node, moves in moving.items() if moves] or values
 
 
 def _has_costly(nodes: list[Expr]) -> bool:

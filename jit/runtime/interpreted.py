@@ -39,7 +39,7 @@ class Interpreted:
     def __init__(
         self, kernel: Kernel, origin: compiler.Origin | None, errors: list[BaseException]
     ) -> None:
-        self.kernel, self._origin, self._errors = kernel, origin, errors
+        self.kernel, self.origin, self._errors = kernel, origin, errors
         self._seconds, self._lock = 0.0, threading.Lock()
         # Settings belong to whoever runs the plan; threads that share its tiles have others.
         self._context = contextvars.copy_context()
@@ -55,6 +55,11 @@ class Interpreted:
 
         address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
         return compiler.Compiled(address, self.kernel.name, "", 0.0, False, "")
+
+    @property
+    def is_evaluated(self) -> bool:
+        """Has it never been compiled?"""
+        return self._machine_code is None
 
     def _run(self, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
         if self._errors:
@@ -83,7 +88,7 @@ class Interpreted:
         with self._lock:
             if self._machine_code is None:
                 made = self._context.copy().run(
-                    compiler.compile_kernel, self.kernel, self._origin
+                    compiler.compile_kernel, self.kernel, self.origin
                 )
                 self._machine_code = SIGNATURE(made.address)
 
@@ -111,6 +116,10 @@ def _held_signals(errors: list[BaseException]) -> Iterator[None]:
             errors.append(error)
 
 
+# Those of some kernels that are in no cache; tests have others.
+new = compiler.absent
+
+
 def first_kernels(
     kernels: Sequence[compiler.Wanted], errors: list[BaseException]
 ) -> list[Interpreted | None]:
@@ -118,7 +127,7 @@ def first_kernels(
     own = {kernel: origin for kernel, origin in kernels if isinstance(kernel, Kernel)}
     made = {
         kernel: Interpreted(kernel, own[kernel], errors)
-        for kernel in compiler.absent(own)
+        for kernel in new(own)
         # One that would have to be compiled takes as long as the kernel itself.
         if not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }

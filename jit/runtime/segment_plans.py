@@ -18,6 +18,8 @@ import numpy as np
 from ...engine import errors, gc_pause, settings, stopping
 from ...engine.graph.inference import leads_to_shape
 from ...engine.session import mixed_precision
+from .. import debug
+from ..kernel import verify_kernel
 from ..kernel.reference import dtype_name
 from ..kernel.scalar import holds
 from ..kernel.size_scope import Scope
@@ -28,7 +30,7 @@ from ..trace.bit_exact import is_exact
 from ..trace.builder import Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
-from . import recompile_warning, stored_plan
+from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
 from .execution import Run, StalePlan
 from .plan import Plan, for_good
@@ -106,9 +108,8 @@ class SegmentPlans:
         self._slots: dict[Traced, stored_plan.Slot] = {}
         self._found: dict[Traced, stored_plan.Found] = {}
         self._may_find = self.backend.keeps_plans and not is_turn
-        # How plans are to be stored that are not yet compiled, and those of them that have run.
-        self._savings: dict[Traced, stored_plan.Saving] = {}
-        self._ran: set[Plan] = set()
+        # Those for one run that have run, and at which sizes.
+        self._ran: dict[Plan, tuple[int, ...]] = {}
         self._may_wait = settings.mode(segment.evaluate.session.config) != "always"
         self._lock = threading.Lock()
 
@@ -132,7 +133,7 @@ class SegmentPlans:
                 run.key = key
                 results = run(arrays)
                 if plan.interpreted:
-                    self._has_run(plan)
+                    self._has_run(plan, binding, arena)
                 return plan, results
             except StalePlan:
                 self.forget(plan.traced)
@@ -248,6 +249,9 @@ class SegmentPlans:
         """
         key = self._key(arrays)
         plan, binding = self._ready.get(key) or self._prepare(key, arrays)
+        if plan.interpreted:
+            self._has_run(plan, binding)
+            plan, binding = self._prepare(key, arrays)
         if plan.traced in self._found:
             self._may_find = False
             self.forget(plan.traced)
@@ -262,6 +266,10 @@ class SegmentPlans:
         `prepare`.)
         """
         is_empty = self.segment.start == len(self.segment.operations)
+        with self._alone():
+            for plan, symbols in self._ran.copy().items():
+                after = self._for_good(plan)
+                self._ready[plan] = after, self._bound(after, symbols)
         made = [ready for ready in self._ready.values() if ready[0].traced not in self._found]
         return [] if is_empty else made[-1:]
 
@@ -323,7 +331,7 @@ class SegmentPlans:
             is_known = doubted == self.segment.doubted or len(doubted) > _MOST_DOUBTS
             may_assume = self.segment.may_assume and not is_again and not is_known
             self.segment = replace(self.segment, doubted=doubted, may_assume=may_assume)
-            self._ready, self._learnt, self._placements = {}, {}, {}
+            self._ready, self._learnt, self._placements, self._ran = {}, {}, {}, {}
             for known in (self._traced, self._compiled, self._slots, self._found):
                 known.clear()
 
@@ -331,6 +339,7 @@ class SegmentPlans:
         for kept in (self._compiled, self._slots, self._found):
             kept.pop(traced, None)
         self._learnt = {k: b for k, b in self._learnt.items() if k[0].traced is not traced}
+        self._ran = {plan: s for plan, s in self._ran.items() if plan.traced is not traced}
         placed = self._placements.items()
         self._placements = {plan: p for plan, p in placed if plan.traced is not traced}
         for known in self._traced.values():
@@ -369,12 +378,17 @@ class SegmentPlans:
                 self._compiled[traced] = plan
                 self._note(plan)
             elif plan in self._ran:
-                self._ran.discard(plan)
-                plan = self._compiled[traced] = self._compile(traced, plan)
+                plan = self._for_good(plan)
             if len(self._ready) >= _MOST_BINDINGS:
                 self._ready.pop(next(iter(self._ready)))
             self._ready[key] = plan, self._bound(plan, traced.with_measured(symbols))
             return self._ready[key]
+
+    def _for_good(self, plan: Plan) -> Plan:
+        """The compiled plan in place of one that has run."""
+        del self._ran[plan]
+        after = self._compiled[plan.traced] = self._compile(plan.traced, plan)
+        return after
 
     def _find(self, arrays: Sequence[np.ndarray]) -> tuple[Traced, tuple[int, ...]]:
         """The program for these inputs, made if there is none, and the values of its symbols."""
@@ -485,26 +499,30 @@ class SegmentPlans:
                     return traced, symbols
         return None
 
-    def _has_run(self, plan: Plan) -> None:
+    def _has_run(self, plan: Plan, binding: Binding, arena: Arena | None = None) -> None:
         """A plan for one run gives way to one that is compiled, should there be another run."""
+        for runs in (arena.runs, arena.spares) if arena is not None else ():
+            for place in [place for place, run in runs.items() if run.plan is plan]:
+                del runs[place]
         with self._lock:
             self._ready = {k: r for k, r in self._ready.items() if r[0] is not plan}
             self._learnt = {k: b for k, b in self._learnt.items() if k[0] is not plan}
             self._placements.pop(plan, None)
-            self._ran.add(plan)
+            if self._compiled.get(plan.traced) is plan:
+                self._ran[plan] = binding.symbols
+        left_over.note((one.kernel, one.origin) for one in plan.interpreted if one.is_evaluated)
         if plan.errors:
             raise plan.errors[0]
 
     def _compile(self, traced: Traced, before: Plan | None = None) -> Plan:
         """A plan of a program, or one for good of that for its first run."""
-        slot = self._slots.get(traced)
-        if before is None and slot is not None:
-            self._savings[traced] = stored_plan.Saving(slot, traced)
+        slot = self._slots.get(traced) if before is None else None
+        saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
-                is_once = before is None and not self.is_turn and self._may_wait
+                is_once = before is None and not self.is_turn and self._may_wait and not _is_watched()
                 plan = for_good(before) if before else self.backend.compile(traced, is_once)
-                saving = None if plan.interpreted else self._savings.pop(traced, None)
+                # (Another process finds it when all of its kernels have been compiled.)
                 if saving is not None:
                     saving.save(plan)
                 return plan
@@ -529,6 +547,11 @@ class SegmentPlans:
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
             raise CompileFailure(text, self.segment.start == 0) from error
+
+
+def _is_watched() -> bool:
+    """Does somebody want to see kernels compiled, or run among guards?"""
+    return debug.is_on() or bool(verify_kernel.guards)
 
 
 def outlined(

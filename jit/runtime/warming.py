@@ -102,18 +102,21 @@ def begin() -> None:
 
 
 def _may_begin() -> bool:
+    # A package with machine code for this processor has all of it.
+    return fcntl is not None and may_leave() and not is_done() and not compiler.is_shipped()
+
+
+def may_leave() -> bool:
+    """May a process be left behind that writes to the cache?"""
     if not settings.get("warm") or os.environ.get("CI", "") not in ("", "0", "false"):
         return False
     # Tests want to find what they left; PYTEST_… is what programs that they start know of it.
     if "pytest" in sys.modules or any(name.startswith("PYTEST_") for name in os.environ):
         return False
-    if fcntl is None or not isolated.is_supported() or threads.cores() < 2:
+    if not isolated.is_supported() or threads.cores() < 2:
         return False
     root = store.trusted_folder()
-    if root is None or not os.access(root, os.W_OK | os.X_OK) or is_done():
-        return False
-    # A package with machine code for this processor has all of it.
-    return not compiler.is_shipped()
+    return root is not None and os.access(root, os.W_OK | os.X_OK)
 
 
 def _aside(requests: IO[bytes], replies: IO[bytes]) -> None:
@@ -126,7 +129,7 @@ def _aside(requests: IO[bytes], replies: IO[bytes]) -> None:
 def work_aside() -> None:
     """Compiles what is missing of the library when nobody else wants the processor, one kernel
     after the other, by one process at a time, until it is done for a version and a target."""
-    _step_back()
+    step_back()
     root, end = store.folder(), time.monotonic() + _MOST
     with _only_one(root) as is_alone:
         if not is_alone or is_done():
@@ -147,7 +150,7 @@ def work_aside() -> None:
             note_done()
 
 
-def _step_back() -> None:
+def step_back() -> None:
     """Takes what the processor has to spare, and no more."""
     with suppress(OSError):
         os.nice(19)

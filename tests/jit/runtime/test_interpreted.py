@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""First runs, whose new kernels are evaluated: the bits of compiled ones, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.kernel.ir import Kernel
+from numbaflow.jit.runtime import interpreted, left_over
+
+pytestmark = pytest.mark.cpu
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
+
+
+@pytest.fixture
+def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Kernel]]:
+    """Kernels count as new, whatever the cache holds; those that were evaluated."""
+    found: list[Kernel] = []
+    run = interpreted.Evaluation.run
+
+    def noted(self: Any, *tile: int) -> None:
+        found.append(self.kernel)
+        run(self, *tile)
+
+    monkeypatch.setattr(interpreted, "new", lambda kernels: list(kernels))
+    monkeypatch.setattr(interpreted.Evaluation, "run", noted)
+    yield found
+
+
+def numbers(*shape: int, dtype: str = "float32") -> np.ndarray:
+    """Numbers of both signs whose sums depend on their order."""
+    drawn = np.random.RandomState(sum(shape)).standard_normal(shape) * 3
+    return drawn.astype(tf.as_dtype(dtype).as_numpy_dtype)
+
+
+def both(make: Callable[[], Any], feeds: dict[Any, Any] | None = None) -> tuple[Any, Any]:
+    """What the first run gives, and a later one."""
+    fetches = make()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        first = sess.run(fetches, feeds)
+        sess.run(tf.global_variables_initializer())
+        return first, sess.run(fetches, feeds)
+
+
+def same(first: Any, later: Any) -> None:
+    for one, other in zip(tf.contrib.framework.nest.flatten(first), tf.contrib.framework.nest.flatten(later)):
+        one, other = np.asarray(one), np.asarray(other)
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_array_equal(one.astype(np.float64), other.astype(np.float64))
+
+
+# Rows whose length is short, is not whole vectors, is some of all lanes and is cut into pieces.
+LENGTHS = (1, 3, 5, 12, 16, 17, 40, 64, 129, 1000, 70_000)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_totals_of_rows_are_added_in_one_order(length, dtype, evaluated):
+    x = tf.placeholder(dtype, [None, length if length < 20 else None])
+    array = numbers(7, length, dtype=dtype)
+
+    def make() -> list[Any]:
+        wide = tf.cast(x, tf.float32)
+        return [
+            tf.reduce_sum(x, 1),
+            tf.reduce_sum(tf.exp(wide), 1),
+            tf.reduce_prod(1 + wide / 1000, 1),
+            tf.nn.softmax(wide),
+            tf.nn.moments(wide, [1]),
+            tf.reduce_sum(tf.cast(x, tf.float64) * 3, 1),
+            tf.reduce_sum(tf.tanh(wide)),
+            tf.argmax(x, 1),
+            tf.reduce_max(x, 1),
+        ]
+
+    same(*both(make, {x: array}))
+    assert {kernel.form for kernel in evaluated} >= {"row"}
+
+
+@pytest.mark.parametrize("shape", [(5, 3, 40), (300, 2, 17), (2, 50, 1), (9, 1, 130)])
+@pytest.mark.parametrize("axes", [[0], [1], [0, 1], [0, 2], [1, 2], [0, 1, 2]])
+def test_reductions_over_any_axes(shape, axes, evaluated):
+    x = tf.placeholder(tf.float32, [None, None, None])
+
+    def make() -> list[Any]:
+        y = tf.transpose(x, [2, 0, 1]) * 2
+        return [
+            *(tf.reduce_sum(v * v, axes) for v in (x, y)),
+            tf.reduce_min(x, axes),
+            tf.reduce_any(x > 2, axes),
+            x - tf.reduce_mean(x, axes, keepdims=True),
+            tf.argmin(x, axes[0]),
+        ]
+
+    same(*both(make, {x: numbers(*shape)}))
+    assert evaluated
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_of_every_kind(dtype, evaluated):
+    array = numbers(6, 70, dtype=dtype)
+    x = tf.placeholder(dtype, [None, None])
+    at = tf.placeholder(tf.int64, [None])
+
+    def make() -> list[Any]:
+        found = [
+            x * x + x,
+            tf.maximum(x, x[::-1]) - x[:, ::-1],
+            tf.transpose(x) + tf.transpose(x)[0],
+            tf.gather(x, at) * 2,
+            tf.where(x > 1, x, tf.zeros_like(x)),
+            tf.concat([x[1:], x[:2]], 0),
+            tf.pad(x, [[1, 2], [3, 0]]),
+            tf.cast(x, tf.int32) // 3,
+            tf.cast(x, tf.float16),
+            tf.tile(x, [2, 1]),
+        ]
+        if tf.as_dtype(dtype).is_floating:
+            found += [tf.exp(x), tf.sigmoid(x) * tf.tanh(x), tf.log(tf.abs(x)), x / 3, tf.sqrt(x)]
+            found += [tf.floormod(x, 2), tf.erf(x), x ** 3.0, tf.sin(x), tf.rsqrt(x * x + 1)]
+        return found
+
+    same(*both(make, {x: array, at: [3, 0, 5, 3]}))
+    assert evaluated
+
+
+def test_special_numbers(evaluated):
+    special = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-42, -1e-42, 3e38, -3e38, 1.0]
+    x = tf.placeholder(tf.float32, [None])
+
+    def make() -> list[Any]:
+        pairs = x[:, None], x[None]
+        return [
+            *(f(*pairs) for f in (tf.add, tf.multiply, tf.divide, tf.maximum, tf.minimum, tf.pow)),
+            *(f(x) for f in (tf.exp, tf.log, tf.tanh, tf.sign, tf.floor, tf.nn.relu, tf.nn.elu)),
+            *(f(x) for f in (tf.reduce_max, tf.reduce_min, tf.argmax, tf.argmin, tf.reduce_sum)),
+            tf.cast(x, tf.int32), tf.cast(x, tf.int64), tf.cast(x, tf.bool), tf.cast(x, tf.uint8),
+        ]
+
+    same(*both(make, {x: np.array(special, np.float32)}))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_nothing_and_little(rows, evaluated):
+    x = tf.placeholder(tf.float32, [None, None])
+    same(*both(lambda: [tf.exp(x), tf.reduce_sum(x, 0), tf.reduce_sum(x, 1), tf.nn.softmax(x + 1)],
+               {x: numbers(rows, 5)}))
+
+
+def test_training_with_loops_takes_the_same_steps(evaluated):
+    tf.set_random_seed(1)
+    x = tf.constant(numbers(4, 9, 5))
+    cell = tf.nn.rnn_cell.LSTMCell(6)
+    outputs, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+    loss = tf.reduce_sum(tf.square(outputs - 0.5))
+    step = tf.train.AdamOptimizer(0.1).minimize(loss)
+    found = []
+    for mode in ("auto", "always"):
+        with settings.override(jit=mode), tf.Session() as sess:
+            sess.run(tf.global_variables_initializer(), None)
+            found.append([sess.run([loss, step])[0] for _ in range(3)])
+            found[-1] += sess.run(tf.trainable_variables())
+    same(*found)
+    assert evaluated
+
+
+def test_a_kernel_with_much_to_do_is_compiled_in_the_middle(evaluated, monkeypatch):
+    monkeypatch.setattr(interpreted, "_PATIENCE", 0.0)
+    x = tf.placeholder(tf.float32, [None, None])
+    found = both(lambda: tf.reduce_sum(tf.exp(x) + 0.25, 0), {x: numbers(3000, 200)})
+    same(*found)
+    assert len(evaluated) >= 1
+
+
+def test_later_runs_are_compiled(evaluated):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.exp(x) * 2 + 0.375
+    with tf.Session() as sess:
+        sess.run(y, {x: [1.0]})
+        count = len(evaluated)
+        sess.run(y, {x: [1.0]})
+    assert count and len(evaluated) == count
+
+
+def test_a_session_that_always_compiles_evaluates_nothing(evaluated):
+    with settings.override(jit="always"), tf.Session() as sess:
+        sess.run(tf.exp(tf.Variable([1.0, 2.0]).initial_value) * 7)
+    assert not evaluated
+
+
+def test_an_interrupt_is_an_exception_once_the_run_is_over(evaluated, monkeypatch):
+    variable = tf.Variable(numbers(40))
+    changed = tf.assign(variable, tf.exp(variable) + 1)
+    run = interpreted.Evaluation.run
+
+    def interrupted(self: Any, *tile: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        run(self, *tile)
+
+    with tf.Session() as sess:
+        sess.run(variable.initializer)
+        monkeypatch.setattr(interpreted.Evaluation, "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sess.run(changed)
+        monkeypatch.undo()
+        np.testing.assert_allclose(sess.run(variable), np.exp(numbers(40)) + 1, rtol=1e-6)
+
+
+def test_what_goes_wrong_in_a_kernel_is_an_exception_of_the_run(evaluated, monkeypatch):
+    def wrong(self: Any, *tile: int) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(interpreted.Evaluation, "run", wrong)
+    x = tf.placeholder(tf.float32, [None])
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.ResourceExhaustedError):
+            sess.run(tf.exp(x) * 2 + 0.625, {x: [1.0]})
+
+
+def test_threads_may_have_their_first_runs_at_once(evaluated):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reduce_sum(tf.exp(x) * 2 + 0.875)
+    results: list[Any] = []
+    with tf.Session() as sess:
+        threads = [
+            threading.Thread(target=lambda: results.append(sess.run(y, {x: numbers(5000)})))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(results) == 4 and len(set(results)) == 1
+
+
+def test_a_report_is_of_compiled_kernels(evaluated):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.exp(x) * 2 + 0.125
+    with tf.Session() as sess:
+        sess.run(y, {x: [1.0]})
+        text = str(sess.explain(y, {x: [1.0]}))
+    assert "Exp" in text and "compiled" not in text.splitlines()[0]
+
+
+PROGRAM = """
+import numpy as np, numbaflow as tf
+x = tf.placeholder(tf.float32, [None, None])
+print(tf.Session().run(tf.reduce_sum(tf.exp(x) * {number} + 1, 0), {{x: np.ones((3, 5))}})[0])
+"""
+
+
+def test_what_was_evaluated_is_compiled_when_the_process_has_ended(tmp_path):
+    names = ("PYTEST", "CI", "NUMBAFLOW")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(names)}
+    environment["NUMBAFLOW_CACHE"] = str(tmp_path / "cache")
+    text = PROGRAM.format(number=1.0625)
+    with settings.override(cache=tmp_path / "cache"):
+        # The functions that it is evaluated with.
+        compiler.store_kernels([interpreted.kernel_of("exp", "float32")])
+    run = [sys.executable, "-c", text]
+    subprocess.run(run, env=environment, check=True, cwd=tmp_path, timeout=120)
+    end = time.monotonic() + 300  # it takes what others leave
+    while not _kernels(tmp_path / "cache", "1.0625"):
+        assert time.monotonic() < end, "nobody compiled it"
+        time.sleep(0.1)
+
+
+def _kernels(folder: Path, number: str) -> list[Path]:
+    sources = folder.glob("*/source.py")
+    return [path for path in sources if number in path.read_text(encoding="utf-8")]
+
+
+def test_many_kernels_are_no_more_than_a_pipe_holds():
+    entries = [[[["a", str(n)]], "x" * 500, "y" * 3000, {}] for n in range(64)]
+    assert len(left_over.pack(entries)) < left_over._MOST_BYTES
