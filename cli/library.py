@@ -167,7 +167,7 @@ def _kernels(dtypes: Sequence[str]) -> list[Kernel | LibraryKernel]:
     from . import everyday
 
     others = everyday.kernels() if "float32" in dtypes else ()
-    every = (*warming.kernels(dtypes), *others)
+    every = (*warming.all_kernels(dtypes), *others)
     # What a kernel calls makes no difference to its own code.
     return list({compiler.content_of(kernel): kernel for kernel in every}.values())
 

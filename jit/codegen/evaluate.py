@@ -3,9 +3,9 @@
 
 Arithmetic that IEEE 754 defines, integers and moves are NumPy's own.  Functions whose last bits are
 a matter of how they are computed are those of compiled kernels, one function a kernel
-(jit/codegen/functions.py).  Totals are added in the order that jit/codegen/reductions.py states.
-It takes some microseconds for every operation of a block of elements, so it is for what runs too
-seldom to be compiled.  Imports neither Numba nor llvmlite.
+(jit/codegen/scalar_functions.py).  Totals are added in the order that jit/codegen/reductions.py
+states.  It takes some microseconds for every operation of a block of elements, so it is for what
+runs too seldom to be compiled.  Imports neither Numba nor llvmlite.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from ..kernel.ir import (
 )
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES
-from .functions import is_one
 from .reductions import at_level, levels_of
 from .running_totals import Running
+from .scalar_functions import is_one
 from .writer import HALF, Writer, wide
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -77,9 +77,10 @@ class Evaluation:
     """
 
     def __init__(
-        self, kernel: Kernel, address: int, call: Call, write: Write = operator.setitem
+        self, kernel: Kernel, address: int, call: Call, write: Write | None = None
     ) -> None:
-        self.kernel, self.call, self.write = kernel, call, write
+        self.kernel, self.call = kernel, call
+        self.write: Write = write or operator.setitem  # type: ignore[assignment]
         counts = len(kernel.buffers), len(kernel.axes), kernel.params
         block = _array(address, "int64", (sum(counts),), (1,)).tolist()
         self.addresses = block[: counts[0]]
@@ -118,7 +119,9 @@ class Evaluation:
             pieces = [Block(self, piece) for piece in self._pieces(places)]
             whole = Block(self, _down(places))
             for level in range(max(levels, default=-1) + 1):
-                found = {n: Running(kernel, n, level, last - first) for n in at_level(levels, level)}
+                found = {
+                    n: Running(kernel, n, level, last - first) for n in at_level(levels, level)
+                }
                 for block in pieces:
                     for n, running in found.items():
                         value = block.value(kernel.reductions[n].value)
@@ -140,8 +143,7 @@ class Evaluation:
         columns = _line(*limits[-1])
         for at in np.ndindex(*(high - low for low, high in limits[:-1])):
             fixed = {
-                axis: np.full((1, 1), low + step)
-                for axis, (low, _), step in zip(outer, limits, at)
+                axis: np.full((1, 1), low + step) for axis, (low, _), step in zip(outer, limits, at)
             }
             yield {**_down(places), **fixed, inner: columns}
 
@@ -154,8 +156,12 @@ class Evaluation:
             limits = [self.limits(axis, here) for axis in self.reduce]
             for low, high in _blocks(c0, c1, _BLOCK):
                 places = {**_down(at), self.inner: _line(low, high)}
-                blocks = [Block(self, {**places, **down}) for down in self._down_blocks(limits, low, high)]
-                found = {n: Running(kernel, n, 0, high - low) for n in range(len(kernel.reductions))}
+                blocks = [
+                    Block(self, {**places, **down}) for down in self._down_blocks(limits, low, high)
+                ]
+                found = {
+                    n: Running(kernel, n, 0, high - low) for n in range(len(kernel.reductions))
+                }
                 for block in blocks:
                     for n, running in found.items():
                         value = block.value(kernel.reductions[n].value)

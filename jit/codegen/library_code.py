@@ -19,6 +19,7 @@ from . import intrinsics, llvm, numba_target
 from .addresses import Arguments
 from .llvm_scalar import LOOP, NODE
 
+_LANES = re.compile(r"in lanes\((.*), \d+, \d+\):")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # More than any function has metadata nodes.
 _MOST_NODES = 1_000_000
@@ -32,6 +33,8 @@ def module(
 
     The accesses of all loops of a generated text are marked as independent.
     """
+    # (In what order Numba's loops add up totals is not stated.)
+    source = _LANES.sub(r"in range(\1):", source) if is_generated else source
     further = {} if is_generated else {**intrinsics.library(), **(names or {})}
     module_names = {**intrinsics.generated(), **further, "__name__": f"numbaflow_{symbol}"}
     exec(compile(source, f"<{symbol}>", "exec"), module_names)

@@ -183,7 +183,7 @@ def finished_loops(text: str, turns: int = 0, loops: Container[str] = ()) -> str
     widths: dict[str, int] = {}
 
     def laned(name: str) -> list[int]:
-        width, vectors = (part[len(LANES):] for part in name.split(".")[-2:])
+        width, vectors = (part[len(LANES) :] for part in name.split(".")[-2:])
         facts = [
             f'!"llvm.loop.vectorize.width", i32 {width}',
             f'!"llvm.loop.interleave.count", i32 {max(int(vectors), 1)}',

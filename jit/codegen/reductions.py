@@ -13,7 +13,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...engine.record_class import record
-from ..kernel.ir import Apply, AxisIndex, Const, Expr, Kernel, Load, Reduced, Reduction, Store, postorder
+from ..kernel.ir import (
+    Apply,
+    AxisIndex,
+    Const,
+    Expr,
+    Kernel,
+    Load,
+    Reduced,
+    Reduction,
+    Store,
+    postorder,
+)
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, wide

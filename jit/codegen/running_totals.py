@@ -48,7 +48,7 @@ class Running:
         self.take_column(values.T)
 
     def _in_vectors(self, values: Array, lanes: Lanes) -> Array:
-        """The total so far is in the first lane; each lane adds up its own, then lanes are added."""
+        """The first lane begins with the total so far; lanes add up their own, then each other."""
         step = np.add if self.fn == "sum" else np.multiply
         count, length = values.shape
         many = lanes.width * lanes.vectors
@@ -76,18 +76,20 @@ class Running:
             step = np.add if self.fn == "sum" else np.multiply
             if len(values):
                 # One after the other: what `reduce` might add in pairs `accumulate` may not.
-                every = np.concatenate([self.total[None], values.astype(self.total.dtype, copy=False)])
+                every = np.concatenate(
+                    [self.total[None], values.astype(self.total.dtype, copy=False)]
+                )
                 self.total = _ordered(step, every)
         elif self.fn in ("any", "all"):
-            step = np.logical_or if self.fn == "any" else np.logical_and
-            self.total = step(self.total, step.reduce(values, axis=0))
+            either: Any = np.logical_or if self.fn == "any" else np.logical_and
+            self.total = either(self.total, either.reduce(values, axis=0))
         else:
             if kind_of(self.dtype) == "f":
                 # A NaN counts as the worst number.
                 values = np.where(np.isnan(values), self.total.dtype.type(self.first), values)
-            step = np.maximum if self.fn == "max" else np.minimum
+            extreme: Any = np.maximum if self.fn == "max" else np.minimum
             if len(values):
-                self.total = step(self.total, step.reduce(values, axis=0))
+                self.total = extreme(self.total, extreme.reduce(values, axis=0))
         self.seen += len(values)
 
     def _find(self, values: Array) -> None:

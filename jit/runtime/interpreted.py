@@ -21,7 +21,7 @@ from typing import Any
 
 from ..codegen import compile as compiler
 from ..codegen.evaluate import MOST_PIECES, Evaluation
-from ..codegen.functions import SIGNATURE, Functions, kernel_of, wanted
+from ..codegen.scalar_functions import SIGNATURE, Functions, kernel_of, wanted
 from ..kernel.ir import Kernel
 
 # What a kernel may take in one run before it is compiled: about a third of what that takes.
@@ -87,9 +87,7 @@ class Interpreted:
     def _compile(self) -> None:
         with self._lock:
             if self._machine_code is None:
-                made = self._context.copy().run(
-                    compiler.compile_kernel, self.kernel, self.origin
-                )
+                made = self._context.copy().run(compiler.compile_kernel, self.kernel, self.origin)
                 self._machine_code = SIGNATURE(made.address)
 
 
@@ -100,7 +98,7 @@ def _held_signals(errors: list[BaseException]) -> Iterator[None]:
         yield
         return
     came: list[tuple[int, Any]] = []
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in _SIGNALS}
     held = [number for number, handler in before.items() if callable(handler)]
     for number in held:
         signal.signal(number, lambda *arrived: came.append(arrived))
@@ -111,7 +109,7 @@ def _held_signals(errors: list[BaseException]) -> Iterator[None]:
             signal.signal(number, before[number])
     for number, frame in came:
         try:
-            before[signal.Signals(number)](number, frame)  # type: ignore[operator]
+            before[number](number, frame)
         except BaseException as error:
             errors.append(error)
 
@@ -125,10 +123,10 @@ def first_kernels(
 ) -> list[Interpreted | None]:
     """For each of several kernels how it is evaluated; None for those to be had or compiled now."""
     own = {kernel: origin for kernel, origin in kernels if isinstance(kernel, Kernel)}
-    made = {
+    made: dict[Any, Interpreted] = {
         kernel: Interpreted(kernel, own[kernel], errors)
         for kernel in new(own)
         # One that would have to be compiled takes as long as the kernel itself.
         if not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }
-    return [made.get(kernel) for kernel, _ in kernels]  # type: ignore[call-overload]
+    return [made.get(kernel) for kernel, _ in kernels]

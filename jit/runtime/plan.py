@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -51,8 +52,8 @@ class Plan:
     seconds: dict[str, float]
     began: float
     # Kernels that are evaluated, as it is its first run, and what went wrong in that.
-    interpreted: Sequence[Interpreted] = ()
-    errors: list[BaseException] = field(default_factory=list)
+    interpreted: Sequence[Interpreted] = field(default=(), kw_only=True)
+    errors: list[BaseException] = field(default_factory=list, kw_only=True)
 
     @property
     def compiled(self) -> tuple[compiler.Compiled, ...]:
@@ -162,7 +163,8 @@ def _finished(
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
-    plan = Plan(traced, steps, kernels, every, template, seconds, began, interpreted, errors)
+    first: Any = {"interpreted": interpreted, "errors": errors}
+    plan = Plan(traced, steps, kernels, every, template, seconds, began, **first)
     if not interpreted:
         debug.show("timing", plan)
     return plan

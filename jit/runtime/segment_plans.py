@@ -23,7 +23,7 @@ from ..kernel import verify_kernel
 from ..kernel.reference import dtype_name
 from ..kernel.scalar import holds
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
+from ..kernel.sizes import Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.bit_exact import is_exact
@@ -34,6 +34,7 @@ from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
 from .execution import Run, StalePlan
 from .plan import Plan, for_good
+from .size_patterns import matched, outlined, pattern_of
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
 # (What was forgotten is computed anew, as for any new batch size.)
@@ -405,7 +406,7 @@ class SegmentPlans:
                 return traced, symbols
         scope = Scope()
         feeds, symbols = self._feeds(scope, arrays, contents)
-        pattern = self._patterns[outline] = tuple(map(_pattern, feeds))
+        pattern = self._patterns[outline] = tuple(map(pattern_of, feeds))
         known = self._traced.setdefault(pattern, [])
         for traced in known:
             if traced.fits(*traced.with_measured(symbols)) and traced.shapes_hold():
@@ -486,7 +487,7 @@ class SegmentPlans:
         While what goes round grows it meets other sizes, which is no reason to compile anew.
         """
         for other, programs in self._traced.items():
-            found = _matched(other, pattern, values)
+            found = matched(other, pattern, values)
             if found is None:
                 continue
             for traced in programs:
@@ -520,7 +521,9 @@ class SegmentPlans:
         saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
-                is_once = before is None and not self.is_turn and self._may_wait and not _is_watched()
+                is_once = (
+                    before is None and not self.is_turn and self._may_wait and not _is_watched()
+                )
                 plan = for_good(before) if before else self.backend.compile(traced, is_once)
                 # (Another process finds it when all of its kernels have been compiled.)
                 if saving is not None:
@@ -552,58 +555,3 @@ class SegmentPlans:
 def _is_watched() -> bool:
     """Does somebody want to see kernels compiled, or run among guards?"""
     return debug.is_on() or bool(verify_kernel.guards)
-
-
-def outlined(
-    arrays: Sequence[np.ndarray], static: Sequence[Sequence[int | None] | None], valued: list[int]
-) -> tuple[tuple[object, ...], tuple[int, ...]]:
-    """What tells the pattern of inputs, and the values of its symbols, as `symbolic_feeds` finds.
-
-    The outline has the number of a symbol, from zero on, and less than that for what is none.
-    """
-    symbols: dict[int, int] = {}
-    outline: list[object] = []
-    for number, (array, known) in enumerate(zip(arrays, static, strict=True)):
-        shape = array.shape
-        outline.append(len(shape))
-        if number in valued:
-            outline += [~size for size in shape]
-            continue
-        for axis, size in enumerate(shape):
-            is_fixed = known is not None and axis < len(known) and known[axis] is not None
-            is_symbol = size >= SMALLEST_SYMBOL and not is_fixed
-            outline.append(symbols.setdefault(size, len(symbols)) if is_symbol else ~size)
-    for number in valued:
-        items = arrays[number].ravel().tolist()
-        outline += (number, len(items))
-        if items and min(items) < 0:
-            outline.append(None)
-            continue
-        outline += [
-            ~item if item < SMALLEST_SYMBOL else symbols.setdefault(item, len(symbols))
-            for item in items
-        ]
-    return tuple(outline), tuple(symbols)
-
-
-def _matched(
-    general: tuple[Any, ...], pattern: tuple[Any, ...], values: Mapping[str, int]
-) -> dict[str, int] | None:
-    """The values of one pattern's symbols for another's; None where it does not take them."""
-    found: dict[str, int] = {}
-    for (shape, known), (given, contents) in zip(general, pattern, strict=True):
-        pairs = [*zip(shape, given), *zip(known or (), contents or ())]
-        if len(shape) != len(given) or len(known or ()) != len(contents or ()):
-            return None
-        for one, other in pairs:
-            if not one.startswith("s"):
-                if one != other:
-                    return None
-            elif other not in values or found.setdefault(one, values[other]) != values[other]:
-                return None
-    return found
-
-
-def _pattern(feed: FeedType) -> tuple[object, ...]:
-    known = None if feed.known is None else tuple(str(item) for item in feed.known.flat)
-    return tuple(map(str, feed.shape)), known

@@ -21,7 +21,7 @@ from ...engine import settings
 from .. import isolated, threads
 from ..cache import store
 from ..codegen import compile as compiler
-from ..codegen import functions
+from ..codegen import scalar_functions
 from ..kernel.ir import Kernel
 from ..library.library_kernel import LibraryKernel
 from . import thread_pool
@@ -38,16 +38,21 @@ _PAUSE, _LOOK, _MOST = 5.0, 10.0, 600.0
 _FREE = 0.5
 
 
-def kernels(dtypes: Sequence[str] = ("float32",)) -> list[Kernel | LibraryKernel]:
+def kernels(dtypes: Sequence[str] = ("float32",)) -> list[LibraryKernel]:
     """All that programs need of the library for numbers of these dtypes, for the target of the
     settings, each once."""
     # Here, as it imports all of the library.
     from ..library import closed_set
 
-    floats = [dtype for dtype in functions.DTYPES if dtype in dtypes]
-    every = (*thread_pool.closed(), *closed_set.kernels(dtypes), *functions.closed(floats))
+    every = (*thread_pool.closed(), *closed_set.kernels(dtypes))
     # What a kernel calls is compiled for itself, and makes no difference to its own code.
     return list({compiler.content_of(kernel): kernel for kernel in every}.values())
+
+
+def all_kernels(dtypes: Sequence[str] = ("float32",)) -> list[Kernel | LibraryKernel]:
+    """The library, and what kernels are evaluated with before they are compiled."""
+    floats = [dtype for dtype in scalar_functions.DTYPES if dtype in dtypes]
+    return [*kernels(dtypes), *scalar_functions.closed(floats)]
 
 
 _DONE = "done"
@@ -136,7 +141,7 @@ def work_aside() -> None:
             return
         time.sleep(_PAUSE)
         begun = _noted()
-        for kernel in compiler.absent(kernels()):
+        for kernel in compiler.absent(all_kernels()):
             key = compiler.key_of(kernel)
             # What was begun and is not there may have ended the process: nobody begins it again.
             if key in begun:

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import contextvars
-import os
 from typing import Any
 
 import numpy as np
 
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen.evaluate import MOST_PIECES, Evaluation
-from numbaflow.jit.codegen.functions import SIGNATURE, Functions, wanted
+from numbaflow.jit.codegen.scalar_functions import SIGNATURE, Functions, wanted
 from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.runtime import interpreted
 
@@ -69,7 +67,9 @@ class Checked:
                 from numbaflow.jit.codegen.emit import emit
 
                 bad = np.argwhere(~same)[:3].tolist()
-                text = f"{found[~same][:3]} {np.asarray(value)[~same][:3]} at {bad} of {found.shape}"
+                text = (
+                    f"{found[~same][:3]} {np.asarray(value)[~same][:3]} at {bad} of {found.shape}"
+                )
                 DIFFERENT.append(f"{text}\n{emit(self.kernel)}")
                 return
 

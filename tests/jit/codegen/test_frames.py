@@ -59,6 +59,7 @@ def vocabulary() -> dict[str, Any]:
         names[f"cast_{dtype}"] = lambda x, d=dtype, h=held: scalar.cast(alike(x), d).astype(h)
         names[f"round_{dtype}"] = lambda x, own=own: np.asarray(x).astype(own).astype(np.float32)
         names[f"stack_{dtype}"] = lambda count, own=own, d=dtype: Memory(np.zeros(count, own), d)
+    names["lanes"] = lambda first, last, width, vectors: range(first, last)
     return names | {"load": Memory.load, "store": Memory.store}
 
 

@@ -85,13 +85,16 @@ def test_random_kernels(problem: Any, other: str) -> None:
     run(kernel, "reader", found[0], sizes, params)
     run(kernel, other, found[1], sizes, params)
     for mine, theirs in zip(*found):
-        assert mine.tobytes() == theirs.tobytes(), emit.emit(kernel)
+        if "lanes(" in emit.emit(kernel):  # whose order Numba's loops do not have
+            np.testing.assert_allclose(mine.astype(float), theirs.astype(float), 1e-3, 1e-3)
+        else:
+            assert mine.tobytes() == theirs.tobytes(), emit.emit(kernel)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("form", ["row", "column"])
 def test_long_sums(form: str, dtype: str) -> None:
-    """Whose terms LLVM takes in an order of its own."""
+    """Those of rows have an order that loops of Numba's do not keep to."""
     rng = np.random.default_rng(0)
     strides = (ir.Param(0), 1) if form == "row" else (1, ir.Param(0))
     x = ir.Load(0, ir.Index(strides if form == "row" else (0, *strides[::-1])), dtype)
@@ -111,7 +114,12 @@ def test_long_sums(form: str, dtype: str) -> None:
         run(kernel, name, [data, *found], sizes, [1001])
         results[name] = found[0].tobytes() + found[1].tobytes()
     np.testing.assert_allclose(found[0], data.sum(1 if form == "row" else 0), rtol=1e-3, atol=1e-3)
-    assert results["reader"] == results["numba"] == results["intrinsic"]
+    if form == "column":
+        assert results["reader"] == results["numba"] == results["intrinsic"]
+    for other in ("numba", "intrinsic"):
+        np.testing.assert_allclose(
+            *(np.frombuffer(results[n], dtype) for n in ("reader", other)), 1e-4, 1e-4
+        )
 
 
 def column(size: int | None) -> ir.Kernel:

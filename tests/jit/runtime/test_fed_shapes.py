@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.kernel.size_scope import Scope
-from numbaflow.jit.runtime.segment_plans import _pattern, outlined
+from numbaflow.jit.runtime.size_patterns import outlined, pattern_of
 from numbaflow.jit.trace.segment import may_be_sizes
 from numbaflow.jit.trace.tracer import symbolic_feeds
 
@@ -183,5 +183,5 @@ def test_outlines_tell_patterns(data: st.DataObject) -> None:
         is_valued = [i in valued for i in range(len(arrays))]
         feeds, want = symbolic_feeds(Scope(), arrays, counts, ["int32"] * len(arrays), is_valued)
         assert symbols == want
-        pattern = tuple(map(_pattern, feeds))
+        pattern = tuple(map(pattern_of, feeds))
         assert seen.setdefault(outline, pattern) == pattern

@@ -58,7 +58,9 @@ def both(make: Callable[[], Any], feeds: dict[Any, Any] | None = None) -> tuple[
 
 
 def same(first: Any, later: Any) -> None:
-    for one, other in zip(tf.contrib.framework.nest.flatten(first), tf.contrib.framework.nest.flatten(later)):
+    for one, other in zip(
+        tf.contrib.framework.nest.flatten(first), tf.contrib.framework.nest.flatten(later)
+    ):
         one, other = np.asarray(one), np.asarray(other)
         assert one.dtype == other.dtype and one.shape == other.shape
         np.testing.assert_array_equal(one.astype(np.float64), other.astype(np.float64))
@@ -132,7 +134,7 @@ def test_elements_of_every_kind(dtype, evaluated):
         ]
         if tf.as_dtype(dtype).is_floating:
             found += [tf.exp(x), tf.sigmoid(x) * tf.tanh(x), tf.log(tf.abs(x)), x / 3, tf.sqrt(x)]
-            found += [tf.floormod(x, 2), tf.erf(x), x ** 3.0, tf.sin(x), tf.rsqrt(x * x + 1)]
+            found += [tf.floormod(x, 2), tf.erf(x), x**3.0, tf.sin(x), tf.rsqrt(x * x + 1)]
         return found
 
     same(*both(make, {x: array, at: [3, 0, 5, 3]}))
@@ -149,7 +151,10 @@ def test_special_numbers(evaluated):
             *(f(*pairs) for f in (tf.add, tf.multiply, tf.divide, tf.maximum, tf.minimum, tf.pow)),
             *(f(x) for f in (tf.exp, tf.log, tf.tanh, tf.sign, tf.floor, tf.nn.relu, tf.nn.elu)),
             *(f(x) for f in (tf.reduce_max, tf.reduce_min, tf.argmax, tf.argmin, tf.reduce_sum)),
-            tf.cast(x, tf.int32), tf.cast(x, tf.int64), tf.cast(x, tf.bool), tf.cast(x, tf.uint8),
+            tf.cast(x, tf.int32),
+            tf.cast(x, tf.int64),
+            tf.cast(x, tf.bool),
+            tf.cast(x, tf.uint8),
         ]
 
     same(*both(make, {x: np.array(special, np.float32)}))
@@ -158,8 +163,12 @@ def test_special_numbers(evaluated):
 @pytest.mark.parametrize("rows", [0, 1])
 def test_nothing_and_little(rows, evaluated):
     x = tf.placeholder(tf.float32, [None, None])
-    same(*both(lambda: [tf.exp(x), tf.reduce_sum(x, 0), tf.reduce_sum(x, 1), tf.nn.softmax(x + 1)],
-               {x: numbers(rows, 5)}))
+    same(
+        *both(
+            lambda: [tf.exp(x), tf.reduce_sum(x, 0), tf.reduce_sum(x, 1), tf.nn.softmax(x + 1)],
+            {x: numbers(rows, 5)},
+        )
+    )
 
 
 def test_training_with_loops_takes_the_same_steps(evaluated):

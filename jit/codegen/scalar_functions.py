@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import TypeGuard
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def kernel_of(name: str, dtype: str) -> Kernel:
     return Kernel("map", (*reads, Buffer(dtype, "w")), (Axis("map"),), (), (result,), 0)
 
 
-def is_one(node: Expr) -> bool:
+def is_one(node: Expr) -> TypeGuard[Apply]:
     """Is this the value of such a function?"""
     if not isinstance(node, Apply) or node.fn == "cast":
         return False
@@ -62,9 +63,7 @@ class Functions:
     def __init__(self, wanted: Sequence[tuple[str, str]]) -> None:
         """wanted: their names, and the dtypes of arguments."""
         kernels = compile_kernels([(kernel_of(*which), None) for which in wanted])
-        self._made = {
-            which: SIGNATURE(kernel.address) for which, kernel in zip(wanted, kernels)
-        }
+        self._made = {which: SIGNATURE(kernel.address) for which, kernel in zip(wanted, kernels)}
 
     def __call__(self, name: str, arguments: Sequence[np.ndarray]) -> np.ndarray:
         """The function of arrays of one dtype that broadcast."""
