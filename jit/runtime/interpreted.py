@@ -24,8 +24,8 @@ from ..codegen.evaluate import MOST_PIECES, Evaluation
 from ..codegen.scalar_functions import SIGNATURE, Functions, kernel_of, wanted
 from ..kernel.ir import Kernel
 
-# What a kernel may take in one run before it is compiled: about a third of what that takes.
-_PATIENCE = 0.008
+# Seconds of a thread that a kernel may take before it is compiled: less than that takes.
+_PATIENCE = 0.02
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
@@ -65,13 +65,13 @@ class Interpreted:
         if self._errors:
             return  # what it would read may not be there
         if self._machine_code is None:
-            began = time.perf_counter()
+            began = time.thread_time()
             try:
                 with _held_signals(self._errors):
                     evaluation = Evaluation(self.kernel, args, self._functions)
                     if not self._is_much(evaluation):
                         evaluation.run(r0, r1, c0, c1)
-                        self._seconds += time.perf_counter() - began
+                        self._seconds += time.thread_time() - began
                         return
                     self._compile()
             except BaseException as error:
