@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..kernel import grain
 from ..kernel.ir import Const, Kernel, declaration
-from . import reductions
+from . import reductions, squares
 from .writer import Writer, wide
 
 # Channels of a picture.
@@ -19,8 +20,11 @@ _SHORT = 4
 
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
-    e = Writer(kernel)
-    if kernel.form == "row":
+    across = grain.squares_of(kernel)
+    e = squares.SquareWriter(kernel, *across) if across else Writer(kernel)
+    if isinstance(e, squares.SquareWriter):
+        squares.write(e)
+    elif kernel.form == "row":
         reductions.write_rows(e)
     else:
         e.over_rows([partial(_map_row if kernel.form == "map" else reductions.write_columns, e)])
@@ -30,9 +34,14 @@ def emit(kernel: Kernel, title: str = "") -> str:
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
     # Once, at the top: then loops over rows and columns are known to have a turn, and what is
     # hoisted out of them reads nothing that an empty tile has not.
-    body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
+    body = ["if r0 >= r1 or c0 >= c1:", "    return", *_frame(e), *root.lines]
     signature = "def kernel(args, r0, r1, c0, c1, worker):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in body), ""]).lstrip("\n")
+
+
+def _frame(e: Writer) -> list[str]:
+    """The lines that reserve blocks of the frame."""
+    return squares.frame(e) if isinstance(e, squares.SquareWriter) else reductions.frame(e)
 
 
 def _map_row(e: Writer) -> None:
