@@ -23,7 +23,7 @@ def emit(kernel: Kernel, title: str = "") -> str:
     across = grain.squares_of(kernel)
     e = squares.SquareWriter(kernel, *across) if across else Writer(kernel)
     if isinstance(e, squares.SquareWriter):
-        squares.write(e)
+        squares.write(e, partial(e.over_rows, [partial(_map_row, e)]))
     elif kernel.form == "row":
         reductions.write_rows(e)
     else:

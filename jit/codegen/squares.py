@@ -10,7 +10,7 @@ the map goes over the square as any map does.  Imports no Numba.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from ..kernel.grain import SQUARE, WIDE, height
@@ -25,8 +25,9 @@ class SquareWriter(Writer):
         self.along, self.loads = axis, loads
         self.height = height(kernel, loads)
         self.are_there = False
-        # Rows may be counted in any order: whole columns of what is read across are together.
+        # Rows may be counted in any order: those that are neighbours in what is read are together.
         self.outer.remove(axis)
+        self.outer.append(axis)
 
     def text(self, node: Expr, scope: Scope) -> str:
         if self.are_there and isinstance(node, Load) and node in self.loads:
@@ -49,11 +50,19 @@ def frame(e: SquareWriter) -> list[str]:
     return [f"square{n} = stack_{dtype}({count})" for n, dtype in enumerate(dtypes)]
 
 
-def write(e: SquareWriter) -> None:
-    """The map by squares; a tile's rows are pieces of lines, of all positions on the axis each."""
-    high = e.literal(e.size(e.along))
+def write(e: SquareWriter, plain: Callable[[], None]) -> None:
+    """The map by squares; as `plain` writes it where a side is too short for them."""
+    sides = [n for n in (e.along, e.inner) if e.kernel.axes[n].size is None]
+    shortest = reduce(lambda a, b: f"minimum({a}, {b})", map(e.size, sides))
+    e.open(())
+    plain()
+    e.line("return")
+    e.close(f"if {shortest} < {SQUARE}:")
+    high = _number(e, e.along)
     e.line(f"line = truncatediv(r0, {high})")
     e.line(f"behind = truncatediv(r1 - 1, {high}) + 1")
+    # A tile's rows are pieces of lines, which are all positions on the axis.
+    e.outer.remove(e.along)
     e.over_rows([partial(_line, e)], "line", "behind")
 
 
@@ -65,12 +74,11 @@ def _line(e: SquareWriter) -> None:
     e.open(())
     e.line(f"bottom = minimum(top + {e.height}, last)")
     # Elements are turned a few rows at a time: at an end some are turned once more.
-    e.line(f"start = maximum(minimum(top, {high} - {SQUARE}), {zero})")
+    e.line(f"start = minimum(top, {high} - {SQUARE})")
     e.open(())
     e.line(f"right = minimum(left + {WIDE}, c1)")
-    e.line(f"begin = maximum(minimum(left, {_number(e, e.inner)} - {SQUARE}), {zero})")
+    e.line(f"begin = minimum(left, {_number(e, e.inner)} - {SQUARE})")
     _turn(e)
-    _copy(e)
     e.are_there = True
     _compute(e)
     e.are_there = False
@@ -83,9 +91,8 @@ def _number(e: SquareWriter, axis: int) -> str:
 
 
 def _turn(e: SquareWriter) -> None:
-    """Reads a square through vectors."""
+    """Reads a square: what lies side by side goes to where it is read side by side."""
     high, wide = _number(e, e.along), _number(e, e.inner)
-    e.open(())
     e.open((e.inner,))
     e.line(f"i{e.inner} = minimum(across, {wide} - {SQUARE})")
     e.open((e.along,))
@@ -99,20 +106,6 @@ def _turn(e: SquareWriter) -> None:
         e.line(f"turn(square{number}, at, {WIDE}, {source}, {e.param(stride)})")
     e.close(f"for down in range(start, bottom, {SQUARE}):")
     e.close(f"for across in range(begin, right, {SQUARE}):")
-    e.close(f"if minimum({high}, {wide}) >= {SQUARE}:")
-
-
-def _copy(e: SquareWriter) -> None:
-    """Reads one that is too small for that."""
-    e.open(())
-    e.open((e.inner,))
-    e.line(f"at = i{e.inner} - begin - start * {WIDE}")
-    e.open((e.along,))
-    for number, load in enumerate(e.loads):
-        e.line(f"store(square{number}, at + i{e.along} * {WIDE}, {e.value(load)})")
-    e.close(f"for i{e.along} in range(top, bottom):")
-    e.close(f"for i{e.inner} in range(left, right):")
-    e.close(f"if minimum({_number(e, e.along)}, {_number(e, e.inner)}) < {SQUARE}:")
 
 
 def _compute(e: SquareWriter) -> None:
