@@ -15,7 +15,8 @@ from typing import Any
 
 from ..kernel.grain import SQUARE, WIDE, height
 from ..kernel.ir import Const, Expr, Kernel, Load, Param
-from .writer import ROW, Scope, Writer
+from .writer import Scope, Writer
+
 
 class SquareWriter(Writer):
     """A writer that finds loads in squares once these are there."""

@@ -28,7 +28,7 @@ from ..library.matmul import product_kernel
 from ..runtime import driver
 from ..schedule.aligned import aligned_empty
 from ..schedule.bind import tiles
-from ..schedule.loop_nest import Nest
+from ..schedule.nest_builder import Nest
 from ..schedule.steps import CallStep, KernelStep
 
 # Bytes of the copies: within the first, second and last cache, and beyond.

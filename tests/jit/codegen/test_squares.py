@@ -98,9 +98,10 @@ def test_front_ends_agree(problem: Any) -> None:
 
 
 def test_what_is_read_along_the_grain_has_no_squares() -> None:
-    for strides, is_across in [((ir.Param(0), 1), False), ((1, ir.Param(0)), True), ((1, 3), False)]:
+    far = ir.Param(0)
+    for strides, is_across in [((far, 1), False), ((1, far), True), ((1, 3), False)]:
         value = ir.Load(0, ir.Index(strides), "float32")
-        store = ir.Store(1, ir.Index((ir.Param(0), 1)), value)
+        store = ir.Store(1, ir.Index((far, 1)), value)
         buffers = (ir.Buffer("float32", "r"), ir.Buffer("float32", "w"))
         kernel = ir.Kernel("map", buffers, (ir.Axis("map"),) * 2, (), (store,), 1)
         assert (grain.squares_of(kernel) is not None) == is_across
