@@ -14,7 +14,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ..kernel.grain import SQUARE, WIDE, height
-from ..kernel.ir import Const, Expr, Kernel, Load, Param
+from ..kernel.ir import Expr, Kernel, Load, Param
 from .writer import Scope, Writer
 
 
@@ -59,23 +59,15 @@ def write(e: SquareWriter, plain: Callable[[], None]) -> None:
     plain()
     e.line("return")
     e.close(f"if {shortest} < {SQUARE}:")
-    high = _number(e, e.along)
-    e.line(f"line = truncatediv(r0, {high})")
-    e.line(f"behind = truncatediv(r1 - 1, {high}) + 1")
-    # A tile's rows are pieces of lines, which are all positions on the axis.
-    e.outer.remove(e.along)
-    e.over_rows([partial(_line, e)], "line", "behind")
+    e.over_lines(e.along, partial(_squares, e))
 
 
-def _line(e: SquareWriter) -> None:
-    """The squares of one piece of a line."""
-    high, zero = _number(e, e.along), e.node(Const(0, "int64"))
-    e.line(f"first = maximum(r0 - {e.row} * {high}, {zero})")
-    e.line(f"last = minimum(r1 - {e.row} * {high}, {high})")
+def _squares(e: SquareWriter, first: str, last: str) -> None:
+    """The squares of a piece of a line."""
     e.open(())
-    e.line(f"bottom = minimum(top + {e.height}, last)")
+    e.line(f"bottom = minimum(top + {e.height}, {last})")
     # Elements are turned a few rows at a time: at an end some are turned once more.
-    e.line(f"start = minimum(top, {high} - {SQUARE})")
+    e.line(f"start = minimum(top, {_number(e, e.along)} - {SQUARE})")
     e.open(())
     e.line(f"right = minimum(left + {WIDE}, c1)")
     e.line(f"begin = minimum(left, {_number(e, e.inner)} - {SQUARE})")
@@ -84,7 +76,7 @@ def _line(e: SquareWriter) -> None:
     _compute(e)
     e.are_there = False
     e.close(f"for left in range(c0, c1, {WIDE}):")
-    e.close(f"for top in range(first, last, {e.height}):")
+    e.close(f"for top in range({first}, {last}, {e.height}):")
 
 
 def _number(e: SquareWriter, axis: int) -> str:

@@ -16,6 +16,7 @@ from .ir import Const, Expr, Kernel, Load, Param, postorder
 from .reference import numpy_dtype
 
 _MOST = 4  # loads that are treated together, each with memory of its own for a square
+SHORT = 4  # the most columns that a row of a map has one by one: channels of a picture
 # Of the squares on processors (jit/codegen/squares.py):
 SQUARE = 4  # the side of what is transposed in registers
 WIDE = 64  # columns: whole lines of memory, whatever the dtype
@@ -28,9 +29,20 @@ def squares_of(kernel: Kernel) -> tuple[int, tuple[Load, ...]] | None:
     """As `crossing` has it, of a kernel that a processor does by squares; else None."""
     found = crossing(kernel, _NEAR)
     # Of a short axis a few positions are read at once, whichever way.
-    if found is None or any((kernel.axes[n].size or SQUARE) < SQUARE for n in (found[0], -1)):
+    if found is None or any((kernel.axes[n].size or WIDE) <= SQUARE for n in (found[0], -1)):
         return None
     return found
+
+
+def pixels_of(kernel: Kernel) -> int | None:
+    """The short axis of a map on which neighbours of some loads lie, all others being next to them:
+    the channels of pixels, which the map puts apart; None if there is none."""
+    found = crossing(kernel, (0, 1))
+    if found is None or kernel.axes[found[0]].size is None:
+        return None
+    axis, loads = found
+    is_next = all(load.index.strides[-1] == kernel.axes[axis].size for load in loads)
+    return axis if is_next and kernel.axes[axis].size in _NEAR else None
 
 
 def height(kernel: Kernel, loads: tuple[Load, ...]) -> int:
@@ -43,7 +55,9 @@ def rows_together(kernel: Kernel) -> int:
     """How many rows a tile of a kernel had better have; 0 where its columns are not cut."""
     if kernel.form == "row":
         return 0
-    found = squares_of(kernel)
+    found, pixels = squares_of(kernel), pixels_of(kernel)
+    if pixels is not None:
+        return kernel.axes[pixels].size or 1
     return 1 if found is None else height(kernel, found[1])
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..kernel import sizes
 from ..kernel.affine import Affine
-from ..kernel.sizes import same
+from ..kernel.sizes import Size, same
 from ..passes.fuse import Cluster
 from ..program.tensor_ir import Node, Value, base
 from .nest_builder import Form, Groups, NestBuilder
+
+# Channels of a pixel: vectors load one of so many as well as all.
+_FEW = 3
 
 
 def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
@@ -30,12 +34,12 @@ def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
     order = _memory_order(trial)
     kept = [axis for axis in order if axis not in cluster.reduced]
     reduced = [axis for axis in order if axis in cluster.reduced]
-    if order[-1] in cluster.reduced or not kept:
-        # The reduced axis lies along memory: a row is read from end to end, into a few
-        # accumulators.
-        return "row", merged(kept + reduced, trial)
     last = order.index(reduced[-1])
     outer, inner = [a for a in kept if order.index(a) < last], order[last + 1 :]
+    if not outer + inner or _is_few(inner, cluster):
+        # The reduced axis lies along memory, or nearly so: a row is read from end to end, into a
+        # few accumulators.
+        return "row", merged(kept + reduced, trial)
     # The kept axis innermost: neighbours in memory are neighbours in the loop and fill a vector,
     # each with an accumulator of its own.
     groups = merged(outer + reduced + inner, trial)
@@ -43,6 +47,12 @@ def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
     if groups[-1] != tuple(inner):
         groups = merged(outer + inner[:-1] + reduced + inner[-1:], trial)
     return "column", groups
+
+
+def _is_few(inner: Sequence[int], cluster: Cluster) -> bool:
+    """Are there so few neighbours that vectors had better hold those behind them, each its own?"""
+    count = sizes.product(cluster.domain[axis] for axis in inner)
+    return not isinstance(count, Size) and count <= _FEW
 
 
 def merged(order: Sequence[int], trial: NestBuilder) -> Groups:

@@ -13,6 +13,7 @@ from typing import Literal
 from ...engine.record_class import record
 from ..kernel import ir, scalar, sizes
 from ..kernel.affine import ZERO, Affine, along, flatten
+from ..kernel.grain import SHORT
 from ..kernel.ir import postorder
 from ..kernel.scalar_rules import simplify
 from ..kernel.sizes import AnySize, Size, same
@@ -429,9 +430,10 @@ def substitute(root: ir.Expr, inputs: Sequence[ir.Expr]) -> ir.Expr:
 
 def _without_counted(form: Form, axes: list[ir.Axis]) -> tuple[ir.Axis, ...]:
     """Axes without the sizes of those that tiles count: no text has these, so no kernel needs one
-    for each."""
+    for each.  (But of a few columns, which a row has one by one.)"""
     outer = [n for n, axis in enumerate(axes) if axis.kind != "reduce"]
-    counted = {*outer[:1], *((len(axes) - 1,) if form != "row" else ())}
+    is_few = form == "map" and len(axes) > 1 and (axes[-1].size or SHORT + 1) <= SHORT
+    counted = {*outer[:1], *((len(axes) - 1,) if form != "row" and not is_few else ())}
     return tuple(replace(a, size=None) if n in counted else a for n, a in enumerate(axes))
 
 
