@@ -71,7 +71,9 @@ def _squares(e: SquareWriter, first: str, last: str) -> None:
     e.open(())
     e.line(f"right = minimum(left + {WIDE}, c1)")
     e.line(f"begin = minimum(left, {_number(e, e.inner)} - {SQUARE})")
-    _turn(e)
+    # One after the other: lines of several at once may compete for the same places of a cache.
+    for number, load in enumerate(e.loads):
+        _turn(e, number, load)
     e.are_there = True
     _compute(e)
     e.are_there = False
@@ -83,7 +85,7 @@ def _number(e: SquareWriter, axis: int) -> str:
     return e.literal(e.size(axis))
 
 
-def _turn(e: SquareWriter) -> None:
+def _turn(e: SquareWriter, number: int, load: Load) -> None:
     """Reads a square: what lies side by side goes to where it is read side by side."""
     high, wide = _number(e, e.along), _number(e, e.inner)
     e.open((e.inner,))
@@ -91,12 +93,11 @@ def _turn(e: SquareWriter) -> None:
     e.open((e.along,))
     e.line(f"i{e.along} = minimum(down, {high} - {SQUARE})")
     e.line(f"at = (i{e.along} - start) * {WIDE} + i{e.inner} - begin")
-    for number, load in enumerate(e.loads):
-        e.dependence(load.index)
-        source = f"{e.buffer(load.buffer)}, {e.index(load.index, e.scopes[-1])}"
-        stride = load.index.strides[e.inner]
-        assert isinstance(stride, Param)
-        e.line(f"turn(square{number}, at, {WIDE}, {source}, {e.param(stride)})")
+    e.dependence(load.index)
+    source = f"{e.buffer(load.buffer)}, {e.index(load.index, e.scopes[-1])}"
+    stride = load.index.strides[e.inner]
+    assert isinstance(stride, Param)
+    e.line(f"turn(square{number}, at, {WIDE}, {source}, {e.param(stride)})")
     e.close(f"for down in range(start, bottom, {SQUARE}):")
     e.close(f"for across in range(begin, right, {SQUARE}):")
 

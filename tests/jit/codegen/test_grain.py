@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps that read across the grain, and those of few columns, against NumPy's evaluation of the same IR."""
+"""Maps that read across the grain, and those of few columns: as NumPy evaluates the same IR."""
 
 from __future__ import annotations
 
