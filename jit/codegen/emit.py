@@ -55,8 +55,16 @@ def _write_map(e: Writer) -> None:
         e.over_lines(axis, partial(_short_rows, e, axis))
     elif pixels is not None:
         e.over_lines(pixels, partial(_pixels, e, pixels))
+    elif len(e.outer) > 1:
+        e.over_lines(e.outer[-1], partial(_rows, e, e.outer[-1]))
     else:
         e.over_rows([partial(_map_row, e)])
+
+
+def _rows(e: Writer, axis: int, first: str, last: str) -> None:
+    e.open((axis,))
+    _map_row(e)
+    e.close(f"for i{axis} in range({first}, {last}):")
 
 
 def _short_rows(e: Writer, axis: int, first: str, last: str) -> None:

@@ -20,7 +20,7 @@ SHORT = 4  # the most columns that a row of a map has one by one: channels of a 
 # Of the squares on processors (jit/codegen/squares.py):
 SQUARE = 4  # the side of what is transposed in registers
 WIDE = 64  # columns: whole lines of memory, whatever the dtype
-_ROOM = 256  # bytes of a column of all squares, which together stay in a first-level cache
+_ROOM = 512  # bytes of a column of all squares, which together stay in a first-level cache
 # Strides that stand in a kernel's text are those of near elements, which vectors load well.
 _NEAR = (-1, 0, 1, 2, 3)
 
@@ -48,7 +48,7 @@ def pixels_of(kernel: Kernel) -> int | None:
 def height(kernel: Kernel, loads: tuple[Load, ...]) -> int:
     """The rows of a square."""
     each = sum(numpy_dtype(kernel.buffers[load.buffer].dtype).itemsize for load in loads)
-    return _ROOM // max(each, 4)
+    return _ROOM // max(each, 8)
 
 
 def rows_together(kernel: Kernel) -> int:
