@@ -97,7 +97,8 @@ def _turn(e: SquareWriter, number: int, load: Load) -> None:
     source = f"{e.buffer(load.buffer)}, {e.index(load.index, e.scopes[-1])}"
     stride = load.index.strides[e.inner]
     assert isinstance(stride, Param)
-    e.line(f"turn(square{number}, at, {WIDE}, {source}, {e.param(stride)})")
+    step = e.param(stride)
+    e.line(f"turn(square{number}, at, {WIDE}, {source}, {step}, {step} * {WIDE})")
     e.close(f"for down in range(start, bottom, {SQUARE}):")
     e.close(f"for across in range(begin, right, {SQUARE}):")
 
