@@ -19,21 +19,24 @@ from .nest_builder import Form, Groups, Nest, NestBuilder, Turned, finish
 
 @record(frozen=True, slots=True)
 class Pieces:
-    """Which reductions are cut into chunks, and into how many, where a plan runs.
+    """How reductions are done where a plan runs, and which are cut into how many chunks.
 
     results: at most so many rows are cut, of which threads would have nothing to share; rows: the
     same where columns are shared, too; long: the positions that a chunk has at least; most: chunks.
+    by_memory: loops are in memory's order whatever that of the axes, and what is read across the
+    grain is turned first.
     """
 
     results: int
     rows: int
     long: int
     most: int
+    by_memory: bool
 
 
 # A chunk takes some microseconds, well over what a second kernel costs, and 64 are enough for as
 # many threads.
-PROCESSOR = Pieces(results=64, rows=8, long=16384, most=64)
+PROCESSOR = Pieces(results=64, rows=8, long=16384, most=64, by_memory=True)
 
 
 def nests(cluster: Cluster, stored: set[Value], pieces: Pieces = PROCESSOR) -> list[Nest]:
@@ -43,13 +46,13 @@ def nests(cluster: Cluster, stored: set[Value], pieces: Pieces = PROCESSOR) -> l
         # What is reduced turned out to be of size 1 and has no axis: a loop of one turn stands in.
         cluster.reduced = frozenset({len(cluster.domain)})
         cluster.domain = (*cluster.domain, 1)
-    form, groups = loops(cluster, stored)
+    form, groups = loops(cluster, stored, pieces.by_memory)
     if _is_chunked(cluster, form, groups, pieces):
         return _chunked(cluster, stored, form, groups, pieces)
     # Every nest has a map loop, if only of one turn.
     lone = [] if cluster.kept else [(ir.Axis("map", 1), 1)]
     builder = NestBuilder(cluster, stored, groups, lead=len(lone))
-    builder.may_turn = cluster.reduced is not None
+    builder.may_turn = pieces.by_memory and cluster.reduced is not None
     for node in cluster.nodes:
         builder.write(node)
     return [*map(_turning, builder.turned.values()), finish(builder, form, lone)]
@@ -100,7 +103,7 @@ def _chunked(
     kept_shape = tuple(cluster.domain[axis] for axis in cluster.kept)
 
     builder = NestBuilder(cluster, stored, groups, lead=1)
-    builder.may_turn = True
+    builder.may_turn = pieces.by_memory
     partials: dict[Node, Value] = {}
     for node in cluster.nodes:
         if isinstance(node, Reduce):

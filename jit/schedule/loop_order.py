@@ -20,8 +20,11 @@ from .nest_builder import Form, Groups, NestBuilder
 _FEW = 3
 
 
-def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
-    """The kernel's form and its loops, outermost first, merged where all accesses allow."""
+def loops(cluster: Cluster, stored: set[Value], by_memory: bool) -> tuple[Form, Groups]:
+    """The kernel's form and its loops, outermost first, merged where all accesses allow.
+
+    by_memory: in the order that those of a reduction have in memory, not that of the axes.
+    """
     axes = range(len(cluster.domain))
     if len(axes) < 2:
         return "map" if cluster.reduced is None else "row", [(axis,) for axis in axes]
@@ -31,12 +34,12 @@ def loops(cluster: Cluster, stored: set[Value]) -> tuple[Form, Groups]:
         trial.write(node)
     if cluster.reduced is None:
         return "map", merged(cluster.kept, trial)
-    order = _memory_order(trial)
+    order = _memory_order(trial) if by_memory else list(axes)
     kept = [axis for axis in order if axis not in cluster.reduced]
     reduced = [axis for axis in order if axis in cluster.reduced]
     last = order.index(reduced[-1])
     outer, inner = [a for a in kept if order.index(a) < last], order[last + 1 :]
-    if not outer + inner or _is_few(inner, cluster):
+    if not inner or (by_memory and _is_few(inner, cluster)):
         # The reduced axis lies along memory, or nearly so: a row is read from end to end, into a
         # few accumulators.
         return "row", merged(kept + reduced, trial)
