@@ -59,12 +59,13 @@ STATS = Stats()
 # The modules whose text decides what machine code a kernel becomes; a test holds the list against
 # what they import.
 EMITTER = (
-    *("kernel/scalar", "kernel/reference", "target", "library/library_kernel", "library/vectors"),
+    *("kernel/scalar", "kernel/grain", "kernel/reference", "target"),
+    *("library/library_kernel", "library/vectors"),
     *(
         f"codegen/{name}"
         for name in (
-            *("emit", "writer", "reductions", "words", "reader", "intrinsics", "addresses"),
-            *("numbers", "library_reader"),
+            *("emit", "writer", "squares", "reductions", "words", "reader", "intrinsics"),
+            *("addresses", "numbers", "library_reader"),
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
             *("llvm", "compile"),
             *("vocabulary", "atomics", "checksums", "clock", "register_tiles", "sparse_tiles"),

@@ -9,39 +9,91 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..kernel import grain
+from ..kernel.grain import SHORT
 from ..kernel.ir import Const, Kernel, declaration
-from . import reductions
+from . import reductions, squares
 from .writer import Writer, wide
-
-# Channels of a picture.
-_SHORT = 4
 
 
 def emit(kernel: Kernel, title: str = "") -> str:
     """The Python source of a kernel: a module whose one function is `kernel`."""
-    e = Writer(kernel)
-    if kernel.form == "row":
+    across = grain.squares_of(kernel)
+    e = squares.SquareWriter(kernel, *across) if across else Writer(kernel)
+    if isinstance(e, squares.SquareWriter):
+        squares.write(e, partial(e.over_rows, [partial(_map_row, e)]))
+    elif kernel.form == "row":
         reductions.write_rows(e)
+    elif kernel.form == "map":
+        _write_map(e)
     else:
-        e.over_rows([partial(_map_row if kernel.form == "map" else reductions.write_columns, e)])
+        e.over_rows([partial(reductions.write_columns, e)])
     root = e.scopes[0]
     head = [f"# {text}" for text in title.splitlines()]
     head.append(declaration(buffer.dtype for buffer in kernel.buffers))
     head += [f"{name} = {literal(const)}" for const, name in e.constants.items()]
     # Once, at the top: then loops over rows and columns are known to have a turn, and what is
     # hoisted out of them reads nothing that an empty tile has not.
-    body = ["if r0 >= r1 or c0 >= c1:", "    return", *reductions.frame(e), *root.lines]
+    body = ["if r0 >= r1 or c0 >= c1:", "    return", *_frame(e), *root.lines]
     signature = "def kernel(args, r0, r1, c0, c1, worker):"
     return "\n".join([*head, "", "", signature, *("    " + text for text in body), ""]).lstrip("\n")
 
 
-def _map_row(e: Writer) -> None:
+def _frame(e: Writer) -> list[str]:
+    """The lines that reserve blocks of the frame."""
+    return squares.frame(e) if isinstance(e, squares.SquareWriter) else reductions.frame(e)
+
+
+def _write_map(e: Writer) -> None:
+    size = e.kernel.axes[e.inner].size
+    pixels = grain.pixels_of(e.kernel)
+    # So few columns are in one tile, always: a loop of a known count is none in machine code, and
+    # neighbouring rows are what vectors hold.
+    if isinstance(size, int) and size <= SHORT and e.outer:
+        across = grain.crossing(e.kernel, (0, 1))
+        axis = e.outer[-1] if across is None else across[0]
+        e.over_lines(axis, partial(_short_rows, e, axis))
+    elif pixels is not None:
+        e.over_lines(pixels, partial(_pixels, e, pixels))
+    elif len(e.outer) > 1:
+        e.over_lines(e.outer[-1], partial(_rows, e, e.outer[-1]))
+    else:
+        e.over_rows([partial(_map_row, e)])
+
+
+def _rows(e: Writer, axis: int, first: str, last: str) -> None:
+    e.open((axis,))
+    _map_row(e)
+    e.close(f"for i{axis} in range({first}, {last}):")
+
+
+def _short_rows(e: Writer, axis: int, first: str, last: str) -> None:
+    e.open((axis,))
+    _map_row(e, f"0, {e.kernel.axes[e.inner].size}")
+    e.close(f"for i{axis} in range({first}, {last}):")
+
+
+def _pixels(e: Writer, axis: int, first: str, last: str) -> None:
+    """Rows that are channels: all those of a pixel are read together, where all are there."""
+    count = e.kernel.axes[axis].size
+    e.open(())
+    e.open((axis,))
+    _map_row(e)
+    e.close(f"for i{axis} in range({first}, {last}):")
+    e.close(f"if {last} - {first} < {count}:")
+    e.open(())
+    e.open((e.inner,))
+    e.open((axis,))
+    e.stores(e.kernel.stores)
+    e.close(f"for i{axis} in range(0, {count}):")
+    e.close(f"for i{e.inner} in range(c0, c1):")
+    e.close(f"if {last} - {first} == {count}:")
+
+
+def _map_row(e: Writer, columns: str = "c0, c1") -> None:
     e.open((e.inner,))
     e.stores(e.kernel.stores)
-    size = e.kernel.axes[e.inner].size
-    # So few columns are in one tile, always: a loop of a known count is none in machine code.
-    is_short = isinstance(size, int) and size <= _SHORT
-    e.close(f"for i{e.inner} in range({f'0, {size}' if is_short else 'c0, c1'}):")
+    e.close(f"for i{e.inner} in range({columns}):")
 
 
 def literal(const: Const) -> str:

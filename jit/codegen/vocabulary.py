@@ -29,6 +29,7 @@ from .words import (
     dtype_at,
     element_bytes,
     of_one_dtype,
+    transposed,
 )
 
 # Conversions to a kind of numbers, and functions of real numbers, are words as well.
@@ -174,22 +175,5 @@ def _transpose_tile(b: ir.IRBuilder, kinds: Kinds, values: Values) -> None:
     for row in rows:
         # Rows begin at any element; a load that said more would trap on some machines.
         row.align = bytes_each
-    for i, row in enumerate(_transpose(b, rows, count)):
+    for i, row in enumerate(transposed(b, rows)):
         b.store(row, place(3, i)).align = bytes_each
-
-
-def _transpose(builder: ir.IRBuilder, rows: list[Any], count: int) -> list[Any]:
-    """Butterflies: swaps the off-diagonal halves of ever smaller squares."""
-    half = count // 2
-    while half:
-        # Lane j of the low row: its own where bit `half` of j is clear, else the high row's lane.
-        low = [j if not j & half else count + j - half for j in range(count)]
-        high = [j + half if not j & half else count + j for j in range(count)]
-        masks = [ir.Constant(ir.VectorType(ir.IntType(32), count), lanes) for lanes in (low, high)]
-        for i in range(count):
-            if not i & half:
-                a, b = rows[i], rows[i + half]
-                rows[i] = builder.shuffle_vector(a, b, masks[0])
-                rows[i + half] = builder.shuffle_vector(a, b, masks[1])
-        half //= 2
-    return rows

@@ -12,6 +12,9 @@ The vocabulary, as kernels see it (D is a dtype name):
   cast_D(x), round_D(x) for D in float16, bfloat16            load(base, i), store(base, i, value)
   accumulate_add, accumulate_mul, accumulate_max, accumulate_min (acc, x): may be reordered
   stack_D(count) -> address of a block of the frame; count must be a literal
+  turn(target, i, pitch, source, j, stride, ahead): a square of SQUARE rows and columns is
+    transposed, from rows that begin at j and are `stride` apart to rows that begin at i, `pitch`
+    apart; what lies `ahead` of the source, and will be asked for later, is called for
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Any, Union
 from llvmlite import ir
 
 from ...engine.record_class import record
+from ..kernel.grain import SQUARE
 from ..kernel.scalar import COMPILED_DTYPES, PRIMITIVES
 from . import llvm_scalar, transcendental
 from .llvm_scalar import GROUP, Emitter
@@ -123,6 +127,7 @@ def table() -> dict[str, Word]:
     words += [_round("float16"), _round("bfloat16")]
     words += [_accumulate(name) for name in ("add", "mul", "max", "min")]
     words += [Word("load", 2, _loaded, _load), Word("store", 3, _stored, _store)]
+    words.append(Word("turn", 7, _turned, _turn))
     return {word.name: word for word in words}
 
 
@@ -254,3 +259,53 @@ def _marked(access: Any, e: Emitter) -> Any:
     access.align = e.bytes
     access.set_metadata("llvm.access.group", e.b.module.add_metadata([GROUP]))
     return access
+
+
+def _turned(target: Kind, i: Kind, pitch: Kind, source: Kind, *rest: Kind) -> None:
+    of_one_dtype("turn", target, source)
+
+
+def _turn(builder: ir.IRBuilder, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> None:
+    e = Emitter(builder, kinds[0].dtype)
+    vector = ir.VectorType(e.memory, SQUARE).as_pointer()
+    target, i, pitch, source, j, stride, ahead = values
+
+    def row(base: Any, first: Any, number: int, step: Any) -> Any:
+        return _element(e, 0, base, builder.add(first, builder.mul(step, WORD(number))))
+
+    starts = [row(source, j, number, stride) for number in range(SQUARE)]
+    rows = [builder.load(builder.bitcast(start, vector)) for start in starts]
+    for start, each in zip(starts, rows):
+        each.align = e.bytes
+        _call_for(builder, builder.gep(start, [ahead]))
+    for number, each in enumerate(transposed(builder, rows)):
+        place = builder.bitcast(row(target, i, number, pitch), vector)
+        builder.store(each, place).align = e.bytes
+
+
+def _call_for(builder: ir.IRBuilder, place: Any) -> None:
+    """Has memory on its way to a second-level cache, wherever it is: nothing is read."""
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kinds = [byte, number, number, number]
+    code = function(builder, "llvm.prefetch.p0i8", ir.VoidType(), kinds)
+    is_write, locality, is_data = number(0), number(2), number(1)
+    builder.call(code, [builder.bitcast(place, byte), is_write, locality, is_data])
+
+
+def transposed(builder: ir.IRBuilder, rows: list[Any]) -> list[Any]:
+    """As many vectors as each has lanes, transposed in place by butterflies: the off-diagonal
+    halves of ever smaller squares are swapped."""
+    count = len(rows)
+    half = count // 2
+    while half:
+        # Lane j of the low row: its own where bit `half` of j is clear, else the high row's lane.
+        low = [j if not j & half else count + j - half for j in range(count)]
+        high = [j + half if not j & half else count + j for j in range(count)]
+        masks = [ir.Constant(ir.VectorType(ir.IntType(32), count), lanes) for lanes in (low, high)]
+        for i in range(count):
+            if not i & half:
+                a, b = rows[i], rows[i + half]
+                rows[i] = builder.shuffle_vector(a, b, masks[0])
+                rows[i + half] = builder.shuffle_vector(a, b, masks[1])
+        half //= 2
+    return rows

@@ -268,6 +268,27 @@ class Writer:
         self.scopes[-2].lines += before
         self.close(f"for {self.row} in range({first}, {last}):")
 
+    def over_lines(self, along: int, body: Callable[[str, str], None]) -> None:
+        """A body for every piece of a line, which are all rows that differ on one axis alone; it
+        gets the texts of where on that axis the piece begins and ends."""
+        # Rows may be counted in any order: those of a line one after the other.
+        others = [axis for axis in self.outer if axis != along]
+        if not others:
+            body("r0", "r1")
+            return
+        size, zero = self.literal(self.size(along)), self.node(Const(0, "int64"))
+        self.line(f"line = truncatediv(r0, {size})")
+        self.line(f"behind = truncatediv(r1 - 1, {size}) + 1")
+
+        def piece() -> None:
+            self.line(f"first = maximum(r0 - {self.row} * {size}, {zero})")
+            self.line(f"last = minimum(r1 - {self.row} * {size}, {size})")
+            body("first", "last")
+
+        self.outer = others
+        self.over_rows([piece], "line", "behind")
+        self.outer = [*others, along]
+
     def positions(self, first: str) -> tuple[list[str], list[str]]:
         """How rows become positions on several axes: lines before the loop and after each row."""
         # One division for the first row of a tile; from then on positions count as an odometer

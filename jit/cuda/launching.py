@@ -15,7 +15,7 @@ from .held_emit import LONG
 from .wide_emit import EACH, LANES, MANY
 
 # Every multiprocessor, of more than a hundred, has several blocks to choose from.
-PIECES = Pieces(results=128, rows=8, long=16384, most=1024)
+PIECES = Pieces(results=128, rows=8, long=16384, most=1024, by_memory=False)
 THREADS = 256  # of a block, but for rows that take fewer
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..codegen.writer import ROW, Scope, Writer
-from ..kernel.ir import Expr, Kernel, Load, postorder
+from ..kernel.grain import crossing
+from ..kernel.ir import Expr, Kernel, Load
 
 SIDE = 32  # of a square
 _BITS = 5
 _PITCH = SIDE + 1  # so that a column of a square is in different banks of memory
 _SHORT = 16
-_MOST = 4  # squares in shared memory
 _THREAD = "line() * lanes() + lane()"
 _THREADS = "lanes() * lines()"
 
@@ -27,34 +27,8 @@ _THREADS = "lanes() * lines()"
 def turned_axis(kernel: Kernel) -> tuple[int, tuple[Load, ...]] | None:
     """The axis along which neighbours of some loads of a map lie, and these loads; None if all lie
     along the innermost one, as the stores do."""
-    inner = len(kernel.axes) - 1
-    if kernel.form != "map" or any(s.index.strides[inner] != 1 for s in kernel.stores):
-        return None
-    if any(store.index.offset is not None for store in kernel.stores):
-        return None
-    found: dict[Load, int] = {}
-    for store in kernel.stores:
-        for node in postorder(store.value):
-            axis = _along(kernel, node, inner)
-            if axis is not None and isinstance(node, Load):
-                found[node] = axis
-    if not found:
-        return None
-    axis = next(iter(found.values()))
-    loads = tuple(load for load, along in found.items() if along == axis)
-    return (axis, loads) if len(loads) <= _MOST else None
-
-
-def _along(kernel: Kernel, node: Expr, inner: int) -> int | None:
-    """The axis, other than the inner one, along which neighbours of a load lie."""
-    if not isinstance(node, Load) or node.index.offset is not None:
-        return None
-    strides: Any = node.index.strides
     # (A stride of one by form; others are arguments or larger.)
-    if strides[inner] in (0, 1) or kernel.buffers[node.buffer].access != "r":
-        return None
-    axes = [axis for axis in range(inner) if strides[axis] == 1]
-    return axes[0] if len(axes) == 1 else None
+    return crossing(kernel, near=(0, 1))
 
 
 class TurnedWriter(Writer):

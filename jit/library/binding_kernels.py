@@ -23,9 +23,10 @@ BOUND = 1 << 62
 CODE, OPERATIONS, RESULT, OUTPUTS, NUMBERS, POSITIONS, SOURCES, ARGUMENTS = range(8)
 SCRATCH_POSITIONS, SCRATCH_SOURCES, SCRATCHES, STEPS, STEP_COUNT, COSTS = range(8, 14)
 SLOTS, SLOT_COUNT = range(14, 16)
-# Of a step: its row, the numbers that it is made of (-1: none), whether columns may be cut.
+# Of a step: its row, the numbers that it is made of (-1: none), how many rows a tile had better
+# have (0: columns are not cut).
 STEP_ROW, STEP_ROWS, STEP_COLUMNS, STEP_POSITIONS, STEP_ROW_TILE, STEP_COLUMN_TILE = range(6)
-STEP_CUTS = 6
+STEP_TOGETHER = 6
 STEP_WORDS = 7
 
 # What `hand_over` reads: positions of arguments; rows, the addresses of those that are written, and
@@ -95,15 +96,17 @@ def write_row(words: Pointer, row: int, rows: int, row_tile: int, columns: int, 
 
 
 @helper
-def write_cut(words: Pointer, row: int, rows: int, columns: int, work: float, cuts: int) -> int:
+def write_cut(words: Pointer, row: int, rows: int, columns: int, work: float, together: int) -> int:
     """Writes the row of a step that is cut by how much work it is; 1 if it is cut."""
     if work < float64(PARALLEL_FROM) or rows <= 0 or columns <= 0:
         return write_row(words, row, rows, max(rows, 1), columns, max(columns, 1))
     pieces = max(int64(work / float64(TILE)), 1)
     # Whole rows as long as there are enough of them: a row is read along memory.
     row_tile = ceiling(rows, min(pieces, rows))
+    if together > 1:
+        row_tile = max(row_tile // together, 1) * together
     left = pieces // ceiling(rows, row_tile)
-    if cuts == 0 or left < 2:
+    if together == 0 or left < 2:
         return write_row(words, row, rows, row_tile, columns, columns)
     tile = ceiling(ceiling(columns, left), COLUMN_UNIT) * COLUMN_UNIT
     return write_row(words, row, rows, row_tile, columns, tile)
@@ -158,7 +161,7 @@ def write_rows(args: Arguments, numbers: Pointer, table: Pointer) -> int:
             cut += write_row(table, row, rows, row_tile, columns, tile)
         else:
             work = float64(numbers[steps[at + STEP_POSITIONS]]) * costs[i]
-            cut += write_cut(table, row, rows, columns, work, steps[at + STEP_CUTS])
+            cut += write_cut(table, row, rows, columns, work, steps[at + STEP_TOGETHER])
     return cut
 
 

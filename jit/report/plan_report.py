@@ -17,7 +17,7 @@ from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import number
 from ..program.tensor_ir import Constant, Feed, Partial, Read, Sizes, Source, Value, home
 from ..schedule.ir_printer import fused_ops, node_name, step_ops, user_line
-from ..schedule.loop_nest import memory
+from ..schedule.nest_builder import memory
 from ..schedule.steps import (
     Again,
     CallStep,

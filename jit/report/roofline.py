@@ -28,7 +28,7 @@ from ..library.matmul import product_kernel
 from ..runtime import driver
 from ..schedule.aligned import aligned_empty
 from ..schedule.bind import tiles
-from ..schedule.loop_nest import Nest
+from ..schedule.nest_builder import Nest
 from ..schedule.steps import CallStep, KernelStep
 
 # Bytes of the copies: within the first, second and last cache, and beyond.
@@ -124,7 +124,7 @@ def _copy_seconds(count: int) -> float:
     kernel = compiler.compile_kernel(_copy_kernel())
     args = np.array([x.ctypes.data, y.ctypes.data, items], np.int64)
     # Cut as a plan's own kernels are, so that small copies stay on one thread.
-    row_tile, column_tile = tiles(1, items, 2.0 * items, True)
+    row_tile, column_tile = tiles(1, items, 2.0 * items, 1)
     row = [kernel.address, args.ctypes.data, 1, row_tile, items, column_tile]
     return best_seconds(driver.Program(np.array([row], np.int64)), _ENOUGH_OF_THE_MACHINE)
 

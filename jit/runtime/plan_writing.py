@@ -277,4 +277,4 @@ def _numbered(numbers: dict[Any, int], thing: Any) -> int:
 
 def _extents(step: StepNumbers) -> list[Any]:
     sizes = [step.rows, step.columns, step.positions, step.row_tile, step.col_tile]
-    return [*sizes, step.cost, step.cut_columns]
+    return [*sizes, step.cost, step.together]

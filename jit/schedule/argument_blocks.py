@@ -13,6 +13,7 @@ import numpy as np
 
 from ...engine.record_class import record
 from ..kernel import size_scope, sizes
+from ..kernel.grain import rows_together
 from ..kernel.reference import numpy_dtype
 from ..kernel.sizes import AnySize
 from ..library.step_table import AGAIN, HOST, ROOM, ROW, SKIP, STOP
@@ -125,7 +126,7 @@ class StepNumbers:
     row_tile: int | None  # given by library kernels; estimated for generated ones
     col_tile: int | None
     cost: float
-    cut_columns: bool
+    together: int  # rows that a tile had better have; 0 where its columns are not cut
 
 
 @record(slots=True)
@@ -302,7 +303,7 @@ class _Layout:
             None,
             None,
             step.cost,
-            nest.kernel.form != "row",
+            rows_together(nest.kernel),
         )
 
     def _call_arguments(self, step: CallStep) -> None:
@@ -339,7 +340,7 @@ class _Layout:
             add(launch.row_tile),
             add(launch.columns if launch.col_tile is None else launch.col_tile),
             0.0,
-            False,
+            0,
         )
 
     def _number(self, size: AnySize) -> None:

@@ -167,19 +167,24 @@ def _extents(step: StepNumbers, numbers: Sequence[int]) -> tuple[int, int, int, 
     rows, columns = numbers[step.rows], numbers[step.columns]
     if step.row_tile is not None and step.col_tile is not None:
         return rows, max(numbers[step.row_tile], 1), columns, max(numbers[step.col_tile], 1)
-    row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.cut_columns)
+    row_tile, col_tile = tiles(rows, columns, numbers[step.positions] * step.cost, step.together)
     return rows, row_tile, columns, col_tile
 
 
-def tiles(rows: int, columns: int, work: float, cut_columns: bool) -> tuple[int, int]:
-    """How a kernel's rows and columns are cut: by size alone, never by the number of threads."""
+def tiles(rows: int, columns: int, work: float, together: int) -> tuple[int, int]:
+    """How a kernel's rows and columns are cut: by size alone, never by the number of threads.
+
+    together: rows that a tile had better have; 0 where columns are not cut.
+    """
     if work < PARALLEL_FROM or rows <= 0 or columns <= 0:
         return max(rows, 1), max(columns, 1)
     pieces = max(int(work / TILE), 1)
     # Whole rows as long as there are enough of them: a row is read along memory.
     row_tile = -(-rows // min(pieces, rows))
+    if together > 1:
+        row_tile = max(row_tile // together, 1) * together
     left = pieces // -(-rows // row_tile)
-    if not cut_columns or left < 2:
+    if not together or left < 2:
         return row_tile, max(columns, 1)
     col_tile = -(-columns // left)
     return row_tile, -(-col_tile // COLUMN_UNIT) * COLUMN_UNIT
@@ -196,7 +201,7 @@ def _binder(template: Template) -> Binder | None:
     for row, step in enumerate(template.steps):
         if not isinstance(step, ControlNumbers):
             cut = [-1 if tile is None else tile for tile in (step.row_tile, step.col_tile)]
-            steps.append((row, step.rows, step.columns, step.positions, *cut, step.cut_columns))
+            steps.append((row, step.rows, step.columns, step.positions, *cut, step.together))
             costs.append(step.cost)
     return Binder(
         code,

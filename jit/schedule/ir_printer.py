@@ -30,7 +30,7 @@ from ..program.tensor_ir import (
     View,
     Write,
 )
-from .loop_nest import Nest
+from .nest_builder import Nest
 from .steps import Again, CallStep, Control, HostStep, KernelStep, Schedule, Skip
 
 if TYPE_CHECKING:

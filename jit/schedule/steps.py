@@ -40,7 +40,8 @@ from ..program.tensor_ir import (
     home,
     root,
 )
-from .loop_nest import PROCESSOR, Nest, Pieces, nests
+from .loop_nest import PROCESSOR, Pieces, nests
+from .nest_builder import Nest
 
 
 @record(slots=True)
