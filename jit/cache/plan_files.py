@@ -22,7 +22,7 @@ from ...engine.record_class import record
 from . import store
 
 # Raise it when the bytes of a plan change their meaning.
-FORMAT = "numbaflow plan 1"
+FORMAT = "numbaflow plan 2"
 SUFFIX = ".plan"
 # So many plans are kept: a program whose sizes are other ones in every process makes one in each.
 MOST_PLANS = 512

@@ -17,14 +17,14 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.engine.types import nest
 from numbaflow.jit.cache import plan_files
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.runtime import plan_encoding, plan_key, segment_plans, stored_plan
 
+from .stored import Traces, bits, results
+
 pytestmark = pytest.mark.cpu
 
-Feeds = list[dict[str, Any]]
 NUMBERS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
 
 
@@ -38,34 +38,9 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-class Traces:
-    """Counts what is traced."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count, trace = 0, segment_plans.trace_segment
-
-        def counted(*arguments: Any) -> Any:
-            # (Of programs that are too small to be kept nobody asks.)
-            self.count += len(arguments[0].operations) >= plan_key._LEAST_OPERATIONS
-            return trace(*arguments)
-
-        monkeypatch.setattr(segment_plans, "trace_segment", counted)
-
-
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Traces:
     return Traces(monkeypatch)
-
-
-def results(build: Callable[[], Any], feeds: Feeds) -> list[Any]:
-    """What a program of its own graph and session gives, run after run."""
-    with tf.Graph().as_default():
-        tf.set_random_seed(3)
-        fetches = build()
-        start = tf.global_variables_initializer()
-        with tf.Session() as session:
-            session.run(start)
-            return [session.run(fetches, feed_dict=feed) for feed in feeds]
 
 
 def dense() -> Any:
@@ -150,12 +125,6 @@ def test_a_stored_plan_gives_the_bits_of_the_traced_one(
     got = results(build, feeds)
     assert traces.count == 0
     assert bits(want) == bits(got)
-
-
-def bits(values: Any) -> list[tuple[str, bytes]]:
-    """All values with the signs of their zeros."""
-    arrays = [np.asarray(value) for value in nest.flatten(values) if value is not None]
-    return [(str(array.dtype), array.tobytes()) for array in arrays]
 
 
 def test_reference_kernels_among_the_steps_are_called_as_before(traces: Traces) -> None:
