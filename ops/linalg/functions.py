@@ -15,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..public import tf
+from . import solve_lower
 from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 _NONE = NoGradient("TensorFlow registers none", silent=False)
+_NO_FACTORS = "Input is not invertible."
 
 
 def _lu_shape(c: ShapeContext) -> list[TensorShape]:
@@ -49,7 +51,7 @@ def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     (factor,) = get_lapack_funcs(("getrf",), (wide(x),))
     for i, (both, pivots, singular) in enumerate(_each(factor, x)):
         if singular or not np.all(np.diagonal(both)):
-            raise errors.invalid("Input is not invertible.")
+            raise errors.invalid(_NO_FACTORS)
         target[i], rows[i] = both, _swapped(pivots.tolist())
     return factors, orders
 
@@ -68,6 +70,7 @@ lu = define(
     f"{TYPES}; output_idx_type: {{int32, int64}} = int32",
     shape=_lu_shape,
     kernel=_lu_kernel,
+    lower=solve_lower.lu(_NO_FACTORS),
     gradient=_NONE,
     test=lambda: {"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
     doc="The two triangles of an LU decomposition in one matrix, and the permutation of rows.",

@@ -314,6 +314,8 @@ def matrices(dtype: str) -> Run:
     solved = [tf.linalg.solve(x, y), tf.linalg.triangular_solve(root, y)]
     found = [root, *solved, tf.linalg.inv(x), tf.linalg.det(x)]
     found += tf.gradients([tf.reduce_sum(each) for each in found], [x, y])
+    found += [*tf.linalg.qr(x), *tf.linalg.eigh(x)]
+    found += [*tf.linalg.lu(x), *tf.linalg.lu(x, output_idx_type=tf.int64)]
     square = numbers(4, 3, 3, dtype=dtype) + 3 * np.eye(3, dtype=dtype)
     return found, {x: square, y: numbers(4, 3, 2, dtype=dtype)}
 
