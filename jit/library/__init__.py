@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .matmul import batch_matmul, matmul
 
 if TYPE_CHECKING:
-    from . import dense, orthogonal
+    from . import dense
     from .alignment import aligned
     from .class_suppression import suppressed_classes
     from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 # Where the names are, imported when they are first asked for: few programs call for many.
 _HOMES = {
     "dense": (),
-    "orthogonal": (),
     "alignment": ("aligned",),
     "class_suppression": ("suppressed_classes",),
     "conv": ("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient"),

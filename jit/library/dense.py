@@ -96,7 +96,7 @@ def pivots(b: Any, x: Any) -> tuple[Any, Any]:
 
 
 def lu(b: Any, x: Any, kind: str) -> tuple[Any, Any, Any]:
-    """Factors of matrices, the order of their rows as numbers of a dtype, and which are singular."""
+    """Factors of matrices, the order of their rows in a dtype, and which are singular."""
     n, batch = x.shape[-1], x.shape[:-2]
     work, count = n * n * n, product(batch)
     return b.call(  # type: ignore[no-any-return]

@@ -2,8 +2,8 @@
 """QR factors of stacks of matrices, and eigenvectors of symmetric ones.
 
 A tile has some of the matrices, each of which one thread works on alone: so results have the same
-bits whatever the threads.  Signs are those that reflections give which keep large numbers large, and
-for eigenvectors those of the implicit QR algorithm: TensorFlow's.
+bits whatever the threads.  Signs are those of reflections that keep large numbers large, and for
+eigenvectors those of the implicit QR algorithm: TensorFlow's.
 """
 
 from __future__ import annotations

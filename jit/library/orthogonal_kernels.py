@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of QR factors and of eigenvectors of symmetric matrices; see jit/library/orthogonal.py.
+"""The kernels of QR factors and of eigenvectors of symmetric matrices: jit/library/orthogonal.py.
 
 A tile has some of a stack's matrices, row by row in memory.  Both kernels reflect: a vector v with
 v[0] = 1 and a factor t stand for I - t v v'.  All work on rows is done side by side in them; sums
@@ -128,7 +128,7 @@ def triangle(target: Address, matrix: Address, rows: int, n: int) -> None:
 
 @helper
 def unfold(target: Address, matrix: Address, m: int, n: int, inner: int, factors: Address) -> None:
-    """The product of reflections whose vectors lie below the diagonal, as far as `inner` columns."""
+    """The product of reflections whose vectors lie below the diagonal: `inner` columns of it."""
     least = min(m, n)
     q, a, t = pointer(target), pointer(matrix), pointer(factors)
     v, sums = factors + least, factors + (least + m + 1)
@@ -312,15 +312,15 @@ def ordered(along: Address, rows: Address, n: int, has_rows: bool) -> None:
 
 @helper
 def largest(source: Address, n: int) -> Scalar:
-    """The largest size of a number on or below the diagonal; NaN if one is no number."""
+    """The largest size of a number on or below the diagonal; the first that is not finite."""
     x, most = pointer(source), real(0.0)
     for i in range(n):
         for j in range(i + 1):
             item = size(x[i * n + j])
-            if not item <= most:
+            if item > most:
                 most = item
-                if not item == item:
-                    return item
+            if item - item != 0:
+                return item
     return most
 
 
@@ -339,8 +339,8 @@ def eigen(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     """Eigenvalues, ascending, and eigenvectors, in columns, of matrices of which the lower triangle
     is read; and where they were not found.
 
-    Parameters: rows of a matrix, whether vectors are wanted.  Scratch: the matrix, another, and four
-    more rows.
+    Parameters: rows of a matrix, whether vectors are wanted.  Scratch: the matrix, another, and
+    four more rows.
     """
     n, has_vectors = args[4], args[5] != 0
     values, vectors, failed = pointer(args[1]), pointer(args[2]), pointer(args[3])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
+from ..kernel.sizes import AnySize, ceil_div, hint, maximum, product, same
 from . import rows_kernels
 from .block_places import distinct_numbers, inverted_numbers, nonzero_places
 from .block_rows import combined_rows
@@ -102,16 +102,25 @@ def _scatter_kernel(fn: str, start: Any, dtype: str, out_at: int, is_single: boo
 def running(
     b: Any, fn: str, x: Any, axis: int, exclusive: bool = False, reverse: bool = False
 ) -> Any:
-    """The running sum (fn "add") or product ("mul") along an axis."""
+    """The running sum (fn "add"), product ("mul") or sum of exponentials ("logaddexp", of which it
+    takes and gives logarithms) along an axis."""
     if scalar.is_complex(x.dtype) and fn == "add":
         return by_parts(b, lambda part: running(b, fn, part, axis, exclusive, reverse), x)
-    if x.dtype not in WIDTHS:
+    if x.dtype not in (_LOGARITHMS if fn == "logaddexp" else WIDTHS):
         return NotImplemented
     if b.is_plain:
+        if fn == "logaddexp":
+            return NotImplemented
         found = running_sums(b, fn, x, axis, exclusive, reverse)
         if found is not None:
             return found
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
+    if fn == "logaddexp" and same(inner, 1) and hint(outer) > 1:
+        # Each step waits for the one before, and takes long: lines go on side by side.
+        turned = transpose_matrices(b, b.reshape(x, (1, outer, length)))
+        found = running(b, fn, b.reshape(turned, (length, outer)), 0, exclusive, reverse)
+        turned = transpose_matrices(b, b.reshape(found, (1, length, outer)))
+        return b.reshape(turned, x.shape)
     line = maximum(length * inner, 1)
     (out,) = b.call(
         _running_kernel(fn, x.dtype),
@@ -127,10 +136,17 @@ def running(
     return out
 
 
-_FIRST = {"add": 0, "mul": 1}
+_LOGARITHMS = ("float32", "float64")
+_FIRST = {"add": 0, "mul": 1, "logaddexp": -np.inf}
 
 
 def _running_kernel(fn: str, dtype: str) -> LibraryKernel:
+    if fn == "logaddexp":
+        first, zero = (np.dtype(dtype).type(number) for number in (_FIRST[fn], 0))
+        combine = rows_kernels.log_add
+        return specialise(
+            f"running_{fn}", rows_kernels.running, COMBINE=combine, START=first, ZERO=zero
+        )
     first = float(_FIRST[fn]) if dtype in BYTES else _FIRST[fn]
     return specialise(f"running_{fn}", rows_kernels.running, COMBINE=COMBINE[fn], START=first)
 
@@ -232,8 +248,10 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                 yield _scatter_kernel(fn, start, dtype, 2, is_single).over([ids, dtype, dtype])
         for fn, is_single in itertools.product(("add", "sub", "update"), (False, True)):
             yield _scatter_kernel(fn, 0, dtype, 3, is_single).over(["int64", *[dtype] * 3])
-        for fn in _FIRST:
+        for fn in _FIRST if dtype in _LOGARITHMS else ("add", "mul"):
             yield _running_kernel(fn, dtype).over([dtype] * 2)
+        if dtype in _LOGARITHMS:
+            yield _transpose_kernel(WIDTHS[dtype]).over([dtype] * 2)
     yield specialise("coordinates", rows_kernels.coordinates).over(["bool", "int64"])
     for ids in ("int32", "int64"):
         yield specialise("inverted", rows_kernels.inverted).over([ids, ids, "bool"])

@@ -11,8 +11,10 @@ from .plain_vocabulary import (
     Arguments,
     Scalar,
     copy,
+    exp,
     helper,
     int64,
+    log1p,
     pointer,
     region,
     transpose_tile,
@@ -21,6 +23,7 @@ from .plain_vocabulary import (
 
 COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what comes
 START: Scalar = GIVEN  # what is there at first
+ZERO: Scalar = GIVEN  # of the dtype
 OUT_AT: int = GIVEN  # the number of the output: 3 where it begins as the buffer before it
 SINGLE: bool = GIVEN  # rows have one element
 LANES: int = GIVEN  # elements of a vector
@@ -45,6 +48,15 @@ def multiply(old: Scalar, new: Scalar) -> Scalar:
 @helper
 def divide(old: Scalar, new: Scalar) -> Scalar:
     return old / new
+
+
+@helper
+def log_add(old: Scalar, new: Scalar) -> Scalar:
+    """The logarithm of the sum of two exponentials."""
+    # (Of two infinities that are equal the difference would be no number.)
+    difference = ZERO if old == new else old - new
+    beyond = -difference if difference > 0 else difference
+    return (old if difference > 0 else new) + log1p(exp(beyond))
 
 
 # As TensorFlow has it, what follows a NaN takes its place.

@@ -2,8 +2,8 @@
 """Eigenvalues and eigenvectors of self-adjoint matrices, step by step.
 
 LAPACK's routines give vectors of other signs than TensorFlow's, which reflects a matrix until it is
-tridiagonal and turns that by the implicit QR algorithm; so does this for real numbers (Golub and Van
-Loan, "Matrix Computations", 8.3).  jit/library/orthogonal_kernels.py is the same for machines.
+tridiagonal and turns that by the implicit QR algorithm; so does this for real numbers (Golub and
+Van Loan, "Matrix Computations", 8.3).  jit/library/orthogonal_kernels.py has the same for machines.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _of_matrix(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _reflector(x: np.ndarray) -> tuple[np.ndarray, Any, Any]:
-    """v with v[0] = 1 and t so that (I - t v v') x is zero but for its first element, which is last."""
+    """v with v[0] = 1, t so that (I - t v v') x is zero behind its first element, and that."""
     square = x[1:] @ x[1:]
     if square <= np.finfo(x.dtype).tiny:
         return np.eye(1, len(x), dtype=x.dtype)[0], x.dtype.type(0), x[0]
