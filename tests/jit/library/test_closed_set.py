@@ -309,6 +309,13 @@ def sparse_tensors(dtype: str) -> Run:
     return [*results, *ends, *gradients], parts
 
 
+def fractional_pools(dtype: str) -> Run:
+    x = some(2, 9, 8, 3, dtype=dtype)
+    ratio = [1.0, 1.4, 1.7, 1.0]
+    found = [tf.nn.fractional_max_pool(x, ratio)[0], tf.nn.fractional_avg_pool(x, ratio)[0]]
+    return [*found, *(g for y in found for g in tf.gradients(y, x))], {}
+
+
 def matrices(dtype: str) -> Run:
     x, y = tf.placeholder(dtype, [None, 3, 3]), tf.placeholder(dtype, [None, 3, 2])
     root = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
@@ -323,6 +330,7 @@ def matrices(dtype: str) -> Run:
 
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
+    fractional_pools,
     matrices,
     orders,
     alignments,
