@@ -106,6 +106,8 @@ def running(
     takes and gives logarithms) along an axis."""
     if scalar.is_complex(x.dtype) and fn == "add":
         return by_parts(b, lambda part: running(b, fn, part, axis, exclusive, reverse), x)
+    if scalar.is_complex(x.dtype) and fn == "mul" and not b.is_plain:
+        return _running_products(b, x, axis, exclusive, reverse)
     if x.dtype not in (_LOGARITHMS if fn == "logaddexp" else WIDTHS):
         return NotImplemented
     if b.is_plain:
@@ -121,19 +123,40 @@ def running(
         found = running(b, fn, b.reshape(turned, (length, outer)), 0, exclusive, reverse)
         turned = transpose_matrices(b, b.reshape(found, (1, length, outer)))
         return b.reshape(turned, x.shape)
+    return _ran(b, _running_kernel(fn, x.dtype), [x], axis, exclusive, reverse)[0]
+
+
+def _ran(
+    b: Any, kernel: LibraryKernel, given: list[Any], axis: int, exclusive: bool, reverse: bool
+) -> Any:
+    """What a kernel that runs along an axis makes of tensors of one shape: as many of that."""
+    shape = tuple(given[0].shape)
+    outer, length, inner = product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
     line = maximum(length * inner, 1)
-    (out,) = b.call(
-        _running_kernel(fn, x.dtype),
-        [x],
-        [(tuple(x.shape), x.dtype)],
+    return b.call(
+        kernel,
+        given,
+        [(shape, x.dtype) for x in given],
         [length, inner, int(exclusive), int(reverse)],
         outer,
         maximum(_WORK // line, 1),
         inner,
         maximum(_WORK // maximum(length, 1), 256),
-        operations=product(x.shape),
+        operations=product(shape),
     )
-    return out
+
+
+def _running_products(b: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    """Running products of complex numbers."""
+    parts = list(b.map(lambda z: (scalar.real(z), scalar.imag(z)), x))
+    kernel = _complex_kernel(parts[0].dtype)
+    return b.map(scalar.complex, *_ran(b, kernel, parts, axis, exclusive, reverse))
+
+
+def _complex_kernel(dtype: str) -> LibraryKernel:
+    one, zero = (np.dtype(dtype).type(number) for number in (1, 0))
+    entry = rows_kernels.running_complex
+    return specialise("running_complex", entry, START=one, ZERO=zero)
 
 
 _LOGARITHMS = ("float32", "float64")
@@ -251,6 +274,7 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
         for fn in _FIRST if dtype in _LOGARITHMS else ("add", "mul"):
             yield _running_kernel(fn, dtype).over([dtype] * 2)
         if dtype in _LOGARITHMS:
+            yield _complex_kernel(dtype).over([dtype] * 4)
             yield _transpose_kernel(WIDTHS[dtype]).over([dtype] * 2)
     yield specialise("coordinates", rows_kernels.coordinates).over(["bool", "int64"])
     for ids in ("int32", "int64"):

@@ -117,6 +117,29 @@ def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
                 out[at + c] = COMBINE(out[before + c], x[source + c])
 
 
+def running_complex(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Running products of complex numbers: the same over their parts, which are two buffers each.
+
+    Args: real and imaginary parts, those of the result; parameters as those of `running`.
+    """
+    re, im, out_re, out_im = pointer(args[0]), pointer(args[1]), pointer(args[2]), pointer(args[3])
+    length, inner, is_exclusive, is_reverse = args[4], args[5], args[6], args[7]
+    step = -inner if is_reverse else inner
+    for row in range(r0, r1 if length > 0 else r0):
+        at = (row * length + (length - 1 if is_reverse else 0)) * inner
+        for c in range(c0, c1):
+            out_re[at + c] = START if is_exclusive else re[at + c]
+            out_im[at + c] = ZERO if is_exclusive else im[at + c]
+        for _ in range(length - 1):
+            before, at = at, at + step
+            source = before if is_exclusive else at
+            for c in range(c0, c1):
+                a, b = out_re[before + c], out_im[before + c]
+                x, y = re[source + c], im[source + c]
+                out_re[at + c] = a * x - b * y
+                out_im[at + c] = a * y + b * x
+
+
 def inverted(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: numbers, result, whether these are a permutation; how many.  In one tile."""
     numbers, out, count = pointer(args[0]), pointer(args[1]), args[3]

@@ -96,7 +96,7 @@ def rows(dtype: str) -> Run:
 def running(dtype: str) -> Run:
     x = some(4, 30, 5, dtype=dtype)
     found = [tf.cumsum(x, 1), tf.cumsum(x, 2, exclusive=True), tf.cumprod(x, 0, reverse=True)]
-    found.append(tf.math.cumulative_logsumexp(x, 2))
+    found += [tf.math.cumulative_logsumexp(x, 2), tf.real(tf.cumprod(tf.complex(x, x), 1))]
     return [*found, *tf.gradients(found, x)], {}
 
 
