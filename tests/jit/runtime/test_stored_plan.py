@@ -20,6 +20,8 @@ from numbaflow.engine import settings
 from numbaflow.jit.cache import plan_files
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.runtime import plan_encoding, plan_key, segment_plans, stored_plan
+from numbaflow.ops.flow import library_calls
+from numbaflow.ops.flow.function_library import Defun
 
 from .stored import Traces, bits, results
 
@@ -111,7 +113,34 @@ def filled() -> Any:
     return tf.exp(x[0, 0]) * zeros, tf.matmul(x, rows, transpose_b=True), zeros[:2], rows
 
 
-PROGRAMS = [filled, dense, windows, random, measured, looped, branched, counted]
+def called() -> Any:
+    """Functions of the graph's library: a call, a branch and a loop of them."""
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", [3, 3])
+
+    @Defun(tf.float32, tf.float32)
+    def layer(x: Any, w: Any) -> Any:
+        return tf.tanh(tf.matmul(x, w))
+
+    @Defun(tf.float32)
+    def halved(x: Any) -> Any:
+        return tf.exp(x) / 2
+
+    @Defun(tf.float32)
+    def kept(x: Any) -> Any:
+        return x * 1.5
+
+    @Defun(tf.float32)
+    def is_small(x: Any) -> Any:
+        return tf.reduce_sum(x) < 20
+
+    y = layer(x, w)
+    chosen = library_calls.If(tf.reduce_sum(x) > 0, [y], halved, kept)[0]
+    grown = library_calls.While([tf.abs(chosen) + 1], is_small, kept)[0]
+    return y, grown, tf.gradients(y, w)
+
+
+PROGRAMS = [filled, called, dense, windows, random, measured, looped, branched, counted]
 
 
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
