@@ -20,6 +20,7 @@ from ..engine.types import dtypes
 from ..engine.types.repeated import Repeated, whole
 from ..engine.types.shape import TensorShape, as_shape
 from . import protos
+from .tensor_content import texts_of
 
 if TYPE_CHECKING:
     from ..engine.graph.annotations import ShapeLike
@@ -167,6 +168,8 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
+        if dtype == dtypes.string:
+            return texts_of(tensor.tensor_content, shape)
         if dtype.np_dtype.hasobject:
             raise ValueError(
                 f"A TensorProto of {dtype.name} elements lists them; this one has tensor_content"
