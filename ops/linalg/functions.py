@@ -15,7 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..public import tf
-from . import solve_lower
+from . import solve_lower, triangles
 from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
 
@@ -78,19 +78,27 @@ lu = define(
 export("linalg.lu")(lu)
 
 
+def _exponential(x: np.ndarray) -> np.ndarray:
+    import scipy.linalg
+
+    return np.asarray(scipy.linalg.expm(x))
+
+
 def _matrix_function(
-    op_type: str, scipy_name: str, types: str, gradient: object, *public: str, doc: str
+    op_type: str,
+    function: Callable[[np.ndarray], np.ndarray],
+    types: str,
+    gradient: object,
+    *public: str,
+    doc: str,
 ) -> Any:
     def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
-        import scipy.linalg
-
         check_square(x)
         if not x.size:
             return x
         # Twice the precision: these algorithms lose half of the digits near singular matrices.
-        exact = x.astype(np.result_type(x, np.float64), copy=False)
-        results = _each(getattr(scipy.linalg, scipy_name), exact)
-        return np.stack(results).reshape(x.shape).astype(x.dtype)
+        found = function(x.astype(np.result_type(x, np.float64), copy=False))
+        return (found if x.dtype.kind == "c" else found.real).astype(x.dtype)
 
     op = define(
         op_type,
@@ -147,7 +155,7 @@ def _exponential_gradient(op: Operation, grad: Tensor) -> Any:
 
 matrix_square_root = _matrix_function(
     "MatrixSquareRoot",
-    "sqrtm",
+    triangles.square_root,
     TYPES,
     _square_root_gradient,
     "linalg.sqrtm",
@@ -156,7 +164,7 @@ matrix_square_root = _matrix_function(
 )
 matrix_logarithm = _matrix_function(
     "MatrixLogarithm",
-    "logm",
+    triangles.logarithm,
     "T: {complex64, complex128}",
     _NONE,
     "linalg.logm",
@@ -165,7 +173,7 @@ matrix_logarithm = _matrix_function(
 # Graphs of TensorFlow before 1.8 have it; tf.linalg.expm makes other nodes.
 matrix_exponential = _matrix_function(
     "MatrixExponential",
-    "expm",
+    _exponential,
     TYPES,
     _exponential_gradient,
     doc="The exponentials of square matrices.",
