@@ -29,6 +29,7 @@ _REASONS = {
         "Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma RandomGammaGrad Zeta"
     ),
     "it is computed in double precision, to be right near its zeros": "Lgamma",
+    "it is computed in double precision, to be right to the last bit": "Acos Asin",
     "candidates are drawn in NumPy, whose calls take longer than so few draws": (
         "ComputeAccidentalHits LearnedUnigramCandidateSampler LogUniformCandidateSampler "
         "ThreadUnsafeUnigramCandidateSampler UniformCandidateSampler"

@@ -43,6 +43,32 @@ def _require_success(b: Builder, failed: Value, message: str) -> None:
     b.require_not(b.reduce("any", failed, None), problem, failed)
 
 
+# Complex systems are real ones of twice the size: A + iB acts on parts as [[A, -B], [B, A]] does,
+# whose transpose is that of the adjoint.
+
+
+def _parts(b: Builder, x: Value) -> list[Value]:
+    """The real and the imaginary part."""
+    return list(b.map(lambda z: (k.real(z), k.imag(z)), x))
+
+
+def _of_parts(b: Builder, x: Value) -> Value:
+    """Real matrices of twice the size for complex ones."""
+    re, im = _parts(b, x)
+    rows = [b.concat(pair, x.ndim - 1) for pair in ([re, b.map(k.neg, im)], [im, re])]
+    return b.concat(rows, x.ndim - 2)
+
+
+def _checked_columns(b: Builder, made: tuple[Value, Value], width: Any, message: str) -> Value:
+    """Complex columns, whose imaginary parts lie below the real ones, without failures."""
+    result, failed = made
+    _require_success(b, failed, message)
+    *lead, twice, _ = result.shape
+    half, start = twice // 2, [0] * len(lead)
+    parts = (b.slice(result, [*start, row, 0], (*lead, half, width)) for row in (0, half))
+    return b.map(k.complex, *parts)  # type: ignore[no-any-return]
+
+
 def cholesky(message: str) -> Callable[..., Any]:
     """Of Cholesky factors; message: what a failure says."""
 
@@ -64,6 +90,10 @@ def inverse(message: str) -> Callable[..., Any]:
     def lower(b: Builder, op: OpView, x: Value) -> Any:
         from ...jit.library import dense
 
+        if k.is_complex(x.dtype):
+            b.require(_is_square(b, x))
+            made = dense.inverse(b, _of_parts(b, x), op.attr("adjoint"))
+            return _checked_columns(b, made, x.shape[-1], message)
         wide = _wide(b, x)
         if wide.dtype not in dense.DTYPES:
             return NotImplemented
@@ -86,6 +116,11 @@ def system(message: str) -> Callable[..., Any]:
     def lower(b: Builder, op: OpView, matrix: Value, rhs: Value) -> Any:
         from ...jit.library import dense
 
+        if k.is_complex(matrix.dtype):
+            b.require(_fits(b, matrix, rhs))
+            column = b.concat(_parts(b, rhs), rhs.ndim - 2)
+            made = dense.solved(b, _of_parts(b, matrix), column, op.attr("adjoint"))
+            return _checked_columns(b, made, rhs.shape[-1], message)
         left, right = _wide(b, matrix), _wide(b, rhs)
         if left.dtype not in dense.DTYPES:
             return NotImplemented
