@@ -20,7 +20,6 @@ from ..engine.types import dtypes
 from ..engine.types.repeated import Repeated, whole
 from ..engine.types.shape import TensorShape, as_shape
 from . import protos
-from .tensor_content import texts_of
 
 if TYPE_CHECKING:
     from ..engine.graph.annotations import ShapeLike
@@ -169,6 +168,8 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
         if dtype == dtypes.string:
+            from .tensor_content import texts_of
+
             return texts_of(tensor.tensor_content, shape)
         if dtype.np_dtype.hasobject:
             raise ValueError(

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..kernel import scalar
+from ..kernel.ir import Kernel
 from ..kernel.sizes import product
+from .library_kernel import LibraryKernel
 
 
 def by_parts(b: Any, form: Callable[..., Any], *values: Any) -> Any:
@@ -46,9 +48,10 @@ def _product(b: Any, value: Any, axes: Sequence[int] | None, keepdims: bool) -> 
     return b.reshape(b.slice(products, [0, length - 1], (product(lines), 1)), shape)
 
 
-def refuse(b: Any, dtypes: Sequence[str]) -> None:
-    """Gives up lowering what would hand complex numbers to a kernel of the library."""
-    if any(map(scalar.is_complex, dtypes)):
+def refuse(b: Any, kernel: Kernel | LibraryKernel, dtypes: Sequence[str]) -> None:
+    """Gives up lowering what hands complex numbers to a kernel that does more than move them."""
+    moves = isinstance(kernel, LibraryKernel) and kernel.moves and not b.is_plain
+    if not moves and any(map(scalar.is_complex, dtypes)):
         raise b.host("the library computes with real numbers")
 
 
