@@ -167,6 +167,10 @@ def _decoded(tensor: Any, surplus: bool) -> np.ndarray | Repeated:
     shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
     dtype = dtypes.as_dtype(tensor.dtype)
     if tensor.tensor_content:
+        if dtype == dtypes.string:
+            from .tensor_content import texts_of
+
+            return texts_of(tensor.tensor_content, shape)
         if dtype.np_dtype.hasobject:
             raise ValueError(
                 f"A TensorProto of {dtype.name} elements lists them; this one has tensor_content"

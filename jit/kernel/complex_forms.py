@@ -15,28 +15,34 @@ from typing import Any
 
 import numpy as np
 
+from . import complex_inverses as inverses
 from . import scalar as k
+from .complex_pairs import (
+    Pair,
+    choose,
+    joined,
+    log_modulus,
+    modulus,
+    narrow,
+    parts,
+    square_root,
+    wide,
+    with_sign,
+)
 from .ir import Expr
-
-Pair = tuple[Expr, Expr]
 
 
 def build(fn: str, args: Sequence[Expr]) -> Expr:
     """Primitive `fn` of complex expressions; a choice has its condition in front of them."""
     if fn == "select":
         condition, x, y = args
-        return _joined(_choose(condition, parts(x), parts(y)))
+        return joined(choose(condition, parts(x), parts(y)))
     if fn in _TESTS:
         return _TESTS[fn](*map(parts, args))
     form = _FORMS.get(fn)
     if form is None:
         raise TypeError(f"k.{fn} has no compiled form for {args[-1].dtype}")
-    return _joined(form(*map(parts, args)))
-
-
-def parts(x: Expr) -> Pair:
-    """The real and the imaginary part."""
-    return k.real(x), k.imag(x)
+    return joined(form(*map(parts, args)))
 
 
 def convert(x: Expr, dtype: str) -> Expr:
@@ -52,49 +58,9 @@ def convert(x: Expr, dtype: str) -> Expr:
     return k.cast(re, dtype)
 
 
-def modulus(x: Expr) -> Expr:
-    """sqrt(re² + im²) without overflow; infinite where a part is, whatever the other one."""
-    re, im = parts(x)
-    either = k.logical_or(k.isinf(re), k.isinf(im))
-    if re.dtype == "float32":
-        # Squares of float32 are exact in float64, and neither overflow nor vanish.
-        a, b = k.cast(re, "float64"), k.cast(im, "float64")
-        found = k.cast(k.sqrt(k.add(k.mul(a, a), k.mul(b, b))), "float32")
-    else:
-        big, small = _by_size(re, im)
-        ratio = k.div(small, big)
-        long = k.mul(big, k.sqrt(k.add(1, k.mul(ratio, ratio))))
-        found = k.select(k.eq(big, 0), k.add(big, small), long)
-    return k.select(either, math.inf, found)
-
-
 def angle(x: Expr) -> Expr:
     """The argument, in radians."""
     return k.atan2(k.imag(x), k.real(x))
-
-
-def _joined(pair: Pair) -> Expr:
-    return k.complex(*pair)
-
-
-def _choose(condition: Expr, x: Pair, y: Pair) -> Pair:
-    return k.select(condition, x[0], y[0]), k.select(condition, x[1], y[1])
-
-
-def _by_size(re: Expr, im: Expr) -> Pair:
-    """The larger and the smaller of the absolute values; of a NaN both are what they were."""
-    a, b = k.abs(re), k.abs(im)
-    is_first = k.ge(a, b)
-    return k.select(is_first, a, b), k.select(is_first, b, a)
-
-
-def _is_negative(x: Expr) -> Expr:
-    """Is the sign of x minus?  That of -0 is."""
-    return k.logical_or(k.lt(x, 0), k.lt(k.div(1, x), 0))
-
-
-def _with_sign(size: Expr, x: Expr) -> Expr:
-    return k.select(_is_negative(x), k.neg(size), size)
 
 
 def _add(x: Pair, y: Pair) -> Pair:
@@ -123,7 +89,7 @@ def _recovered(x: Pair, y: Pair) -> Pair:
     turned = _mul(one, other)
     # (A product of two parts that overflows where the other is NaN is left as it is.)
     ends = k.mul(turned[0], math.inf), k.mul(turned[1], math.inf)
-    return _choose(k.logical_and(is_lost, is_high), ends, found)
+    return choose(k.logical_and(is_lost, is_high), ends, found)
 
 
 def _is_infinite(x: Pair) -> Expr:
@@ -133,10 +99,10 @@ def _is_infinite(x: Pair) -> Expr:
 def _unit(x: Pair, y: Pair) -> Pair:
     """The corner of a unit square that an infinite number is at; without NaN beside such a one."""
     zero, one = k.const(0, x[0].dtype), k.const(1, x[0].dtype)
-    re, im = (_with_sign(k.select(k.isinf(part), one, zero), part) for part in x)
+    re, im = (with_sign(k.select(k.isinf(part), one, zero), part) for part in x)
     beside = k.select(k.isnan(x[0]), zero, x[0]), k.select(k.isnan(x[1]), zero, x[1])
-    other = _choose(_is_infinite(y), beside, x)
-    return _choose(_is_infinite(x), (re, im), other)
+    other = choose(_is_infinite(y), beside, x)
+    return choose(_is_infinite(x), (re, im), other)
 
 
 def _square(x: Pair) -> Pair:
@@ -167,54 +133,25 @@ def _reciprocal(x: Pair) -> Pair:
 
 def _sign(x: Pair) -> Pair:
     # The modulus of the largest numbers of float32 is one of float64 alone.
-    return _narrow(_direction(_wide(x))) if x[0].dtype == "float32" else _direction(x)
+    return narrow(_direction(wide(x))) if x[0].dtype == "float32" else _direction(x)
 
 
 def _direction(x: Pair) -> Pair:
     re, im = x
-    size = modulus(_joined(x))
+    size = modulus(joined(x))
     zero, nothing = k.const(0, size.dtype), k.const(math.nan, size.dtype)
-    found = _choose(k.eq(size, 0), (zero, zero), (k.div(re, size), k.div(im, size)))
+    found = choose(k.eq(size, 0), (zero, zero), (k.div(re, size), k.div(im, size)))
     # Next to an infinite part the other one is nothing; of two there is no direction.
     one = k.const(1, size.dtype)
     is_real, is_imaginary = k.isinf(re), k.isinf(im)
-    found = _choose(is_imaginary, (zero, _with_sign(one, im)), found)
-    found = _choose(is_real, (_with_sign(one, re), zero), found)
+    found = choose(is_imaginary, (zero, with_sign(one, im)), found)
+    found = choose(is_real, (with_sign(one, re), zero), found)
     is_none = k.logical_and(is_real, is_imaginary)
-    return _choose(is_none, (nothing, nothing), found)
-
-
-# Where the sum of a modulus and a part is larger than any number, or squares are no normal ones:
-# roots are those of scaled numbers, scaled back.
-_SCALES = ((1e307, 2.0**-2, 2.0), (-1e-290, 2.0**54, 2.0**-27))
-
-
-def _sqrt(x: Pair) -> Pair:
-    if x[0].dtype == "float32":
-        return _narrow(_root(_wide(x)))
-    big, _ = _by_size(*x)
-    scale, back = k.const(1, "float64"), k.const(1, "float64")
-    for limit, before, behind in _SCALES:
-        is_beyond = k.gt(big, limit) if limit > 0 else k.lt(big, -limit)
-        scale, back = k.select(is_beyond, before, scale), k.select(is_beyond, behind, back)
-    found = _root((k.mul(x[0], scale), k.mul(x[1], scale)))
-    return k.mul(found[0], back), k.mul(found[1], back)
-
-
-def _root(x: Pair) -> Pair:
-    """The square root of a number of float64, in which its modulus is a number."""
-    re, im = x
-    root = k.sqrt(k.mul(k.add(k.abs(re), modulus(_joined(x))), 0.5))
-    rest = k.div(k.abs(im), k.mul(root, 2))
-    rest = k.select(k.eq(root, 0), k.abs(im), rest)
-    is_pole = k.isinf(im)
-    root, rest = k.select(is_pole, math.inf, root), k.select(is_pole, math.inf, rest)
-    is_left = _is_negative(re)
-    return k.select(is_left, rest, root), _with_sign(k.select(is_left, root, rest), im)
+    return choose(is_none, (nothing, nothing), found)
 
 
 def _rsqrt(x: Pair) -> Pair:
-    return _reciprocal(_sqrt(x))
+    return _reciprocal(square_root(x))
 
 
 # exp(x) is split where it would overflow though its product with a sine or cosine does not.
@@ -236,48 +173,25 @@ def _exp(x: Pair) -> Pair:
     return cos, k.select(is_none, zero, k.select(k.eq(im, 0), im, sin))
 
 
-def _log_modulus(re: Expr, im: Expr) -> Expr:
-    either = k.logical_or(k.isinf(re), k.isinf(im))
-    if re.dtype == "float32":
-        a, b = k.cast(re, "float64"), k.cast(im, "float64")
-        whole = k.add(k.mul(a, a), k.mul(b, b))
-        return k.select(either, math.inf, k.cast(k.mul(k.log(whole), 0.5), "float32"))
-    big, small = _by_size(re, im)
-    # Near the unit circle the logarithm is that of a difference, which is to be kept.
-    square = k.add(k.mul(k.sub(big, 1), k.add(big, 1)), k.mul(small, small))
-    ratio = k.div(small, big)
-    far = k.add(k.log(big), k.mul(k.log1p(k.mul(ratio, ratio)), 0.5))
-    is_near = k.logical_and(k.gt(big, 0.5), k.lt(big, 2))
-    return k.select(either, math.inf, k.select(is_near, k.mul(k.log1p(square), 0.5), far))
-
-
 def _log(x: Pair) -> Pair:
     re, im = x
     # What is too small to be normal is zero (reference.log).
     least = float(np.finfo(re.dtype).tiny)
     is_zero = k.logical_and(k.lt(k.abs(re), least), k.lt(k.abs(im), least))
     zero, lowest = k.const(0, re.dtype), k.const(-math.inf, re.dtype)
-    return _choose(is_zero, (lowest, zero), (_log_modulus(re, im), k.atan2(im, re)))
+    return choose(is_zero, (lowest, zero), (log_modulus(re, im), k.atan2(im, re)))
 
 
 def _pow(x: Pair, y: Pair) -> Pair:
     dtype = x[0].dtype
     # As of reals: computed in float64, and rounded once.
-    x, y = _wide(x), _wide(y)
+    x, y = wide(x), wide(y)
     found = _exp(_recovered(y, _log(x)))
     zero, nothing = k.const(0, "float64"), k.const(math.nan, "float64")
     is_zero = k.logical_and(k.eq(x[0], 0), k.eq(x[1], 0))
     of_zero = k.select(k.gt(y[0], 0), zero, nothing)
-    found = _choose(is_zero, (of_zero, of_zero), found)
-    return found if dtype == "float64" else _narrow(found)
-
-
-def _wide(x: Pair) -> Pair:
-    return k.cast(x[0], "float64"), k.cast(x[1], "float64")
-
-
-def _narrow(x: Pair) -> Pair:
-    return k.cast(x[0], "float32"), k.cast(x[1], "float32")
+    found = choose(is_zero, (of_zero, of_zero), found)
+    return found if dtype == "float64" else narrow(found)
 
 
 def _times(x: Expr, re: Expr, y: Expr, im: Expr) -> Expr:
@@ -339,9 +253,9 @@ def _tanh(x: Pair) -> Pair:
     slope = k.mul(k.mul(k.mul(k.sin(im), k.cos(im)), 4), least)
     slope = k.select(k.isinf(re), k.const(0, re.dtype), slope)
     has_angle = k.isfinite(im)
-    whole = k.select(k.logical_or(has_angle, k.isinf(re)), _with_sign(k.const(1, re.dtype), re), im)
+    whole = k.select(k.logical_or(has_angle, k.isinf(re)), with_sign(k.const(1, re.dtype), re), im)
     is_far = k.gt(k.abs(re), _FLAT[re.dtype])
-    found = _choose(is_far, (k.select(k.isinf(whole), math.nan, whole), slope), near)
+    found = choose(is_far, (k.select(k.isinf(whole), math.nan, whole), slope), near)
     is_zero = k.logical_and(k.eq(re, 0), k.logical_not(has_angle))
     return k.select(is_zero, re, found[0]), k.select(k.eq(im, 0), im, found[1])
 
@@ -352,6 +266,28 @@ def _tan(x: Pair) -> Pair:
 
 def _sigmoid(x: Pair) -> Pair:
     return _reciprocal(_add(_one(x), _exp(_neg(x))))
+
+
+def _log1p(x: Pair) -> Pair:
+    # (As NumPy has it: next to zero it is as exact as one more than that.)
+    re, im = k.add(x[0], 1), x[1]
+    return log_modulus(re, im), k.atan2(im, re)
+
+
+def _expm1(x: Pair) -> Pair:
+    re, im = x
+    half = k.sin(k.mul(im, 0.5))
+    part = k.sub(k.mul(k.expm1(re), k.cos(im)), k.mul(2, k.mul(half, half)))
+    return part, k.mul(k.exp(re), k.sin(im))
+
+
+def _in_float64(form: Callable[[Pair], Pair]) -> Callable[[Pair], Pair]:
+    """A form of pairs of float64, for pairs of both precisions."""
+
+    def rounded(x: Pair) -> Pair:
+        return narrow(form(wide(x))) if x[0].dtype == "float32" else form(x)
+
+    return rounded
 
 
 def _eq(x: Pair, y: Pair) -> Expr:
@@ -372,7 +308,7 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "square": _square,
     "reciprocal": _reciprocal,
     "sign": _sign,
-    "sqrt": _sqrt,
+    "sqrt": square_root,
     "rsqrt": _rsqrt,
     "exp": _exp,
     "log": _log,
@@ -384,4 +320,12 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "cosh": _cosh,
     "tanh": _tanh,
     "sigmoid": _sigmoid,
+    "log1p": _in_float64(_log1p),
+    "expm1": _in_float64(_expm1),
+    "asin": _in_float64(inverses.asin),
+    "acos": _in_float64(inverses.acos),
+    "atan": _in_float64(inverses.atan),
+    "asinh": _in_float64(inverses.asinh),
+    "acosh": _in_float64(inverses.acosh),
+    "atanh": _in_float64(inverses.atanh),
 }

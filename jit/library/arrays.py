@@ -32,27 +32,27 @@ from .growing import Growing
 from .library_kernel import LibraryKernel
 from .ragged_arrays import ENTRY, Pieces
 from .stacks import handle_of
-from .template import specialise
+from .template import moving
 from .turns import of_turn
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
-_ADDED = ("float32", "float64", "int32", "int64")
+_ADDED = ("float32", "float64", "int32", "int64", "complex64", "complex128")
 Problem = Callable[..., BaseException]
 
 
 def _read_kernel(is_plain: bool = False) -> LibraryKernel:
-    return specialise("array_read", arrays_kernels.read, NUMBERS=is_plain)
+    return moving("array_read", arrays_kernels.read, NUMBERS=is_plain)
 
 
 def _whole_kernel(is_plain: bool = False) -> LibraryKernel:
-    return specialise("put_whole", arrays_kernels.put_whole, NUMBERS=is_plain)
+    return moving("put_whole", arrays_kernels.put_whole, NUMBERS=is_plain)
 
 
 _PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
 
 
 def _put_kernel(how: str, adds: bool, is_plain: bool = False) -> LibraryKernel:
-    return specialise(f"array_{how}", _PUT[how], ADDS=adds, NUMBERS=is_plain)
+    return moving(f"array_{how}", _PUT[how], ADDS=adds, NUMBERS=is_plain)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
@@ -260,7 +260,7 @@ def make(
 ) -> tuple[Value, Value]:
     """A new array, and the flow of it."""
     known = b.known(size)
-    if known is None or size.ndim or not scalar.compiles(dtype):
+    if known is None or size.ndim or not scalar.holds(dtype):
         raise b.host("an array's size or type is known only when it is made")
     count = known.item()
     if not isinstance(count, Size) and count < 0:
@@ -300,9 +300,14 @@ def _in_numbers(b: Any, array: Array) -> bool:
     return b.is_plain and "float16" not in array.dtype
 
 
+def _numbers(array: Array) -> AnySize:
+    """How many numbers an element has, of complex ones the parts."""
+    return sizes.product(array.shape or ()) * (2 if scalar.is_complex(array.dtype) else 1)
+
+
 def _tiles(array: Array, in_numbers: bool) -> dict[str, Any]:
     if in_numbers:
-        count = sizes.product(array.shape or ())
+        count = _numbers(array)
         # (One less: a tile that is a number of the kernel's own is not cut into threads.)
         return {"columns": sizes.maximum(count, 1), "col_tile": _TILE // 4 - 1}
     return {"columns": sizes.maximum(array.bytes, 1), "col_tile": _TILE}
@@ -327,7 +332,7 @@ def _read(b: Any, array: Array, index: Value, problem: Problem) -> Value:
         value, bad = array.growing.look(b, index, like, *about)
     else:
         in_numbers = _in_numbers(b, array)
-        size = sizes.product(array.shape or ()) if in_numbers else array.bytes
+        size = _numbers(array) if in_numbers else array.bytes
         value, bad = b.call(
             _read_kernel(in_numbers),
             [index, _now(b, array.memory), _now(b, array.marks)],
@@ -382,7 +387,7 @@ def _put(
     in_numbers = _in_numbers(b, array)
     kernel = _put_kernel(how, array.adds, in_numbers)
     in_numbers = in_numbers or array.adds
-    size = sizes.product(array.shape or ()) if in_numbers else array.bytes
+    size = _numbers(array) if in_numbers else array.bytes
     (bad,) = b.call(
         kernel,
         [index, value, _now(b, array.memory), _now(b, array.marks)],

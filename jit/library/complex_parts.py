@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..kernel import scalar
+from ..kernel.ir import Kernel
+from ..kernel.sizes import product
+from .library_kernel import LibraryKernel
 
 
 def by_parts(b: Any, form: Callable[..., Any], *values: Any) -> Any:
@@ -20,15 +23,35 @@ def by_parts(b: Any, form: Callable[..., Any], *values: Any) -> Any:
 
 
 def reduced(b: Any, fn: str, value: Any, axes: Sequence[int] | None, keepdims: bool) -> Any:
-    """A reduction of complex numbers: sums alone are those of the parts."""
+    """A reduction of complex numbers: sums are those of the parts."""
+    if fn == "prod" and not b.is_plain:
+        return _product(b, value, axes, keepdims)
     if fn != "sum":
         raise b.host(f"{fn} of {value.dtype} has no compiled form")
     return by_parts(b, lambda part: b.reduce(fn, part, axes, keepdims), value)
 
 
-def refuse(b: Any, dtypes: Sequence[str]) -> None:
-    """Gives up lowering what would hand complex numbers to a kernel of the library."""
-    if any(map(scalar.is_complex, dtypes)):
+def _product(b: Any, value: Any, axes: Sequence[int] | None, keepdims: bool) -> Any:
+    """The products along axes: the last of the running ones."""
+    from .rows import running
+
+    reduced = {b.axis(axis, value.ndim) for axis in (range(value.ndim) if axes is None else axes)}
+    kept = [axis for axis in range(value.ndim) if axis not in reduced]
+    lines = [value.shape[axis] for axis in kept]
+    shape = [1 if axis in reduced else size for axis, size in enumerate(value.shape)]
+    shape = shape if keepdims else lines
+    length = product(value.shape[axis] for axis in sorted(reduced))
+    if b.equal(length, 0):
+        return b.full(shape, 1, value.dtype)
+    turned = b.reshape(b.transpose(value, [*kept, *sorted(reduced)]), (product(lines), length))
+    products = running(b, "mul", turned, 1)
+    return b.reshape(b.slice(products, [0, length - 1], (product(lines), 1)), shape)
+
+
+def refuse(b: Any, kernel: Kernel | LibraryKernel, dtypes: Sequence[str]) -> None:
+    """Gives up lowering what hands complex numbers to a kernel that does more than move them."""
+    moves = isinstance(kernel, LibraryKernel) and kernel.moves and not b.is_plain
+    if not moves and any(map(scalar.is_complex, dtypes)):
         raise b.host("the library computes with real numbers")
 
 

@@ -36,6 +36,8 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
             for entry, inputs in _ENTRIES.items():
                 yield _kernel(entry, dtype).over([dtype] * (inputs + 1) + ["bool"])
             yield _kernel(dense_kernels.diagonal, dtype).over([dtype] * 3)
+            for kind in ("int32", "int64"):
+                yield _kernel(dense_kernels.lu, dtype).over([dtype, dtype, kind, "bool"])
 
 
 def cholesky(b: Any, x: Any) -> tuple[Any, Any]:
@@ -89,6 +91,21 @@ def pivots(b: Any, x: Any) -> tuple[Any, Any]:
         count,
         _tile(work),
         scratch=BYTES[x.dtype] * n * n + 8,
+        operations=count * work,
+    )
+
+
+def lu(b: Any, x: Any, kind: str) -> tuple[Any, Any, Any]:
+    """Factors of matrices, the order of their rows in a dtype, and which are singular."""
+    n, batch = x.shape[-1], x.shape[:-2]
+    work, count = n * n * n, product(batch)
+    return b.call(  # type: ignore[no-any-return]
+        _kernel(dense_kernels.lu, x.dtype),
+        [x],
+        [(x.shape, x.dtype), (x.shape[:-1], kind), (batch, "bool")],
+        [n],
+        count,
+        _tile(work),
         operations=count * work,
     )
 

@@ -318,3 +318,19 @@ def diagonal(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
         sign[number] = 1 - 2 * (swaps % 2)
         for i in range(n):
             out[number * n + i] = factors[i * n + i]
+
+
+def lu(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """The factors L (with ones) and U of each matrix in one, and the order of its rows; and which
+    matrices are singular.
+
+    Parameters: rows of a matrix.
+    """
+    n = args[4]
+    order, failed = pointer(args[2]), pointer(args[3])
+    for number in range(r0, r1):
+        matrix, rows = args[1] + number * n * n, args[2] + number * n
+        copy(matrix, args[0] + number * n * n, n * n)
+        for i in range(n):
+            order[number * n + i] = i
+        failed[number] = 1 if eliminated(matrix, rows, n, 1) < 0 else 0

@@ -18,19 +18,19 @@ from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import GrowableStack, Register, Value
 from . import growing_kernels
 from .library_kernel import LibraryKernel
-from .template import specialise
+from .template import moving
 
 if TYPE_CHECKING:
     from ..program.editing import Program
 
-_FORGET = partial(specialise, "array_forget", growing_kernels.forget)
-_REACH = partial(specialise, "array_reach", growing_kernels.reach)
-_BEGIN = partial(specialise, "array_begin", growing_kernels.begin)
-_APPEND = partial(specialise, "array_append", growing_kernels.append)
-_LOOK = partial(specialise, "array_look", growing_kernels.look)
+_FORGET = partial(moving, "array_forget", growing_kernels.forget)
+_REACH = partial(moving, "array_reach", growing_kernels.reach)
+_BEGIN = partial(moving, "array_begin", growing_kernels.begin)
+_APPEND = partial(moving, "array_append", growing_kernels.append)
+_LOOK = partial(moving, "array_look", growing_kernels.look)
 # How many items a stack has, any stack.
-COUNT = partial(specialise, "array_count", growing_kernels.count)
-_SETTLE = partial(specialise, "array_settle", growing_kernels.settle)
+COUNT = partial(moving, "array_count", growing_kernels.count)
+_SETTLE = partial(moving, "array_settle", growing_kernels.settle)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernel import scalar
-from ..kernel.sizes import AnySize, ceil_div, maximum, product, same
+from ..kernel.sizes import AnySize, ceil_div, hint, maximum, product, same
 from . import rows_kernels
 from .block_places import distinct_numbers, inverted_numbers, nonzero_places
 from .block_rows import combined_rows
@@ -102,35 +102,74 @@ def _scatter_kernel(fn: str, start: Any, dtype: str, out_at: int, is_single: boo
 def running(
     b: Any, fn: str, x: Any, axis: int, exclusive: bool = False, reverse: bool = False
 ) -> Any:
-    """The running sum (fn "add") or product ("mul") along an axis."""
+    """The running sum (fn "add"), product ("mul") or sum of exponentials ("logaddexp", of which it
+    takes and gives logarithms) along an axis."""
     if scalar.is_complex(x.dtype) and fn == "add":
         return by_parts(b, lambda part: running(b, fn, part, axis, exclusive, reverse), x)
-    if x.dtype not in WIDTHS:
+    if scalar.is_complex(x.dtype) and fn == "mul" and not b.is_plain:
+        return _running_products(b, x, axis, exclusive, reverse)
+    if x.dtype not in (_LOGARITHMS if fn == "logaddexp" else WIDTHS):
         return NotImplemented
     if b.is_plain:
+        if fn == "logaddexp":
+            return NotImplemented
         found = running_sums(b, fn, x, axis, exclusive, reverse)
         if found is not None:
             return found
     outer, length, inner = product(x.shape[:axis]), x.shape[axis], product(x.shape[axis + 1 :])
+    if fn == "logaddexp" and same(inner, 1) and hint(outer) > 1:
+        # Each step waits for the one before, and takes long: lines go on side by side.
+        turned = transpose_matrices(b, b.reshape(x, (1, outer, length)))
+        found = running(b, fn, b.reshape(turned, (length, outer)), 0, exclusive, reverse)
+        turned = transpose_matrices(b, b.reshape(found, (1, length, outer)))
+        return b.reshape(turned, x.shape)
+    return _ran(b, _running_kernel(fn, x.dtype), [x], axis, exclusive, reverse)[0]
+
+
+def _ran(
+    b: Any, kernel: LibraryKernel, given: list[Any], axis: int, exclusive: bool, reverse: bool
+) -> Any:
+    """What a kernel that runs along an axis makes of tensors of one shape: as many of that."""
+    shape = tuple(given[0].shape)
+    outer, length, inner = product(shape[:axis]), shape[axis], product(shape[axis + 1 :])
     line = maximum(length * inner, 1)
-    (out,) = b.call(
-        _running_kernel(fn, x.dtype),
-        [x],
-        [(tuple(x.shape), x.dtype)],
+    return b.call(
+        kernel,
+        given,
+        [(shape, x.dtype) for x in given],
         [length, inner, int(exclusive), int(reverse)],
         outer,
         maximum(_WORK // line, 1),
         inner,
         maximum(_WORK // maximum(length, 1), 256),
-        operations=product(x.shape),
+        operations=product(shape),
     )
-    return out
 
 
-_FIRST = {"add": 0, "mul": 1}
+def _running_products(b: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    """Running products of complex numbers."""
+    parts = list(b.map(lambda z: (scalar.real(z), scalar.imag(z)), x))
+    kernel = _complex_kernel(parts[0].dtype)
+    return b.map(scalar.complex, *_ran(b, kernel, parts, axis, exclusive, reverse))
+
+
+def _complex_kernel(dtype: str) -> LibraryKernel:
+    one, zero = (np.dtype(dtype).type(number) for number in (1, 0))
+    entry = rows_kernels.running_complex
+    return specialise("running_complex", entry, START=one, ZERO=zero)
+
+
+_LOGARITHMS = ("float32", "float64")
+_FIRST = {"add": 0, "mul": 1, "logaddexp": -np.inf}
 
 
 def _running_kernel(fn: str, dtype: str) -> LibraryKernel:
+    if fn == "logaddexp":
+        first, zero = (np.dtype(dtype).type(number) for number in (_FIRST[fn], 0))
+        combine = rows_kernels.log_add
+        return specialise(
+            f"running_{fn}", rows_kernels.running, COMBINE=combine, START=first, ZERO=zero
+        )
     first = float(_FIRST[fn]) if dtype in BYTES else _FIRST[fn]
     return specialise(f"running_{fn}", rows_kernels.running, COMBINE=COMBINE[fn], START=first)
 
@@ -232,8 +271,11 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                 yield _scatter_kernel(fn, start, dtype, 2, is_single).over([ids, dtype, dtype])
         for fn, is_single in itertools.product(("add", "sub", "update"), (False, True)):
             yield _scatter_kernel(fn, 0, dtype, 3, is_single).over(["int64", *[dtype] * 3])
-        for fn in _FIRST:
+        for fn in _FIRST if dtype in _LOGARITHMS else ("add", "mul"):
             yield _running_kernel(fn, dtype).over([dtype] * 2)
+        if dtype in _LOGARITHMS:
+            yield _complex_kernel(dtype).over([dtype] * 4)
+            yield _transpose_kernel(WIDTHS[dtype]).over([dtype] * 2)
     yield specialise("coordinates", rows_kernels.coordinates).over(["bool", "int64"])
     for ids in ("int32", "int64"):
         yield specialise("inverted", rows_kernels.inverted).over([ids, ids, "bool"])

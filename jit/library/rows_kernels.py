@@ -11,8 +11,10 @@ from .plain_vocabulary import (
     Arguments,
     Scalar,
     copy,
+    exp,
     helper,
     int64,
+    log1p,
     pointer,
     region,
     transpose_tile,
@@ -21,6 +23,7 @@ from .plain_vocabulary import (
 
 COMBINE: Callable[[Scalar, Scalar], Scalar] = GIVEN  # what was there, with what comes
 START: Scalar = GIVEN  # what is there at first
+ZERO: Scalar = GIVEN  # of the dtype
 OUT_AT: int = GIVEN  # the number of the output: 3 where it begins as the buffer before it
 SINGLE: bool = GIVEN  # rows have one element
 LANES: int = GIVEN  # elements of a vector
@@ -45,6 +48,15 @@ def multiply(old: Scalar, new: Scalar) -> Scalar:
 @helper
 def divide(old: Scalar, new: Scalar) -> Scalar:
     return old / new
+
+
+@helper
+def log_add(old: Scalar, new: Scalar) -> Scalar:
+    """The logarithm of the sum of two exponentials."""
+    # (Of two infinities that are equal the difference would be no number.)
+    difference = ZERO if old == new else old - new
+    beyond = -difference if difference > 0 else difference
+    return (old if difference > 0 else new) + log1p(exp(beyond))
 
 
 # As TensorFlow has it, what follows a NaN takes its place.
@@ -103,6 +115,29 @@ def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
             source = before if is_exclusive else at
             for c in range(c0, c1):
                 out[at + c] = COMBINE(out[before + c], x[source + c])
+
+
+def running_complex(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Running products of complex numbers: the same over their parts, which are two buffers each.
+
+    Args: real and imaginary parts, those of the result; parameters as those of `running`.
+    """
+    re, im, out_re, out_im = pointer(args[0]), pointer(args[1]), pointer(args[2]), pointer(args[3])
+    length, inner, is_exclusive, is_reverse = args[4], args[5], args[6], args[7]
+    step = -inner if is_reverse else inner
+    for row in range(r0, r1 if length > 0 else r0):
+        at = (row * length + (length - 1 if is_reverse else 0)) * inner
+        for c in range(c0, c1):
+            out_re[at + c] = START if is_exclusive else re[at + c]
+            out_im[at + c] = ZERO if is_exclusive else im[at + c]
+        for _ in range(length - 1):
+            before, at = at, at + step
+            source = before if is_exclusive else at
+            for c in range(c0, c1):
+                a, b = out_re[before + c], out_im[before + c]
+                x, y = re[source + c], im[source + c]
+                out_re[at + c] = a * x - b * y
+                out_im[at + c] = a * y + b * x
 
 
 def inverted(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:

@@ -22,25 +22,25 @@ from ..program.tensor_ir import GrowableStack, Handle, Value
 from . import stacks_kernels, turns
 from .growing import COUNT
 from .library_kernel import LibraryKernel
-from .template import specialise
+from .template import moving
 
-_CLEAR = partial(specialise, "stack_clear", stacks_kernels.clear)
-_BEGIN = partial(specialise, "stack_begin", stacks_kernels.begin)
-_PUSH = partial(specialise, "stack_push", stacks_kernels.push)
-_ROOM = partial(specialise, "stack_room", stacks_kernels.room)
-_PUSH_ROWS = partial(specialise, "stack_push_rows", stacks_kernels.push_rows)
-_POP = partial(specialise, "stack_pop", stacks_kernels.pop)
-_PUSH_SIZED = partial(specialise, "stack_push_sized", stacks_kernels.push_sized)
-_TOP = partial(specialise, "stack_top", stacks_kernels.top)
-_POP_SIZED = partial(specialise, "stack_pop_sized", stacks_kernels.pop_sized)
-_ITEMS = partial(specialise, "stack_items", stacks_kernels.items)
-_PUT = partial(specialise, "stack_put", stacks_kernels.put)
-_LOOK = partial(specialise, "stack_look", stacks_kernels.look)
-_ADDED = partial(specialise, "stack_added", stacks_kernels.added)
-_TAKEN = partial(specialise, "stack_taken", stacks_kernels.taken)
+_CLEAR = partial(moving, "stack_clear", stacks_kernels.clear)
+_BEGIN = partial(moving, "stack_begin", stacks_kernels.begin)
+_PUSH = partial(moving, "stack_push", stacks_kernels.push)
+_ROOM = partial(moving, "stack_room", stacks_kernels.room)
+_PUSH_ROWS = partial(moving, "stack_push_rows", stacks_kernels.push_rows)
+_POP = partial(moving, "stack_pop", stacks_kernels.pop)
+_PUSH_SIZED = partial(moving, "stack_push_sized", stacks_kernels.push_sized)
+_TOP = partial(moving, "stack_top", stacks_kernels.top)
+_POP_SIZED = partial(moving, "stack_pop_sized", stacks_kernels.pop_sized)
+_ITEMS = partial(moving, "stack_items", stacks_kernels.items)
+_PUT = partial(moving, "stack_put", stacks_kernels.put)
+_LOOK = partial(moving, "stack_look", stacks_kernels.look)
+_ADDED = partial(moving, "stack_added", stacks_kernels.added)
+_TAKEN = partial(moving, "stack_taken", stacks_kernels.taken)
 # Several of those for devices in one launch, by tables.
-MOVES = partial(specialise, "stack_moves", stacks_kernels.moves)
-CHANGES = partial(specialise, "stack_changes", stacks_kernels.changes)
+MOVES = partial(moving, "stack_moves", stacks_kernels.moves)
+CHANGES = partial(moving, "stack_changes", stacks_kernels.changes)
 WORD = stacks_kernels.WORD
 _TILE = 1 << 16  # bytes that one thread copies
 
@@ -118,7 +118,7 @@ def push(b: Any, handle: Value, value: Value) -> Value:
     """Puts a value on a stack; also gives it."""
     stack = _stack(b, handle)
     is_array = isinstance(value.cell, OfTurns)
-    if not scalar.compiles(value.dtype) and not is_array:
+    if not scalar.holds(value.dtype) and not is_array:
         raise b.host(f"a stack of {value.dtype}")
     if stack.item is not None:
         raise b.host("a stack that several operations push to")

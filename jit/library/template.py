@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -45,6 +46,11 @@ def specialise(name: str, entry: Callable[..., None], **constants: Any) -> Libra
         text = "\n\n".join([header, *parts.texts.values()]).lstrip("\n")
         _MADE[key] = LibraryKernel(name, text)
     return _MADE[key]
+
+
+def moving(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:
+    """The same of one that moves numbers, whatever they are."""
+    return replace(specialise(name, entry, **constants), moves=True)
 
 
 class _Parts:

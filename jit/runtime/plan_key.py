@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.graph import registry
+from ...engine.graph.constants import evaluate, evaluate_shape
 from ...engine.session.state import VariableStorage
 from ...engine.types.dtypes import DType
 from ...engine.types.shape import TensorShape
@@ -27,7 +28,7 @@ from ..codegen import compile as compiler
 from ..kernel.module_source import installed_version
 from ..kernel.reference import dtype_name
 from ..kernel.size_scope import Scope
-from ..trace.segment import FeedType, Segment
+from ..trace.segment import FeedType, ResultSizes, Segment
 from ..trace.tracer import is_handle, makes_handles
 
 if TYPE_CHECKING:
@@ -47,35 +48,43 @@ class NotStored(Exception):
 
 
 class Outside:
-    """What a plan refers to: operations, tensors and variables of its segment, by number."""
+    """What a plan refers to: operations, tensors and resources of its segment, by number.
+
+    Operations are those of the whole run: what lies before the segment has numbers as well.
+    """
 
     def __init__(self, segment: Segment) -> None:
         self.operations = segment.operations
         every = (t for op in segment.operations for t in op.outputs)
-        self.tensors: list[Any] = list(dict.fromkeys((*segment.inputs, *every)))
-        # The variables that operations stand for, found as tracing finds them.
-        self.handles = [_cells(segment, op) for op in segment.operations if makes_handles(op)]
+        known = (*segment.wanted(0), *segment.inputs, *segment.handles, *every)
+        self.tensors: list[Any] = list(dict.fromkeys(known))
+        # The variables and other resources that tensors stand for: those that are known from
+        # before, and those that operations give, found as tracing finds them.
+        given = list(segment.handles.values())
+        makers = (op for op in segment.operations[segment.start :] if makes_handles(op))
+        self.handles = [given, *(list(segment.evaluate(op, [])) for op in makers)]
         self.cells = list(dict.fromkeys(cell for cells in self.handles for cell in cells))
         self.operation_numbers = {op: number for number, op in enumerate(self.operations)}
         self.tensor_numbers = {tensor: number for number, tensor in enumerate(self.tensors)}
         self.cell_numbers = {cell: number for number, cell in enumerate(self.cells)}
 
 
-def _cells(segment: Segment, op: Operation) -> list[VariableStorage]:
-    things = list(segment.evaluate(op, []))
-    if not all(isinstance(thing, VariableStorage) for thing in things):
-        raise NotStored("it has resources besides variables")
-    return things
-
-
-def require_plain(segment: Segment) -> None:
-    """Raises NotStored for what is beyond one program that runs are begun with."""
-    if len(segment.operations) < _LEAST_OPERATIONS:
+def require_worthwhile(segment: Segment) -> None:
+    """Raises NotStored for what is traced about as quickly as it is found."""
+    operations = segment.operations[segment.start : segment.end]
+    if len(operations) < _LEAST_OPERATIONS or any(
+        _ends_a_plan(op, segment) for op in operations[:_LEAST_OPERATIONS]
+    ):
         raise NotStored("it is small")
-    if segment.start or segment.end is not None:
-        raise NotStored("it is a part of a run")
-    if segment.handles or segment.constants or segment.varying:
-        raise NotStored("it is a part of a run")
+
+
+def _ends_a_plan(op: Operation, segment: Segment) -> bool:
+    """Is it sure that no plan has this operation, as only running it tells its sizes?"""
+    if op.definition.lower is not None or not op._inputs_val or not op._outputs:
+        return False
+    if op._outputs[0] in segment.inputs or not all(map(is_handle, op._inputs_val)):
+        return False
+    return not all(output.shape.is_fully_defined() for output in op._outputs)
 
 
 def key_of(segment: Segment, outside: Outside, feeds: Sequence[FeedType], scope: Scope) -> str:
@@ -101,29 +110,69 @@ def _lines(
     numbers = outside.tensor_numbers
     options = (segment.may_measure, segment.may_assume, segment.is_plain, segment.is_mixed)
     yield f"{options} {sorted(segment.doubted)} {sorted(segment.offered)}"
+    yield f"part {segment.start} {segment.end}"
     for tensor, feed in zip(segment.inputs, feeds, strict=True):
         known = None if feed.known is None else [str(item) for item in feed.known.flat]
         shapes = tuple(map(str, feed.shape)), tensor.shape.sizes
-        yield f"feed {tensor.name} {feed.dtype} {shapes} {known}"
+        yield f"feed {tensor.name} {feed.dtype} {shapes} {known} {_told(tensor, segment)}"
     yield f"sizes {list(scope.examples.items())} regions {list(segment.regions.items())}"
     try:
         for op in segment.operations:
             yield _operation(op, numbers)
-        wanted = segment.wanted(len(segment.operations))
-        yield f"wanted {[numbers[tensor] for tensor in wanted]}"
+        # What else is wanted follows from these, wherever a plan ends.
+        for position in (0, len(segment.operations)):
+            yield f"wanted {[numbers[tensor] for tensor in segment.wanted(position)]}"
+        of = outside.operation_numbers
+        yield f"constants {[of[op] for op in segment.constants]}"
+        yield f"varying {[(of[op], sorted(axes)) for op, axes in segment.varying.items()]}"
+        yield f"given {[_given(tensor, numbers) for tensor in segment.handles]}"
     except KeyError as missing:
         raise NotStored(f"{missing} is not among its tensors") from None
     yield from _users(segment)
-    for cell in outside.cells:
-        value = cell.value
-        yield f"variable {None if value is None else (value.shape, dtype_name(value.dtype))}"
+    yield from map(_resource, outside.cells)
     for cells in outside.handles:
         yield f"handles {[outside.cell_numbers[cell] for cell in cells]}"
+
+
+def _told(tensor: Any, segment: Segment) -> object:
+    """What the graph tells of the contents of something fed, which shape functions may ask."""
+    if isinstance(tensor, ResultSizes) or tensor.op in segment.present:
+        return None
+    if tensor.dtype.base_dtype.name in ("resource", "variant"):
+        raise NotStored("a list or a resource is fed")
+    value = evaluate(tensor)
+    told = None if value is None else _attribute(value)
+    try:
+        return told, evaluate_shape(tensor).sizes if tensor.shape.rank == 1 else None
+    except ValueError as error:  # it spells no shape
+        return told, str(error)
+
+
+def _given(tensor: Tensor, numbers: dict[Any, int]) -> object:
+    """A tensor whose variable or resource is known from before."""
+    op = tensor.op
+    if is_handle(tensor) and op._inputs_val:
+        raise NotStored("it has a resource that may live for one run")
+    return numbers[tensor], op.type, tensor.dtype.as_datatype_enum, tensor.shape.sizes
+
+
+def _resource(cell: Any) -> str:
+    """What a trace may look at of what outlives a run."""
+    if isinstance(cell, VariableStorage):
+        value = cell.value
+        return f"variable {None if value is None else (value.shape, dtype_name(value.dtype))}"
+    kind = type(cell)
+    if not kind.__module__.startswith(_HOMES) or hasattr(cell, "value"):
+        raise NotStored(f"it has a resource of type {kind.__name__}")
+    return f"resource {kind.__module__} {kind.__qualname__}"
 
 
 def _users(segment: Segment) -> Iterator[str]:
     """What lowerings may ask beyond their operations, of the whole graph: whether anybody takes
     what control flow gives, and what is put into that which handles stand for."""
+    for tensor in segment.handles:
+        if is_handle(tensor):
+            yield f"users {list(_users_of(tensor, segment))}"
     for op in segment.operations:
         is_flow = bool(op.definition.control_flow_role)
         for tensor in op._outputs:
@@ -151,10 +200,29 @@ def _operation(op: Operation, numbers: dict[Any, int]) -> str:
     """All of an operation that a trace may look at."""
     inputs = [numbers[tensor] for tensor in op._inputs_val]
     outputs = [(t.dtype.as_datatype_enum, t.shape.sizes) for t in op._outputs]
-    attrs = ",".join([f"{name}={_attribute(value)}" for name, value in op._attrs.items()])
+    attrs = ",".join([f"{name}={_attribute(value)}" for name, value in _attributes(op)])
     return f"{op.type} {op._name} {op._device} {inputs} {outputs} {attrs}"
 
 
+def _attributes(op: Operation) -> Iterable[tuple[str, Any]]:
+    """The attributes that a trace may look at.
+
+    Functions that are still named here are called by reference kernels alone, which do not run
+    before the plan does if they have effects; and which resources are one and the same is said by
+    their numbers (`handles`), so that what they are called does not matter: that may be a random
+    name.
+    """
+    attrs, definition = op._attrs, op.definition
+    if definition.lower is not None or not definition.stateful:
+        return attrs.items()
+    passed = {attr.name for attr in definition.attrs if attr.type == "func"}
+    if makes_handles(op):
+        passed |= _NAMES
+    return [(name, value) for name, value in attrs.items() if name not in passed]
+
+
+# What says which resource an operation stands for.
+_NAMES = frozenset({"container", "shared_name"})
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 

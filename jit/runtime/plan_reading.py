@@ -123,8 +123,12 @@ class Reader:
                 return Node(())
         raise ValueError(f"it has a value of a kind {kind!r}")
 
-    def _constant(self, number: int, shape: list[int]) -> np.ndarray:
-        return np.broadcast_to(self.arrays[number], shape)
+    def _constant(self, which: int | list[str], shape: list[int]) -> np.ndarray:
+        if isinstance(which, int):
+            return np.broadcast_to(self.arrays[which], shape)
+        texts = np.empty(len(which), object)
+        texts[:] = [text.encode("latin-1") for text in which]
+        return texts.reshape(shape)
 
     def _host(
         self,
@@ -172,6 +176,18 @@ class Reader:
     def exports(self) -> dict[Any, int]:
         """The number among them of every tensor that is wanted."""
         return {self.outside.tensors[t]: number for t, number in self.tables["exports"]}
+
+    @property
+    def stop(self) -> tuple[int, bool]:
+        """The number of the first operation that is not in it, and whether that is a barrier."""
+        number, is_barrier = self.tables["stop"]
+        return number, is_barrier
+
+    @property
+    def passed(self) -> dict[Any, Any]:
+        """The variables and resources that are wanted, as they are."""
+        outside = self.outside
+        return {outside.tensors[t]: outside.cells[c] for t, c in self.tables["passed"]}
 
     @property
     def hosted(self) -> list[tuple[Any, str]]:

@@ -51,6 +51,7 @@ class Writer:
         self.schedule = plan.schedule
         self.arrays: list[np.ndarray] = []
         self.values: list[list[Any]] = []
+        self._texts = 0  # bytes of constants of texts
         self._value_numbers: dict[Value, int] = {}
         self._kernels: dict[tuple[str, str], int] = {}
         self._stacks: dict[GrowableStack, int] = {}
@@ -70,6 +71,8 @@ class Writer:
             "is exact": is_exact,
             **self._scope(),
             "exports": [(self._tensor(t), number) for t, number in traced.exports.items()],
+            "stop": [traced.stop, traced.is_barrier],
+            "passed": [(self._tensor(t), self._cell(c)) for t, c in traced.passed.items()],
             "fetches": [self._value(value) for value in traced.program.fetches],
             "cells": [(self._cell(c), *facts) for c, facts in traced.cells.items()],
             "hasty": [self._cell(cell) for cell in traced.hasty or ()],
@@ -88,9 +91,10 @@ class Writer:
 
     def _about(self) -> dict[str, Any]:
         """What people are shown of it."""
-        operations = self.outside.operations
+        traced = self.plan.traced
+        operations = self.outside.operations[traced.segment.start : traced.stop]
         file, line, _ = operations[-1]._frame
-        names = [tensor.name for tensor in self.plan.traced.exports]
+        names = [tensor.name for tensor in traced.exports]
         return {"operations": len(operations), "fetches": names, "line": f"{file}:{line}"}
 
     # What is outside, and arrays
@@ -109,10 +113,19 @@ class Writer:
         return len(self.arrays) - 1
 
     def _constant(self, array: np.ndarray) -> list[Any]:
-        """The number of an array with a constant's elements, or with the one that all are."""
-        if array.dtype.hasobject:
-            raise NotStored("it has constants of texts")
+        """The number of an array with a constant's elements, or with the one that all are.
+
+        Of texts these themselves, each byte as the character of its number.
+        """
         flat = array.reshape(-1)
+        if array.dtype.hasobject:
+            items = flat.tolist()
+            if not all(type(item) is bytes for item in items):
+                raise NotStored("it has constants of objects")
+            self._texts += sum(map(len, items)) + len(items)
+            if self._texts > _MOST_CONSTANTS:
+                raise NotStored("its constants are large")
+            return [[item.decode("latin-1") for item in items], array.shape]
         # (By bytes, as zeros have signs and NaN is not equal to itself.)
         if flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size:
             return [self._array(flat[:1]), array.shape]

@@ -263,16 +263,25 @@ class SegmentPlans:
     def latest(self) -> list[tuple[Plan, Binding]]:
         """The plan of the newest sizes, with these; none before a run, nor behind all.
 
-        (Only of the first segment plans are found in the cache, and its are asked for by
-        `prepare`.)
+        As for `prepare`, one that was found in the cache gives way to the same one made here.
         """
-        is_empty = self.segment.start == len(self.segment.operations)
+        if self.segment.start == len(self.segment.operations):
+            return []
         with self._alone():
-            for plan, symbols in self._ran.copy().items():
-                after = self._for_good(plan)
-                self._ready[plan] = after, self._bound(after, symbols)
-        made = [ready for ready in self._ready.values() if ready[0].traced not in self._found]
-        return [] if is_empty else made[-1:]
+            for ran, symbols in self._ran.copy().items():
+                after = self._for_good(ran)
+                self._ready[ran] = after, self._bound(after, symbols)
+            if not self._ready:
+                return []
+            key, (plan, binding) = list(self._ready.items())[-1]
+            if plan.traced in self._found:
+                with self._compiling():
+                    slot = self._slots[plan.traced]
+                    traced = trace_segment(slot.segment, slot.feeds, slot.scope)
+                    plan = self.backend.compile(traced, is_once=False)
+                binding = self._bound(plan, binding.symbols)
+                self._ready[key] = plan, binding
+            return [(plan, binding)]
 
     def trace(self, arrays: Sequence[np.ndarray]) -> Traced:
         """The program for these inputs, made if there is none."""

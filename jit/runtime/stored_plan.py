@@ -30,7 +30,7 @@ from ..trace.tracer import trace_segment
 from . import driver, thread_pool, warming
 from .plan import Plan, scheduled
 from .plan_encoding import Stored, from_bytes, to_bytes
-from .plan_key import NotStored, Outside, key_of, require_known, require_plain
+from .plan_key import NotStored, Outside, key_of, require_known, require_worthwhile
 from .plan_reading import Reader, require_sizes
 from .plan_writing import Writer, all_checks
 
@@ -63,7 +63,7 @@ def slot_of(segment: Segment, feeds: Sequence[FeedType], scope: size_scope.Scope
     if verify_kernel.enabled or verify_kernel.guards or debug.is_on():
         return None
     try:
-        require_plain(segment)
+        require_worthwhile(segment)
         require_known(segment)
         outside = Outside(segment)
         return Slot(key_of(segment, outside, feeds, scope), segment, outside, feeds, scope)
@@ -94,8 +94,8 @@ def _found(slot: Slot, stored: Stored, kernels: Sequence[compiler.Compiled], beg
     program, scope = Program(), reader.scope
     program.fetches = reader.fetches
     traced = Traced(
-        *(slot.segment, program, scope, len(slot.segment.operations), False),
-        *(reader.exports, {}, reader.hosted, 0.0, reader.cells),
+        *(slot.segment, program, scope, *reader.stop),
+        *(reader.exports, reader.passed, reader.hosted, 0.0, reader.cells),
     )
     traced.__dict__["hasty"] = reader.hasty  # which it would find out of the program
     template = reader.template(_Numbers(scope, stored.tables))
@@ -163,13 +163,14 @@ class Saving:
 
     def __init__(self, slot: Slot, traced: Traced) -> None:
         self._slot = slot
-        self._is_storable = traced.is_complete and not traced.passed
-        self._is_exact = self._is_storable and is_exact(traced.program)
+        # (Behind the end of an incomplete program may be anything.)
+        self._is_exact = traced.is_complete and is_exact(traced.program)
 
     def save(self, plan: Plan) -> None:
         """Stores the plan, if it is of a kind that can be."""
-        if not self._is_storable:
-            return
+        traced = plan.traced
+        if traced.stop == traced.segment.start:
+            return  # nothing was traced
         try:
             stored = Writer(plan, self._slot.outside).stored(self._is_exact)
         except NotStored:

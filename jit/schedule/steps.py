@@ -14,7 +14,7 @@ from ...engine import stopping
 from ...engine.record_class import record
 from ..kernel import ir, sizes
 from ..kernel.reference import numpy_dtype
-from ..kernel.scalar import PRIMITIVES, holds
+from ..kernel.scalar import PRIMITIVES, holds, part_dtype
 from ..kernel.sizes import AnySize
 from ..library.library_kernel import LibraryKernel
 from ..passes.fuse import Cluster, Fused
@@ -78,7 +78,7 @@ class CallStep:
         """What is compiled for it: a library kernel over the dtypes that its values have."""
         kernel = self.node.launch.kernel
         if isinstance(kernel, LibraryKernel):
-            return kernel.over(home(value).dtype for value in self.reads)
+            return kernel.over(part_dtype(home(value).dtype) for value in self.reads)
         return kernel
 
 

@@ -472,7 +472,7 @@ class Builder:
         """A library kernel whose launch is worked out already; see `call`."""
         cells = effects.updates
         present = [(v.dtype, v.shape) for v in map(self._contents, cells)]
-        complex_parts.refuse(self, [*(v.dtype for v in inputs), *(d for d, _ in present)])
+        complex_parts.refuse(self, launch.kernel, [*(v.dtype for v in inputs), *dict(present)])
         made = self.program.add(
             Call(tuple(inputs), launch, effects, reserve, role),
             *((d, new_shape(shape)) for shape, d in outputs),

@@ -17,6 +17,8 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
 from ..shape_inference import ranked_at_least
+from . import solve_lower
+from .eigen_reference import eigenvectors
 from .solve import (
     TYPES,
     adjoint,
@@ -103,6 +105,7 @@ qr = define(
     f"full_matrices: bool = False; {TYPES}",
     shape=_qr_shape,
     kernel=_qr_kernel,
+    lower=solve_lower.qr,
     gradient=_qr_gradient,
     test=lambda: _tall(),
     doc="The factors of a QR decomposition: orthonormal columns and an upper triangle.",
@@ -227,6 +230,8 @@ def svd(
 
 # Eigenvalues
 
+_NO_VALUES = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+
 
 def _eigen_shape(c: ShapeContext) -> list[TensorShape]:
     x = square(c.inputs[0])
@@ -236,11 +241,9 @@ def _eigen_shape(c: ShapeContext) -> list[TensorShape]:
 
 def _eigen_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     check_square(x)
-    text = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+    values, vectors = lapack(_NO_VALUES, eigenvectors, wide(x))
     if not c.attr("compute_v"):
-        values = lapack(text, np.linalg.eigvalsh, wide(x))
-        return values.astype(x.dtype), np.zeros(0, x.dtype)
-    values, vectors = lapack(text, np.linalg.eigh, wide(x))
+        vectors = np.zeros(0)
     return values.astype(x.dtype), vectors.astype(x.dtype)
 
 
@@ -269,6 +272,7 @@ raw_self_adjoint_eig = define(
     f"compute_v: bool = True; {TYPES}",
     shape=_eigen_shape,
     kernel=_eigen_kernel,
+    lower=solve_lower.eigen(_NO_VALUES),
     gradient=_eigen_gradient,
     test=lambda: {"values": [[np.array([[2.0, 0.5], [0.5, 1.0]])]], "rtol": 1e-3},
     doc="Eigenvalues of self-adjoint matrices, smallest first, with vectors on demand.",

@@ -15,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..public import tf
+from . import solve_lower, triangles
 from .decompose import stacked
 from .solve import TYPES, adjoint, check_square, matrix_solve, square, wide
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 _NONE = NoGradient("TensorFlow registers none", silent=False)
+_NO_FACTORS = "Input is not invertible."
 
 
 def _lu_shape(c: ShapeContext) -> list[TensorShape]:
@@ -49,7 +51,7 @@ def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     (factor,) = get_lapack_funcs(("getrf",), (wide(x),))
     for i, (both, pivots, singular) in enumerate(_each(factor, x)):
         if singular or not np.all(np.diagonal(both)):
-            raise errors.invalid("Input is not invertible.")
+            raise errors.invalid(_NO_FACTORS)
         target[i], rows[i] = both, _swapped(pivots.tolist())
     return factors, orders
 
@@ -68,6 +70,7 @@ lu = define(
     f"{TYPES}; output_idx_type: {{int32, int64}} = int32",
     shape=_lu_shape,
     kernel=_lu_kernel,
+    lower=solve_lower.lu(_NO_FACTORS),
     gradient=_NONE,
     test=lambda: {"values": [[np.array([[2.0, 0.5], [0.25, 1.5]])]]},
     doc="The two triangles of an LU decomposition in one matrix, and the permutation of rows.",
@@ -75,19 +78,27 @@ lu = define(
 export("linalg.lu")(lu)
 
 
+def _exponential(x: np.ndarray) -> np.ndarray:
+    import scipy.linalg
+
+    return np.asarray(scipy.linalg.expm(x))
+
+
 def _matrix_function(
-    op_type: str, scipy_name: str, types: str, gradient: object, *public: str, doc: str
+    op_type: str,
+    function: Callable[[np.ndarray], np.ndarray],
+    types: str,
+    gradient: object,
+    *public: str,
+    doc: str,
 ) -> Any:
     def kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
-        import scipy.linalg
-
         check_square(x)
         if not x.size:
             return x
         # Twice the precision: these algorithms lose half of the digits near singular matrices.
-        exact = x.astype(np.result_type(x, np.float64), copy=False)
-        results = _each(getattr(scipy.linalg, scipy_name), exact)
-        return np.stack(results).reshape(x.shape).astype(x.dtype)
+        found = function(x.astype(np.result_type(x, np.float64), copy=False))
+        return (found if x.dtype.kind == "c" else found.real).astype(x.dtype)
 
     op = define(
         op_type,
@@ -144,7 +155,7 @@ def _exponential_gradient(op: Operation, grad: Tensor) -> Any:
 
 matrix_square_root = _matrix_function(
     "MatrixSquareRoot",
-    "sqrtm",
+    triangles.square_root,
     TYPES,
     _square_root_gradient,
     "linalg.sqrtm",
@@ -153,7 +164,7 @@ matrix_square_root = _matrix_function(
 )
 matrix_logarithm = _matrix_function(
     "MatrixLogarithm",
-    "logm",
+    triangles.logarithm,
     "T: {complex64, complex128}",
     _NONE,
     "linalg.logm",
@@ -162,7 +173,7 @@ matrix_logarithm = _matrix_function(
 # Graphs of TensorFlow before 1.8 have it; tf.linalg.expm makes other nodes.
 matrix_exponential = _matrix_function(
     "MatrixExponential",
-    "expm",
+    _exponential,
     TYPES,
     _exponential_gradient,
     doc="The exponentials of square matrices.",

@@ -299,6 +299,10 @@ def _sparse_kernel(c: KernelContext, x: np.ndarray, y: np.ndarray) -> np.ndarray
     return product.astype(np.float32)
 
 
+def _sparse_lower(b: Builder, op: OpView, x: Any, y: Any) -> Any:
+    return _matmul_lower(b, op, b.cast(x, "float32"), b.cast(y, "float32"))
+
+
 def _sparse_gradient(op: Operation, grad: Tensor) -> Any:
     turn_a, turn_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = op.inputs
@@ -331,6 +335,7 @@ sparse_mat_mul = define(
     "Tb: {float32, bfloat16} = float32",
     shape=_matmul_shape,
     kernel=_sparse_kernel,
+    lower=_sparse_lower,
     gradient=_sparse_gradient,
     doc="MatMul with a hint that many elements are zero.",
     test=lambda: _SQUARES,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled forms of inverses, determinants, Cholesky factors and systems of equations."""
+"""Compiled forms of inverses, determinants, factors and systems of equations."""
 
 from __future__ import annotations
 
@@ -29,13 +29,44 @@ def _is_square(b: Builder, x: Value) -> bool:
 def _checked(b: Builder, made: tuple[Value, Value], dtype: str, message: str) -> Value:
     """A result without failures, in the dtype of the op."""
     result, failed = made
+    _require_success(b, failed, message)
+    return b.cast(result, dtype)
+
+
+def _require_success(b: Builder, failed: Value, message: str) -> None:
+    """InvalidArgumentError where a flag says that a matrix failed."""
 
     def problem(failed: np.ndarray) -> BaseException:
         del failed
         return errors.invalid(message)
 
     b.require_not(b.reduce("any", failed, None), problem, failed)
-    return b.cast(result, dtype)
+
+
+# Complex systems are real ones of twice the size: A + iB acts on parts as [[A, -B], [B, A]] does,
+# whose transpose is that of the adjoint.
+
+
+def _parts(b: Builder, x: Value) -> list[Value]:
+    """The real and the imaginary part."""
+    return list(b.map(lambda z: (k.real(z), k.imag(z)), x))
+
+
+def _of_parts(b: Builder, x: Value) -> Value:
+    """Real matrices of twice the size for complex ones."""
+    re, im = _parts(b, x)
+    rows = [b.concat(pair, x.ndim - 1) for pair in ([re, b.map(k.neg, im)], [im, re])]
+    return b.concat(rows, x.ndim - 2)
+
+
+def _checked_columns(b: Builder, made: tuple[Value, Value], width: Any, message: str) -> Value:
+    """Complex columns, whose imaginary parts lie below the real ones, without failures."""
+    result, failed = made
+    _require_success(b, failed, message)
+    *lead, twice, _ = result.shape
+    half, start = twice // 2, [0] * len(lead)
+    parts = (b.slice(result, [*start, row, 0], (*lead, half, width)) for row in (0, half))
+    return b.map(k.complex, *parts)  # type: ignore[no-any-return]
 
 
 def cholesky(message: str) -> Callable[..., Any]:
@@ -59,6 +90,10 @@ def inverse(message: str) -> Callable[..., Any]:
     def lower(b: Builder, op: OpView, x: Value) -> Any:
         from ...jit.library import dense
 
+        if k.is_complex(x.dtype):
+            b.require(_is_square(b, x))
+            made = dense.inverse(b, _of_parts(b, x), op.attr("adjoint"))
+            return _checked_columns(b, made, x.shape[-1], message)
         wide = _wide(b, x)
         if wide.dtype not in dense.DTYPES:
             return NotImplemented
@@ -81,6 +116,11 @@ def system(message: str) -> Callable[..., Any]:
     def lower(b: Builder, op: OpView, matrix: Value, rhs: Value) -> Any:
         from ...jit.library import dense
 
+        if k.is_complex(matrix.dtype):
+            b.require(_fits(b, matrix, rhs))
+            column = b.concat(_parts(b, rhs), rhs.ndim - 2)
+            made = dense.solved(b, _of_parts(b, matrix), column, op.attr("adjoint"))
+            return _checked_columns(b, made, rhs.shape[-1], message)
         left, right = _wide(b, matrix), _wide(b, rhs)
         if left.dtype not in dense.DTYPES:
             return NotImplemented
@@ -152,3 +192,48 @@ def log_determinant(b: Builder, op: OpView, x: Value) -> Any:
     signs = b.reduce("prod", b.map(k.sign, diagonal), [-1])
     signs, logs = b.map(settled_log, b.map(k.mul, signs, sign), _logarithms(b, diagonal))
     return b.cast(signs, x.dtype), b.cast(logs, x.dtype)
+
+
+def lu(message: str) -> Callable[..., Any]:
+    """Of triangular factors; message: what a failure says."""
+
+    def lower(b: Builder, op: OpView, x: Value) -> Any:
+        from ...jit.library import dense
+
+        wide = _wide(b, x)
+        if wide.dtype not in dense.DTYPES:
+            return NotImplemented
+        b.require(_is_square(b, x))
+        factors, order, failed = dense.lu(b, wide, op.dtype(1))
+        _require_success(b, failed, message)
+        return b.cast(factors, x.dtype), order
+
+    return lower
+
+
+def qr(b: Builder, op: OpView, x: Value) -> Any:
+    """Of orthonormal columns and triangles."""
+    from ...jit.library import orthogonal
+
+    wide = _wide(b, x)
+    if wide.dtype not in orthogonal.DTYPES or x.ndim < 2:
+        return NotImplemented
+    q, r = orthogonal.qr(b, wide, op.attr("full_matrices"))
+    return b.cast(q, x.dtype), b.cast(r, x.dtype)
+
+
+def eigen(message: str) -> Callable[..., Any]:
+    """Of eigenvalues and eigenvectors; message: what a failure says."""
+
+    def lower(b: Builder, op: OpView, x: Value) -> Any:
+        from ...jit.library import orthogonal
+
+        wide = _wide(b, x)
+        if wide.dtype not in orthogonal.DTYPES:
+            return NotImplemented
+        b.require(_is_square(b, x))
+        values, vectors, failed = orthogonal.eigen(b, wide, op.attr("compute_v"))
+        _require_success(b, failed, message)
+        return b.cast(values, x.dtype), b.cast(vectors, x.dtype)
+
+    return lower

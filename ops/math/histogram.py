@@ -97,19 +97,21 @@ def _lower(b: Builder, op: OpView, values: Value, limits: Value, nbins: Value) -
     from ...jit.program.tensor_ir import Axis
 
     known = b.known(nbins)
-    if known is None or known.ndim or known.item() <= 0 or limits.ndim != 1:
+    if known is None or known.ndim or limits.ndim != 1:
+        return NotImplemented
+    count = known.item()
+    if not count > 0:
         return NotImplemented
     b.require(b.equal(limits.shape[0], 2))
-    count = known.item()
     low, high = (b.view(limits, (Axis(None, 1, i),), ()) for i in (0, 1))
     is_whole = values.dtype.startswith("int")
 
-    def place(v: Any, low: Any, high: Any) -> Any:
+    def place(v: Any, low: Any, high: Any, count: Any) -> Any:
         if is_whole:
             v, low, high = (k.cast(number, "float64") for number in (v, low, high))
         above = k.cast(k.sub(k.maximum(v, low), low), "float64")
-        step = k.div(k.cast(k.sub(high, low), "float64"), float(count))
-        bin_of = k.minimum(k.div(above, step), float(count - 1))
+        step = k.div(k.cast(k.sub(high, low), "float64"), count)
+        bin_of = k.minimum(k.div(above, step), k.sub(count, 1.0))
         # (Of bins without end, or so narrow that they are none, the first has all.)
         is_some = k.logical_and(k.lt(0.0, step), k.lt(step, np.inf))
         return k.cast(k.select(is_some, bin_of, 0.0), "int64")
@@ -120,7 +122,8 @@ def _lower(b: Builder, op: OpView, values: Value, limits: Value, nbins: Value) -
     if not is_whole:
         is_nan = b.reduce("any", b.map(k.isnan, values), None)
         b.require_not(is_nan, error_of(_check), values, limits)
-    flat = b.reshape(b.map(place, values, low, high), (product(values.shape),))
+    number = b.cast(nbins, "float64")
+    flat = b.reshape(b.map(place, values, low, high, number), (product(values.shape),))
     bins = library.scatter_rows(b, "add", flat, b.full(flat.shape, 1, "int64"), count)
     return bins if bins is NotImplemented else b.cast(bins, op.dtype(0))
 

@@ -153,6 +153,7 @@ raw_cumulative_logsumexp = _scanner(
     _logsumexp_gradient,
     "{float16, float32, float64}",
     doc="Logarithms of the sums of exponentials of all elements so far along an axis.",
+    lower=_lower_scan("logaddexp"),
 )
 
 

@@ -20,6 +20,7 @@ from ...engine.types.shape import TensorShape
 from ..math.limits import lowest
 from ..public import raw
 from ..random.philox import Stream
+from . import fractional_lower
 from . import window as nw
 from .candidate_kernels import Bits
 from .conv_public import per_axis
@@ -145,18 +146,6 @@ class _Areas:
         return (self.rows.sizes[:, None] * self.columns.sizes)[..., None]
 
 
-def _stream(c: KernelContext) -> Stream:
-    """A new stream for each run; the same one when deterministic."""
-    seeds = c.attr("seed"), c.attr("seed2")
-    if not c.attr("deterministic") and seeds != (0, 0):
-        raise errors.invalid("Both seed and seed2 should be 0 if deterministic is false.")
-    if seeds == (0, 0) and c.attr("deterministic"):
-        import secrets
-
-        seeds = c.kernel_state(lambda: (secrets.randbits(63), secrets.randbits(63)))
-    return Stream(*seeds)
-
-
 def _pool(reduce: Callable[[np.ndarray, _Areas, np.ndarray], None]) -> Callable[..., Any]:
     def kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if x.ndim != 4:
@@ -169,7 +158,7 @@ def _pool(reduce: Callable[[np.ndarray, _Areas, np.ndarray], None]) -> Callable[
                     f"{i}. Input dim size: {size} pooling ratio: {ratio:g}"
                 )
         out = [_pooled_size(size, ratio) for size, ratio in zip(x.shape, ratios, strict=True)]
-        numbers, pseudo = _stream(c), c.attr("pseudo_random")
+        numbers, pseudo = fractional_lower.stream_of_run(c), c.attr("pseudo_random")
         rows = _bounds(x.shape[1], out[1], numbers, pseudo)
         columns = _bounds(x.shape[2], out[2], numbers, pseudo)
         result = np.empty((x.shape[0], out[1], out[2], x.shape[3]), x.dtype)
@@ -224,6 +213,7 @@ def _max_gradient(
     rows: np.ndarray,
     columns: np.ndarray,
 ) -> np.ndarray:
+    fractional_lower.check_bounds(rows, columns)
     areas = _Areas.between(rows, columns, x.shape, c.attr("overlapping"))
     result = np.zeros_like(x)
     if not dy.size or not x.size:
@@ -288,10 +278,7 @@ def _avg_gradient(
     for name, size in zip(("Batch", "Rows", "Columns", "Depth"), shape, strict=True):
         if size == 0:
             raise errors.invalid(f"{name} dimension of input must not be 0")
-    for name, bounds in (("Row", rows), ("Column", columns)):
-        if bounds.size and bounds.min() < 0:
-            text = " ".join(str(bound) for bound in bounds)
-            raise errors.invalid(f"{name} sequence tensor values must not be negative, got {text}")
+    fractional_lower.check_bounds(rows, columns)
     areas = _Areas.between(rows, columns, shape.tolist(), c.attr("overlapping"))
     shares = dy.astype(np.float64) / np.maximum(areas.counts(), 1)
     if areas.rows.tile(int(shape[1])) and areas.columns.tile(int(shape[2])):
@@ -347,6 +334,7 @@ _max_pool = define(
     _ATTRS,
     shape=_shape,
     kernel=_pool(_maximum),
+    lower=fractional_lower.pool(_pooled_size, False),
     gradient=_gradient_of_max,
     stateful=True,
     doc="The maxima of regions of random sizes, and where these begin.",
@@ -358,6 +346,7 @@ _avg_pool = define(
     _ATTRS,
     shape=_shape,
     kernel=_pool(_mean),
+    lower=fractional_lower.pool(_pooled_size, True),
     gradient=_gradient_of_avg,
     stateful=True,
     doc="The means of regions of random sizes, and where these begin.",
@@ -391,6 +380,7 @@ define(
     f"overlapping: bool = false; {_TYPES}",
     shape=lambda c: TensorShape(nw.known_dims(c.inputs[0], 4)),
     kernel=_max_gradient,
+    lower=fractional_lower.max_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalMaxPool: each goes to the first maximum of its region.",
     test=lambda: {
@@ -405,6 +395,7 @@ define(
     f"overlapping: bool = false; {_TYPES}",
     shape=lambda c: c.value_as_shape(0).merge_with([None] * 4),
     kernel=_avg_gradient,
+    lower=fractional_lower.mean_gradient,
     gradient=_NO_GRADIENT,
     doc="The gradient of FractionalAvgPool: each is shared out over its region.",
     test=lambda: {

@@ -189,6 +189,11 @@ class _Blocks(NamedTuple):
         self.stream.go_back(counter, key)
 
 
+def _blocks(c: KernelContext) -> _Blocks:
+    """The op's stream, for plans, which are kept with the names of functions only."""
+    return _Blocks(stream(c))
+
+
 def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
     from ...jit import library
 
@@ -196,7 +201,7 @@ def _lower_shuffle(b: Builder, op: OpView, value: Value) -> Any:
         return b.identity(value)
     if b.equal(value.shape[0], 1):
         return b.identity(value)
-    order = library.shuffled(b, op, value.shape[0], lambda c: _Blocks(stream(c)))
+    order = library.shuffled(b, op, value.shape[0], _blocks)
     return b.pick(value, order)
 
 

@@ -31,12 +31,12 @@ _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
 
 def _boxed(arrays: list[np.ndarray], kind: dtypes.DType) -> np.ndarray:
     """Arrays as elements: themselves in variants, TensorProtos in strings."""
-    from ...io.tensor_proto import make_tensor_proto
+    from ...io.tensor_content import serialized
 
     result = np.empty(len(arrays), object)
     for i, array in enumerate(arrays):
         is_text = kind == dtypes.string
-        result[i] = make_tensor_proto(array).SerializeToString() if is_text else array
+        result[i] = serialized(array) if is_text else array
     return result
 
 
@@ -74,11 +74,12 @@ def _serialize_many(
     order = np.argsort(indices[:, 0], kind="stable")
     ends = np.searchsorted(indices[order, 0], np.arange(count + 1))
     rest, sorted_values = indices[order, 1:], values[order]
+    between = list(zip(ends[:-1].tolist(), ends[1:].tolist()))
     result = np.empty((count, 3), object)
+    result[:, 0] = _boxed([rest[first:last] for first, last in between], kind)
+    result[:, 1] = _boxed([sorted_values[first:last] for first, last in between], kind)
     # (The shape is the same for all.)
     result[:, 2] = _boxed([shape[1:]] * min(count, 1), kind)
-    for i, (first, last) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist())):
-        result[i, :2] = _boxed([rest[first:last], sorted_values[first:last]], kind)
     return result
 
 

@@ -173,7 +173,8 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     # reads sources, hands them out to processes, keeps, names and prints them.
     names = (*("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),)
     # (What is made of complex numbers are expressions, which stand in a kernel's text.)
-    names = (*names, "kernel/complex_forms")
+    forms = ("forms", "inverses", "pairs")
+    names = (*names, *(f"kernel/complex_{name}" for name in forms))
     # (What a kernel computes is said for libraries of devices.)
     others = {jit / f"{name}.py" for name in (*names, "library/computed")}
     cache = ("store", "admin", "link_journal", "object_file", "kernel_text", "shipped")

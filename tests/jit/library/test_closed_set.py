@@ -96,6 +96,7 @@ def rows(dtype: str) -> Run:
 def running(dtype: str) -> Run:
     x = some(4, 30, 5, dtype=dtype)
     found = [tf.cumsum(x, 1), tf.cumsum(x, 2, exclusive=True), tf.cumprod(x, 0, reverse=True)]
+    found += [tf.math.cumulative_logsumexp(x, 2), tf.real(tf.cumprod(tf.complex(x, x), 1))]
     return [*found, *tf.gradients(found, x)], {}
 
 
@@ -308,18 +309,28 @@ def sparse_tensors(dtype: str) -> Run:
     return [*results, *ends, *gradients], parts
 
 
+def fractional_pools(dtype: str) -> Run:
+    x = some(2, 9, 8, 3, dtype=dtype)
+    ratio = [1.0, 1.4, 1.7, 1.0]
+    found = [tf.nn.fractional_max_pool(x, ratio)[0], tf.nn.fractional_avg_pool(x, ratio)[0]]
+    return [*found, *(g for y in found for g in tf.gradients(y, x))], {}
+
+
 def matrices(dtype: str) -> Run:
     x, y = tf.placeholder(dtype, [None, 3, 3]), tf.placeholder(dtype, [None, 3, 2])
     root = tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True))
     solved = [tf.linalg.solve(x, y), tf.linalg.triangular_solve(root, y)]
     found = [root, *solved, tf.linalg.inv(x), tf.linalg.det(x)]
     found += tf.gradients([tf.reduce_sum(each) for each in found], [x, y])
+    found += [*tf.linalg.qr(x), *tf.linalg.eigh(x)]
+    found += [*tf.linalg.lu(x), *tf.linalg.lu(x, output_idx_type=tf.int64)]
     square = numbers(4, 3, 3, dtype=dtype) + 3 * np.eye(3, dtype=dtype)
     return found, {x: square, y: numbers(4, 3, 2, dtype=dtype)}
 
 
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
+    fractional_pools,
     matrices,
     orders,
     alignments,

@@ -132,3 +132,28 @@ def test_a_loop_of_systems_is_one_plan_with_its_gradient() -> None:
     assert " host " not in text and "piece by piece" not in text
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_complex_systems_are_real_ones(shape: tuple[int, ...], dtype: str) -> None:
+    a = well_behaved(shape, "float64")
+    a = (a + 0.3j * np.roll(a, 1, -1)).astype(dtype)
+    rhs = (np.arange(3) + 1j * np.ones((*a.shape[:-1], 3))).astype(dtype)
+    adjoint = np.conj(turned(a))
+    inverse, solve = np.linalg.inv, np.linalg.solve
+    want = [inverse(a), inverse(adjoint), solve(a, rhs), solve(adjoint, rhs)]
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        x, y = (tf.placeholder(dtype, [None] * a.ndim) for _ in range(2))
+        flags = (False, True)
+        fetches = [tf.matrix_inverse(x, adjoint=flag) for flag in flags]
+        fetches += [tf.matrix_solve(x, y, adjoint=flag) for flag in flags]
+        got = session.run(fetches, {x: a, y: rhs})
+        assert " host " not in str(session.explain(fetches, {x: a, y: rhs}))
+        tolerance = 1e-3 if dtype == "complex64" else 1e-10
+        for one, other in zip(got, want, strict=True):
+            assert one.dtype == dtype
+            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+        if a.size:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+                session.run(fetches[0], {x: np.zeros_like(a), y: rhs})

@@ -17,14 +17,16 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.engine.types import nest
 from numbaflow.jit.cache import plan_files
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.runtime import plan_encoding, plan_key, segment_plans, stored_plan
+from numbaflow.ops.flow import library_calls
+from numbaflow.ops.flow.function_library import Defun
+
+from .stored import Traces, bits, results
 
 pytestmark = pytest.mark.cpu
 
-Feeds = list[dict[str, Any]]
 NUMBERS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
 
 
@@ -38,34 +40,9 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-class Traces:
-    """Counts what is traced."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count, trace = 0, segment_plans.trace_segment
-
-        def counted(*arguments: Any) -> Any:
-            # (Of programs that are too small to be kept nobody asks.)
-            self.count += len(arguments[0].operations) >= plan_key._LEAST_OPERATIONS
-            return trace(*arguments)
-
-        monkeypatch.setattr(segment_plans, "trace_segment", counted)
-
-
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Traces:
     return Traces(monkeypatch)
-
-
-def results(build: Callable[[], Any], feeds: Feeds) -> list[Any]:
-    """What a program of its own graph and session gives, run after run."""
-    with tf.Graph().as_default():
-        tf.set_random_seed(3)
-        fetches = build()
-        start = tf.global_variables_initializer()
-        with tf.Session() as session:
-            session.run(start)
-            return [session.run(fetches, feed_dict=feed) for feed in feeds]
 
 
 def dense() -> Any:
@@ -136,7 +113,34 @@ def filled() -> Any:
     return tf.exp(x[0, 0]) * zeros, tf.matmul(x, rows, transpose_b=True), zeros[:2], rows
 
 
-PROGRAMS = [filled, dense, windows, random, measured, looped, branched, counted]
+def called() -> Any:
+    """Functions of the graph's library: a call, a branch and a loop of them."""
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", [3, 3])
+
+    @Defun(tf.float32, tf.float32)
+    def layer(x: Any, w: Any) -> Any:
+        return tf.tanh(tf.matmul(x, w))
+
+    @Defun(tf.float32)
+    def halved(x: Any) -> Any:
+        return tf.exp(x) / 2
+
+    @Defun(tf.float32)
+    def kept(x: Any) -> Any:
+        return x * 1.5
+
+    @Defun(tf.float32)
+    def is_small(x: Any) -> Any:
+        return tf.reduce_sum(x) < 20
+
+    y = layer(x, w)
+    chosen = library_calls.If(tf.reduce_sum(x) > 0, [y], halved, kept)[0]
+    grown = library_calls.While([tf.abs(chosen) + 1], is_small, kept)[0]
+    return y, grown, tf.gradients(y, w)
+
+
+PROGRAMS = [filled, called, dense, windows, random, measured, looped, branched, counted]
 
 
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
@@ -150,12 +154,6 @@ def test_a_stored_plan_gives_the_bits_of_the_traced_one(
     got = results(build, feeds)
     assert traces.count == 0
     assert bits(want) == bits(got)
-
-
-def bits(values: Any) -> list[tuple[str, bytes]]:
-    """All values with the signs of their zeros."""
-    arrays = [np.asarray(value) for value in nest.flatten(values) if value is not None]
-    return [(str(array.dtype), array.tobytes()) for array in arrays]
 
 
 def test_reference_kernels_among_the_steps_are_called_as_before(traces: Traces) -> None:

@@ -43,8 +43,8 @@ def agrees(got: np.ndarray, want: np.ndarray, rtol: float) -> np.ndarray:
 
 
 FUNCTIONS = (
-    "abs angle conj cos cosh exp imag log negative real reciprocal rsqrt sigmoid sign sin sinh "
-    "sqrt tan tanh"
+    "abs acos acosh angle asin asinh atan atanh conj cos cosh exp expm1 imag log log1p negative "
+    "real reciprocal rsqrt sigmoid sign sin sinh sqrt tan tanh"
 ).split()
 
 
@@ -63,6 +63,8 @@ def test_functions_at_special_values(name: str, dtype: str) -> None:
             name == "sign"
         ):  # NumPy loses the direction of what is nearly as large as can be, or zero
             wrong &= (np.abs(values) < 3e38) & (np.abs(values) > 1e-38)
+        if name == "expm1":  # (NumPy multiplies what overflows by a sine of zero.)
+            wrong &= values.imag != 0
         assert not wrong.any(), (values[wrong], got[wrong], want[wrong])
 
 
@@ -204,3 +206,79 @@ def test_gradients_through_a_loop_of_complex_numbers() -> None:
         with settings.override(jit=mode), tf.Session() as session:
             results.append(session.run(grad, feeds))
     np.testing.assert_allclose(*results, rtol=1e-10)
+
+
+SHAPES = [(3, 4, 5), (0, 3, 2), (3, 0, 2), (1, 1, 1), (7, 2, 3)]
+
+
+@BOTH
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_products_along_axes(shape: tuple[int, ...], dtype: str) -> None:
+    array, z = numbers(dtype, *shape), tf.placeholder(dtype, [None] * len(shape))
+    axes = [0, 1, 2, [0, 2], [1, 2], [0, 1, 2]]
+    whole = [tf.reduce_prod(z, axis, keepdims=keep) for axis in axes for keep in (False, True)]
+    flags = [(exclusive, reverse) for exclusive in (False, True) for reverse in (False, True)]
+    running = [tf.cumprod(z, axis, *flag) for axis in range(3) for flag in flags]
+    want, got = (run([whole, running], {z: array}, mode) for mode in ("never", "always"))
+    for one, other in zip([*got[0], *got[1]], [*want[0], *want[1]], strict=True):
+        assert one.shape == other.shape and one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def _written(z: Any) -> Any:
+    """An array that a loop writes, and whose elements another one reads."""
+    array = tf.TensorArray(z.dtype, 4, clear_after_read=False)
+    _, array, last = tf.while_loop(
+        lambda i, *_: i < 4, lambda i, a, h: (i + 1, a.write(i, h), h * z[0, 0]), (0, array, z)
+    )
+    read = tf.while_loop(lambda i, _: i < 4, lambda i, h: (i + 1, h + array.read(i) * h), (0, z))
+    return array.stack(), last, read[1]
+
+
+def _grown(z: Any) -> Any:
+    """A tensor, and an array, that have more rows after each turn."""
+    free = tf.TensorShape([]), tf.TensorShape([None, 6])
+    _, rows = tf.while_loop(
+        lambda i, _: i < 3, lambda i, h: (i + 1, tf.concat([h, z * z], 0)), (0, z), free
+    )
+    array = tf.TensorArray(z.dtype, 0, dynamic_size=True, element_shape=[4, 6])
+    count = tf.cast(tf.real(tf.reduce_sum(z - z)), tf.int32) + 3
+    _, array = tf.while_loop(
+        lambda i, _: i < count,
+        lambda i, a: (i + 1, a.write(i, z * tf.cast(tf.cast(i, tf.float64), z.dtype))),
+        (0, array),
+    )
+    return rows, array.stack()
+
+
+LOOPS = {
+    "written": _written,
+    "grown": _grown,
+    "mapped": lambda z: tf.map_fn(lambda row: row * 2 + tf.reduce_sum(row), z),
+    "scanned": lambda z: tf.scan(lambda a, row: a * row, z),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("name", LOOPS)
+def test_arrays_and_stacks_of_loops_hold_complex_numbers(name: str, dtype: str) -> None:
+    """Their gradients pop what a stack holds, and add up elements of arrays."""
+    array = 0.5 * numbers(dtype, 4, 6)
+    found = []
+    for mode in ("never", "always"):
+        with tf.Graph().as_default():
+            z = tf.placeholder(dtype, [4, 6])
+            made = LOOPS[name](z)
+            made = list(made) if isinstance(made, tuple) else [made]
+            losses = [tf.reduce_sum(tf.real(y * tf.conj(y))) for y in made]
+            grads = tf.gradients(losses, z)
+            if mode == "always":
+                assert "piece by piece" not in _explained([made, grads], {z: array})
+            found.append(run([*made, *grads], {z: array}, mode))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+def _explained(fetches: Any, feeds: Any) -> str:
+    with settings.override(jit="always"), tf.Session() as session:
+        return str(session.explain(fetches, feeds))

@@ -64,3 +64,19 @@ def test_what_has_no_bin_is_refused(
 ) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         counts(mode, values, limits, tf.float32)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 100])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_how_many_bins_there_are_may_be_fed(dtype: str, count: int) -> None:
+    values = (np.random.default_rng(1).normal(size=500) * 5).astype(dtype)
+    found = []
+    for mode in ("always", "never"):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            nbins = tf.placeholder(tf.int32, [])
+            bins = tf.histogram_fixed_width(values, np.array([-3, 3], dtype), nbins)
+            found.append(session.run(bins, {nbins: count}))
+            if mode == "always":
+                assert " host " not in str(session.explain(bins, {nbins: count}))
+    np.testing.assert_array_equal(*found)
+    assert found[0].sum() == 500
