@@ -20,7 +20,7 @@ from ...engine.graph.inference import leads_to_shape
 from ...engine.session import mixed_precision
 from ..kernel.reference import dtype_name
 from ..kernel.scalar import holds
-from ..kernel.size_scope import Scope
+from ..kernel.size_scope import Scope, may_be_fed
 from ..kernel.sizes import SMALLEST_SYMBOL, Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
@@ -529,7 +529,7 @@ def outlined(
     for number in valued:
         items = arrays[number].ravel().tolist()
         outline += (number, len(items))
-        if items and min(items) < 0:
+        if not may_be_fed(items):
             outline.append(None)
             continue
         outline += [

@@ -21,6 +21,8 @@ from .graph_programs import GraphProgram
 WORKER = Path(__file__).with_name("graph_worker.py")
 _LARGEST = 1e4
 Runs = list[list[np.ndarray]]
+# What a program may end with.
+ERRORS = (tf.errors.OpError, ValueError, TypeError, LookupError)
 
 
 @dataclass
@@ -48,7 +50,7 @@ def here(program: GraphProgram, mode: str) -> Outcome:
             for feeds in program.runs:
                 fed = {names[name]: value for name, value in feeds.items()}
                 outcome.runs.append([np.asarray(x) for x in session.run(names["fetches"], fed)])
-        except (tf.errors.OpError, ValueError, TypeError, LookupError) as error:
+        except ERRORS as error:
             outcome.error, outcome.message = type(error).__name__, str(error)
     return outcome
 

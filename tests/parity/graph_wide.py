@@ -48,8 +48,8 @@ def wrapping(w: Writer) -> None:
 
 
 _WRAPPING_STEPS = (
-    *("{x} + {y}", "{x} * {y}", "{x} - {y}", "{x} // {z}", "tf.maximum({x}, {y})"),
-    *("tf.minimum({x}, {y})", "tf.bitwise.bitwise_or({x}, {y})", "tf.bitwise.invert({x})"),
+    *("{x} + {y}", "{x} * {y}", "{x} - {y}", "{x} // {z}"),
+    *("tf.bitwise.bitwise_or({x}, {y})", "tf.bitwise.invert({x})"),
     *("tf.bitwise.left_shift({x}, tf.ones_like({x}) * 2)", "tf.where(tf.less({x}, {z}), {x}, {y})"),
     *("tf.bitwise.right_shift({x}, tf.ones_like({x}))", "tf.square({x})"),
 )
