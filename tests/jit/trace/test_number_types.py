@@ -22,7 +22,7 @@ SCALAR: list[Callable[[Any], Any]] = [
     lambda k: tf.cond(k * 1000000007 > 0, lambda: k, lambda: -k),
     lambda k: tf.shape(tf.zeros([k, 3])) * 1000000007,
     lambda k: tf.zeros([tf.cast(tf.cast(k, tf.int8), tf.int32)]),
-    lambda k: tf.range(0, k, tf.cast(tf.cast(k + 254, tf.uint8), tf.int32)),
+    lambda k: tf.range(0, k, tf.cast(tf.cast(k + 255, tf.uint8), tf.int32)),
     lambda k: tf.while_loop(
         lambda i, x: i < 5, lambda i, x: (i + 1, x * 1103515245 + i * k * 99999), [0, k]
     )[1],
