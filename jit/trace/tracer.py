@@ -170,13 +170,16 @@ class Tracer:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
         # All of it is fed, or given by the segment before.
-        outputs = op._outputs
-        if outputs and outputs[0] in self.values and all(t in self.values for t in outputs):
+        given = [(t, self.values[t]) for t in op._outputs if t in self.values]
+        if given and len(given) == len(op._outputs):
             return False
         self.program.origin = op
         mark = self.program.last
         try:
-            return self._operation(op)
+            is_barrier = self._operation(op)
+            # What is fed of several outputs stays what it is.
+            self.values.update(given)
+            return is_barrier
         except errors.OpError as error:
             raise located(error, op) from error
         except Unsettled:
