@@ -84,9 +84,7 @@ class Benchmark:
         return f"{found[0]}.{overwrite_name or found[1]}"
 
 
-def _report(
-    name: str, known: dict[str, Any], extras: Any = None, metrics: Any = None
-) -> None:
+def _report(name: str, known: dict[str, Any], extras: Any = None, metrics: Any = None) -> None:
     """Prints an entry, or writes it to a file of its own."""
     from ...io import protos
 

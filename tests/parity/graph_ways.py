@@ -55,7 +55,13 @@ def _instead(probe: Any, tensor: Any, feeds: Feeds) -> dict[Any, Any]:
     """Something of the same shape for a tensor."""
     with settings.override(jit="never"):
         value = np.asarray(probe.run(tensor, feeds))
-    return {tensor: ~value if value.dtype == bool else value // 2 if value.dtype.kind in "iu" else value / 2}
+    return {
+        tensor: ~value
+        if value.dtype == bool
+        else value // 2
+        if value.dtype.kind in "iu"
+        else value / 2
+    }
 
 
 def _grown(names: dict[str, Any], fetch: Any) -> Any:

@@ -18,9 +18,7 @@ def _whole(w: Writer, most: float = LARGEST) -> Any:
 
 
 def _real(w: Writer, most: float = 90.0, least_rank: int = 0, most_rank: int = 3) -> Any:
-    return w.pick(
-        lambda v: v.is_float and v.largest <= most and least_rank <= v.ndim <= most_rank
-    )
+    return w.pick(lambda v: v.is_float and v.largest <= most and least_rank <= v.ndim <= most_rank)
 
 
 def wrapping(w: Writer) -> None:
@@ -79,8 +77,17 @@ def halved(w: Writer) -> None:
 
 _HALF_STEPS = (
     *("{x} + tf.constant(0.5, tf.{kind})", "{x} * tf.constant(0.75, tf.{kind})", "tf.sin({x})"),
-    *("tf.nn.relu({x})", "tf.maximum({x}, tf.constant(-1, tf.{kind}))", "-{x}", "tf.exp(-tf.abs({x}))"),
-    *("tf.sigmoid({x})", "tf.square({x}) * tf.constant(0.125, tf.{kind})", "tf.sqrt(tf.abs({x}) + 1)"),
+    *(
+        "tf.nn.relu({x})",
+        "tf.maximum({x}, tf.constant(-1, tf.{kind}))",
+        "-{x}",
+        "tf.exp(-tf.abs({x}))",
+    ),
+    *(
+        "tf.sigmoid({x})",
+        "tf.square({x}) * tf.constant(0.125, tf.{kind})",
+        "tf.sqrt(tf.abs({x}) + 1)",
+    ),
     "{x} / tf.constant(3, tf.{kind})",
 )
 
@@ -99,7 +106,10 @@ def complicated(w: Writer) -> None:
     if a.ndim and w.chance(0.5):
         axis = w.random.randrange(a.ndim)
         choices = [(f"tf.reduce_sum({name}, {axis})", (*sizes[:axis], *sizes[axis + 1 :]))]
-        choices += [(f"tf.transpose({name})", sizes[::-1]), (f"tf.reverse({name}, [{axis}])", sizes)]
+        choices += [
+            (f"tf.transpose({name})", sizes[::-1]),
+            (f"tf.reverse({name}, [{axis}])", sizes),
+        ]
         choices += [(f"tf.cumsum({name}, {axis})", sizes)]
         if a.ndim == 2:
             choices += [(f"tf.matmul({name}, {name}, adjoint_b=True)", (sizes[0], sizes[0]))]
@@ -113,8 +123,20 @@ def complicated(w: Writer) -> None:
 
 
 _COMPLEX_STEPS = (
-    *("{x} * {x}", "{x} + tf.conj({x})", "tf.conj({x})", "-{x}", "{x} * (0.5 - 2j)", "tf.square({x})"),
-    *("{x} / (3 + 1j)", "tf.exp({x} * 0.0625j)", "tf.tanh({x} * 0.03125)", "1j * {x} - tf.ones_like({x})"),
+    *(
+        "{x} * {x}",
+        "{x} + tf.conj({x})",
+        "tf.conj({x})",
+        "-{x}",
+        "{x} * (0.5 - 2j)",
+        "tf.square({x})",
+    ),
+    *(
+        "{x} / (3 + 1j)",
+        "tf.exp({x} * 0.0625j)",
+        "tf.tanh({x} * 0.03125)",
+        "1j * {x} - tf.ones_like({x})",
+    ),
     *("{x} * tf.cast(tf.real({x}), {x}.dtype)", "tf.sin({x} * 0.0625)"),
 )
 
@@ -199,7 +221,9 @@ def collected(w: Writer) -> None:
     w.line(f"{there} = {there}.unstack({value.name})")
     place = w.random.choice(["i", f"{n} - 1 - i", f"(i + 1) % {n}"])
     w.line(f"def {body}(i, a, out):")
-    turn = [f"x = {there}.read({w.random.choice(['i', f'{n} - 1 - i', f'i % tf.minimum({n}, 2)'])})"]
+    turn = [
+        f"x = {there}.read({w.random.choice(['i', f'{n} - 1 - i', f'i % tf.minimum({n}, 2)'])})"
+    ]
     turn += w.random.choice(
         [
             ["a = tf.sin(a) + tf.cos(x)"],
@@ -239,17 +263,27 @@ def solved(w: Writer) -> None:
     name = w.fresh("m")
     size = f"tf.shape({value.name})[-1]"
     w.line(f"{name} = tf.tanh({value.name})")
-    w.line(f"{name} = tf.matmul({name}, {name}, transpose_a=True) + 2.0 * tf.eye({size}, dtype=tf.{value.dtype})")
+    w.line(
+        f"{name} = tf.matmul({name}, {name}, transpose_a=True) + 2.0 * tf.eye({size}, dtype=tf.{value.dtype})"
+    )
     square = (*value.sizes[:-2], value.sizes[-1], value.sizes[-1])
     text, sizes = w.random.choice(
         [
             (f"tf.cholesky({name})", square),
             (f"tf.matrix_inverse({name})", square),
             (f"tf.log(tf.matrix_determinant({name}))", square[:-2]),
-            (f"tf.matrix_solve({name}, tf.matrix_transpose({value.name}))", (*square[:-1], value.sizes[-2])),
-            (f"tf.matrix_triangular_solve({name}, tf.matrix_transpose({value.name}))", (*square[:-1], value.sizes[-2])),
+            (
+                f"tf.matrix_solve({name}, tf.matrix_transpose({value.name}))",
+                (*square[:-1], value.sizes[-2]),
+            ),
+            (
+                f"tf.matrix_triangular_solve({name}, tf.matrix_transpose({value.name}))",
+                (*square[:-1], value.sizes[-2]),
+            ),
             (f"tf.trace({name})", square[:-2]),
-            (f"tf.linalg.tensor_diag_part({name})", square[:1]) if value.ndim == 2 else (f"tf.trace({name})", square[:-2]),
+            (f"tf.linalg.tensor_diag_part({name})", square[:1])
+            if value.ndim == 2
+            else (f"tf.trace({name})", square[:-2]),
         ]
     )
     w.like(f"tf.tanh({text} * 0.125)", value, sizes=sizes, low=-1, high=1, bits=None)
@@ -264,7 +298,9 @@ def counted(w: Writer) -> None:
     if how == 0 and value.largest <= 1:
         axis = w.random.randrange(value.ndim)
         flags = f"exclusive={w.chance(0.5)}, reverse={w.chance(0.5)}"
-        w.like(f"tf.cumprod({value.name} + 0.25, {axis}, {flags})", value, low=-90, high=90, bits=None) if value.sizes[axis].most <= 19 else None
+        w.like(
+            f"tf.cumprod({value.name} + 0.25, {axis}, {flags})", value, low=-90, high=90, bits=None
+        ) if value.sizes[axis].most <= 19 else None
     elif how == 1 and value.ndim >= 2:
         lengths = f"tf.floormod(tf.range(tf.shape({value.name})[0]), tf.shape({value.name})[1] + 1)"
         text = f"tf.reverse_sequence({value.name}, {lengths}, seq_axis=1, batch_axis=0)"
@@ -304,9 +340,23 @@ def odd_sum(w: Writer) -> None:
     end = value.largest * number
     how = w.random.choice(["reduce_sum", "reduce_mean", "reduce_prod", "norm", "reduce_logsumexp"])
     if how == "reduce_prod":
-        w.like(f"tf.tanh(tf.reduce_prod(tf.cos({name}), {axes}))", value, sizes=kept, low=-1, high=1, bits=None)
+        w.like(
+            f"tf.tanh(tf.reduce_prod(tf.cos({name}), {axes}))",
+            value,
+            sizes=kept,
+            low=-1,
+            high=1,
+            bits=None,
+        )
     elif how == "norm":
-        w.like(f"tf.sqrt(1.0 + tf.reduce_sum(tf.square({name}), {axes}))", value, sizes=kept, low=1, high=LARGEST, bits=None) if end * value.largest < LARGEST**2 / 2 else None
+        w.like(
+            f"tf.sqrt(1.0 + tf.reduce_sum(tf.square({name}), {axes}))",
+            value,
+            sizes=kept,
+            low=1,
+            high=LARGEST,
+            bits=None,
+        ) if end * value.largest < LARGEST**2 / 2 else None
     elif end <= LARGEST and all(turned[k].least for k in axes):
         bits = value.bits if how == "reduce_sum" else None
         w.like(f"tf.{how}({name}, {axes})", value, sizes=kept, low=-end, high=end + 9, bits=bits)
@@ -321,7 +371,19 @@ def written_by_number(w: Writer) -> None:
     numbers = [w.random.randrange(rows) for _ in range(w.random.randint(1, 5))]
     shape = (len(numbers), *(size.fixed for size in variable.sizes[1:]))
     name = w.fresh("done")
-    how = w.random.choice(["scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max", "scatter_update", "scatter_nd_add", "scatter_nd_update", "slice"])
+    how = w.random.choice(
+        [
+            "scatter_add",
+            "scatter_sub",
+            "scatter_mul",
+            "scatter_min",
+            "scatter_max",
+            "scatter_update",
+            "scatter_nd_add",
+            "scatter_nd_update",
+            "slice",
+        ]
+    )
     if how.endswith("update"):
         numbers = list(dict.fromkeys(numbers))
         shape = (len(numbers), *shape[1:])
@@ -354,8 +416,12 @@ def whole_picture(w: Writer) -> None:
     """Convolutions the other way round, in depth, and windows of pictures."""
     value = w.pick(
         lambda v: (
-            v.is_float and v.ndim == 4 and v.largest <= 90 and v.sizes[0].least > 0
-            and all(s.fixed and s.fixed > 1 for s in v.sizes[1:3]) and v.sizes[3].fixed is not None
+            v.is_float
+            and v.ndim == 4
+            and v.largest <= 90
+            and v.sizes[0].least > 0
+            and all(s.fixed and s.fixed > 1 for s in v.sizes[1:3])
+            and v.sizes[3].fixed is not None
         )
     )
     if value is None or (value.sizes[3].fixed or 9) > 4:
@@ -370,19 +436,38 @@ def whole_picture(w: Writer) -> None:
         w.like(f"tf.tanh({text})", value, sizes=sizes, low=-1, high=1, bits=None)
     elif how == 1:
         text = f"tf.extract_image_patches({value.name}, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'VALID')"
-        w.like(text, value, sizes=(value.sizes[0], Size(0, rows - 1), Size(0, columns - 1), Size(0, 4 * depth)))
+        w.like(
+            text,
+            value,
+            sizes=(value.sizes[0], Size(0, rows - 1), Size(0, columns - 1), Size(0, 4 * depth)),
+        )
     elif how == 2 and rows % 2 == 0 and columns % 2 == 0:
-        w.like(f"tf.space_to_depth({value.name}, 2)", value, sizes=(value.sizes[0], Size(0, rows // 2), Size(0, columns // 2), Size(0, 4 * depth)))
+        w.like(
+            f"tf.space_to_depth({value.name}, 2)",
+            value,
+            sizes=(value.sizes[0], Size(0, rows // 2), Size(0, columns // 2), Size(0, 4 * depth)),
+        )
     elif how == 3:
         filters = f"tf.constant(np.arange({2 * 2 * 2 * 2}).reshape(2, 2, 2, 1, 2) % 7 * 0.25 - 0.75, tf.{value.dtype})"
         text = f"tf.nn.conv3d({value.name}[..., tf.newaxis], {filters}, [1, 1, 1, 1, 1], 'SAME')[..., 0]"
         w.like(text, value, low=-8 * end, high=8 * end, bits=None) if 8 * end <= LARGEST else None
     elif how == 4:
         filters = f"tf.constant(np.arange({9 * depth * 2}).reshape(3, 3, {depth}, 2) % 7 * 0.25 - 0.75, tf.{value.dtype})"
-        text = f"tf.nn.conv2d({value.name}, {filters}, [1, 1, 1, 1], 'SAME', dilations=[1, 2, 2, 1])"
-        w.like(text, value, sizes=(*value.sizes[:3], Size(0, 2)), low=-7 * depth * end, high=7 * depth * end, bits=None) if 7 * depth * end <= LARGEST else None
+        text = (
+            f"tf.nn.conv2d({value.name}, {filters}, [1, 1, 1, 1], 'SAME', dilations=[1, 2, 2, 1])"
+        )
+        w.like(
+            text,
+            value,
+            sizes=(*value.sizes[:3], Size(0, 2)),
+            low=-7 * depth * end,
+            high=7 * depth * end,
+            bits=None,
+        ) if 7 * depth * end <= LARGEST else None
     elif value.dtype == "float32":
-        w.like(f"tf.nn.local_response_normalization({value.name}, 2, 1.0, 0.5, 0.5)", value, bits=None)
+        w.like(
+            f"tf.nn.local_response_normalization({value.name}, 2, 1.0, 0.5, 0.5)", value, bits=None
+        )
 
 
 WIDE: list[Step] = [

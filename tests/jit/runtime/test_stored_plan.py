@@ -145,7 +145,11 @@ def halved() -> Any:
 def narrow() -> Any:
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     numbers = [tf.constant([1, 2, 3], t) for t in (tf.int8, tf.uint16, tf.complex64, tf.float16)]
-    return [tf.cast(tf.exp(x), k.dtype) + k for k in numbers if k.dtype != tf.uint16], numbers, x > 0
+    return (
+        [tf.cast(tf.exp(x), k.dtype) + k for k in numbers if k.dtype != tf.uint16],
+        numbers,
+        x > 0,
+    )
 
 
 PROGRAMS = [halved, narrow, filled, dense, windows, random, measured, looped, branched, counted]
