@@ -214,7 +214,7 @@ HOMES = {
     },
     "platform": {
         "app": "tf.app",
-        "benchmark": "tf.test",
+        "benchmark": ".engine.interface.benchmark",
         "flags": "tf.flags tf.app.flags",
         "gfile": "tf.gfile",
         "googletest": "tf.test",

@@ -171,6 +171,7 @@ RENAMED = {
         "_like_rnncell": ".alias.internals.cells:like_rnncell",
     },
     "pywrap_tensorflow": {
+        "EventsWriter": ".alias.internals.events_writer:EventsWriter",
         "NewCheckpointReader": "train.NewCheckpointReader",
         "TF_GetAllOpList": ".io.op_def_registry:all_op_list",
         "TF_GetBuffer": ".io.op_def_registry:bytes_of_buffer",

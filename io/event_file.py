@@ -32,7 +32,7 @@ class EventsWriter:
 
     def __init__(self, prefix: str, suffix: str = "") -> None:
         self.path = prefix  # of the file, once there is one
-        self._prefix, self._suffix = prefix, suffix
+        self._prefix, self.suffix = prefix, suffix
         self._file: IO[bytes] | None = None
         self._written = 0
         self._waiting: list[bytes] = []
@@ -54,7 +54,7 @@ class EventsWriter:
         # writer's file of this second stays as it is.
         while True:
             host = socket.gethostname()
-            self.path = f"{self._prefix}.out.tfevents.{second:010d}.{host}{self._suffix}"
+            self.path = f"{self._prefix}.out.tfevents.{second:010d}.{host}{self.suffix}"
             second += 1
             if file_exists(self.path):
                 continue

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, MutableMapping, MutableSet
 from typing import Any
 
@@ -209,6 +210,7 @@ class Registry:
 
     def __init__(self, name: str) -> None:
         self._name, self._registry = name, dict[str, Any]()
+        self._places: dict[str, str] = {}
 
     def register(self, candidate: Any, name: str | None = None) -> None:
         """Adds an object.
@@ -218,8 +220,14 @@ class Registry:
         """
         key = name or candidate.__name__
         if key in self._registry:
-            raise KeyError(f"Registering two {self._name} with name '{key}'!")
+            raise KeyError(
+                f"Registering two {self._name} with name '{key}'! "
+                f"(Previous registration was in {self._places[key]})"
+            )
         self._registry[key] = candidate
+        caller = sys._getframe(1)
+        file, line = caller.f_code.co_filename, caller.f_lineno
+        self._places[key] = f"{caller.f_code.co_name} {file}:{line}"
 
     def list(self) -> Any:
         """The names."""

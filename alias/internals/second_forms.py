@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...engine.types import dtypes
-from ...ops.public import tf
+from ...ops.public import raw, tf
 from ...ops.sparse.sparse_tensors_map import (
     _add_many_sparse_to_tensors_map as _add_many_sparse_to_tensors_map,
 )
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 def size_v2(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
     """`tf.size`."""
     return tf.size(input, name=name, out_type=out_type)
+
+
+def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
+    """`tf.strings.length`."""
+    return raw.StringLength(input, unit=unit, name=name)
 
 
 def expand_dims_v2(input: TensorLike, axis: int, name: str | None = None) -> Any:

@@ -30,9 +30,11 @@ lazy("engine.interface.flags:run", "app.run")
 for _name in (
     "TestCase main mock get_temp_dir is_gpu_available is_built_with_cuda is_built_with_rocm "
     "is_built_with_gpu_support is_built_with_xla gpu_device_name test_src_dir_path "
-    "assert_equal_graph_def StubOutForTesting Benchmark"
+    "assert_equal_graph_def StubOutForTesting"
 ).split():
     lazy(f"engine.interface.testing:{_name}", f"test.{_name}")
+lazy("engine.interface.benchmark:TensorFlowBenchmark", "test.Benchmark")
+lazy("engine.interface.benchmark:benchmark_config", "test.benchmark_config")
 
 for _name in ("get_include", "get_lib", "get_compile_flags", "get_link_flags"):
     lazy(f"engine.interface.loading:{_name}", f"sysconfig.{_name}")

@@ -23,8 +23,7 @@ from ..session.device_placement import gpus
 from ..session.session import Session
 
 if TYPE_CHECKING:
-    from ..graph.annotations import Feeds, TensorLike
-    from ..session.session import BaseSession
+    from ..graph.annotations import TensorLike
 
 __all__ = ["mock"]
 
@@ -88,6 +87,8 @@ def test_src_dir_path(relative_path: str) -> str:
 def main(argv: list[str] | None = None) -> None:
     """Runs the tests of the main program, as unittest.main: what stands at the end of a test file.
 
+    With `--benchmarks=<regular expression>` on the command line benchmarks are run instead.
+
     Args:
         argv: the command line; that of the process if None.
 
@@ -98,7 +99,9 @@ def main(argv: list[str] | None = None) -> None:
         >>> if __name__ == "a test file":
         ...     tf.test.main()
     """
-    unittest.main(argv=argv)
+    from .benchmark import benchmarks_main
+
+    benchmarks_main(lambda: unittest.main(argv=argv), argv)
 
 
 def assert_equal_graph_def(
@@ -173,34 +176,6 @@ class StubOutForTesting:
         self._old.clear()
 
     SmartUnsetAll = CleanUp = UnsetAll
-
-
-class Benchmark:
-    """The base of benchmarks; `run_op_benchmark` times an op in a session."""
-
-    def run_op_benchmark(
-        self,
-        sess: BaseSession,
-        op_or_tensor: object,
-        feed_dict: Feeds | None = None,
-        burn_iters: int = 2,
-        min_iters: int = 10,
-        store_trace: bool = False,
-        store_memory_usage: bool = True,
-        name: str | None = None,
-        extras: object = None,
-        mbs: float = 0,
-    ) -> dict[str, Any]:
-        """Runs the op and returns iterations and the median wall time."""
-        import time
-
-        times = []
-        for i in range(burn_iters + min_iters):
-            start = time.perf_counter()
-            sess.run(op_or_tensor, feed_dict=feed_dict)
-            if i >= burn_iters:
-                times.append(time.perf_counter() - start)
-        return {"iters": min_iters, "wall_time": float(np.median(times))}
 
 
 def _new_session(graph: Graph | None, config: Any, force_gpu: bool) -> Session:

@@ -53,10 +53,11 @@ def files() -> dict[str, Any]:
 @functools.cache
 def pool() -> DescriptorPool:
     """The private pool that holds the messages."""
-    from google.protobuf import any_pb2, descriptor_pool
+    from google.protobuf import any_pb2, descriptor_pool, wrappers_pb2
 
     private = descriptor_pool.DescriptorPool()
-    private.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
+    for known in (any_pb2, wrappers_pb2):
+        private.AddSerializedFile(known.DESCRIPTOR.serialized_pb)
     for file in files().values():
         private.AddSerializedFile(file.SerializeToString())
     return private

@@ -261,7 +261,13 @@ def _float_to_float(e: Emitter, x: ir.Value, to: Emitter) -> Any:
     if e.wide < to.wide:
         return e.b.fpext(x, to.type)
     value = e.b.fptrunc(x, to.type) if e.wide > to.wide else x
-    return round_half(to, value, to.dtype) if to.bits == 16 else value
+    if to.bits != 16:
+        return value
+    if e.wide > to.wide:
+        # Something must stand between the two: where a half's sign is copied to another, LLVM
+        # takes it from the float64, by calls of __truncdfhf2, which systems do not have.
+        value = e.select(e.isnan(x), to.c(float("nan")), value)
+    return round_half(to, value, to.dtype)
 
 
 def _float_to_int(e: Emitter, x: ir.Value, to: Emitter) -> Any:

@@ -74,7 +74,7 @@ exp, expm1, log1p = np.exp, np.expm1, np.log1p
 sin, cos, tan = np.sin, np.cos, np.tan
 asin, acos, atan, atan2 = np.arcsin, np.arccos, np.arctan, np.arctan2
 sinh, cosh, tanh = np.sinh, np.cosh, np.tanh
-asinh, acosh, atanh = np.arcsinh, np.arccosh, np.arctanh
+acosh, atanh = np.arccosh, np.arctanh
 floor, ceil, rint, trunc = np.floor, np.ceil, np.rint, np.trunc
 isnan, isinf, isfinite = np.isnan, np.isinf, np.isfinite
 eq, ne, lt, le, gt, ge = (
@@ -96,6 +96,21 @@ def div(x: Any, y: Any) -> Any:
         # By C's rules a complex number over zero is NaN, by NumPy's infinite.
         return np.where(y == 0, x.dtype.type(complex(np.nan, np.nan)), np.divide(x, y))
     return np.divide(x, y) if _is_float(x) else truncatediv(x, y)
+
+
+def asinh(x: Any) -> Any:
+    """The inverse of sinh, which is finite there for the largest number.
+
+    (To the nearest number, as NumPy rounds it, sinh of it would be infinite.)
+    """
+    if x.dtype.kind != "f":
+        return np.arcsinh(x)
+    far = np.copysign(np.log(np.maximum(np.abs(x), 1)) + x.dtype.type(np.log(2)), x)
+    return np.where(np.abs(x) > _FAR, far, np.arcsinh(x))
+
+
+# From here on asinh(x) is log(2x), to the last bit of a double.
+_FAR = 2.0**29
 
 
 # What is smaller is not a normal number, and TensorFlow's logarithm takes it for zero.

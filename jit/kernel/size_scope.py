@@ -19,6 +19,7 @@ from .sizes import (
     by_examples,
     compile_function,
     expression,
+    is_measured,
     made,
     symbols_of,
     without_solved,
@@ -271,6 +272,32 @@ class Scope:
         """A function of the symbols' values, in order: do all guards hold?"""
         tests = [text if answer else f"not ({text})" for text, answer in self.guards.items()]
         return compile_function(self.examples, " and ".join(tests) or "True")
+
+
+# How much each integer type that sizes are computed in can hold, either way.
+_LIMITS = {"int32": 1 << 31, "int64": 1 << 63}
+# What is fed is a size up to this; beyond, it is data.  (And few tensors have more along an axis.)
+LARGEST_FED = 1 << 24
+
+
+def may_be_fed(numbers: Sequence[int]) -> bool:
+    """Are these perhaps sizes, that a run is given?"""
+    return not numbers or (min(numbers) >= 0 and max(numbers) <= LARGEST_FED)
+
+
+def holds_exactly(dtype: str, size: AnySize) -> bool:
+    """Is a size, computed exactly, what arithmetic of the type gives?  It does where it fits.
+
+    Asks for a guard where sizes that there may well be have products that do not.
+    """
+    limit = _LIMITS.get(dtype)
+    if limit is None:
+        return dtype == "bool" or dtype.startswith("float")
+    if not isinstance(size, Size):
+        return -limit <= size < limit
+    reach = sum(abs(factor) * LARGEST_FED ** len(atoms) for atoms, factor in size.terms.items())
+    # (Of what a run measures on its way there is no guard.)
+    return reach < limit or is_measured(size) or (size < limit and size >= -limit)
 
 
 class Symbolic:

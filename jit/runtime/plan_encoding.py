@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.record_class import record
+from ..kernel.reference import numpy_dtype
 
 _OPS = __name__.removesuffix("jit.runtime.plan_encoding") + "ops."
 
@@ -41,7 +42,7 @@ class Stored:
 
 def to_bytes(stored: Stored) -> bytes:
     """Plain data as bytes."""
-    kinds = [(array.dtype.str, array.shape) for array in stored.arrays]
+    kinds = [(_spelt(array.dtype), array.shape) for array in stored.arrays]
     head = json.dumps([stored.tables, kinds], separators=(",", ":")).encode()
     return b"\n".join([head, b"".join([array.tobytes() for array in stored.arrays])])
 
@@ -52,7 +53,7 @@ def from_bytes(content: bytes) -> Stored:
     tables, kinds = json.loads(head)
     arrays, place = [], 0
     for dtype, shape in kinds:
-        kind, count = np.dtype(dtype), 1
+        kind, count = numpy_dtype(dtype), 1
         for size in shape:
             count *= size
         if kind.hasobject:
@@ -62,6 +63,11 @@ def from_bytes(content: bytes) -> Stored:
     if place != len(rest):
         raise ValueError("its arrays are of another length")
     return Stored(tables, arrays)
+
+
+def _spelt(dtype: np.dtype[Any]) -> str:
+    """What `numpy_dtype` makes the dtype of; bfloat16's `str` is that of any two bytes."""
+    return dtype.name if dtype.name == "bfloat16" else dtype.str
 
 
 def name_of(function: Any) -> list[str] | None:

@@ -243,8 +243,10 @@ def _attribute(value: object) -> str:
 def _contents(array: np.ndarray) -> str:
     if array.dtype == object:
         return f"{array.shape} {array.tolist()!r}"
-    digest = hashlib.blake2b(np.ascontiguousarray(array).data, digest_size=16)
-    return f"{array.dtype.str} {array.shape} {digest.hexdigest()}"
+    # (As bytes, since NumPy gives no buffer of bfloat16, whose `str` is that of any two bytes.)
+    whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    digest = hashlib.blake2b(whole.data, digest_size=16)
+    return f"{array.dtype} {array.shape} {digest.hexdigest()}"
 
 
 def require_known(segment: Segment) -> None:

@@ -302,6 +302,7 @@ class Runner:
         self.handles: dict[Any, Any] = dict(cells)
         self.regions = regions or {}
         self._programs: dict[int, tuple[Any, list[Any], list[Any]]] = {}
+        self._fed = frozenset(self.feeds)
         self._made = _made_at(self.operations, self.feeds)
         self._used = _last_use(self.operations)
         # What lives for one run, such as an array of tensors, comes as a value.
@@ -528,7 +529,8 @@ class Runner:
             results = program.run(
                 [self.handles[t] if t in self.handles else known[t] for t in inputs]
             )
-        known.update(zip(outputs, results))
+        # What is fed of several outputs stays what was fed, here and elsewhere.
+        known.update((t, result) for t, result in zip(outputs, results) if t not in self._fed)
         return isinstance(program, Piecewise)
 
     def _program(self, start: int, end: int) -> tuple[Any, list[Any], list[Any]]:
@@ -554,6 +556,8 @@ class Runner:
                 thing = thing.read()
             inputs.append(thing)
         for output, result in zip(op.outputs, self.evaluate(op, inputs)):
+            if output in self._fed:
+                continue
             if _refers(output):
                 self.handles[output] = result
             else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernel.size_scope import may_be_fed
 from ..kernel.sizes import SMALLEST_SYMBOL
 from ..trace.segment import FeedType
 
@@ -37,7 +38,7 @@ def outlined(
     for number in valued:
         items = arrays[number].ravel().tolist()
         outline += (number, len(items))
-        if items and min(items) < 0:
+        if not may_be_fed(items):
             outline.append(None)
             continue
         outline += [

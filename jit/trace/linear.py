@@ -20,6 +20,9 @@ from ..program.tensor_ir import Compose, Map, Reshape, Value, View
 Place = tuple[int, ...]
 Atom = tuple[Value, Place]
 
+# The types of sizes; in narrower ones numbers wrap around that are none too large for a size.
+_WIDE = ("int32", "int64")
+_LINEAR = ("add", "sub", "mul", "neg", "cast")
 # Expressions of more terms are not followed further.
 _MOST_TERMS = 16
 
@@ -80,7 +83,7 @@ def _seen_through(value: Value, place: Place) -> Linear | None:
         case Compose():
             return _of_part(node, place)
         case Map():
-            if value.dtype.startswith(("int", "uint")):
+            if value.dtype in _WIDE:
                 return _computed(node.exprs[node.outputs.index(value)], node, place)
     return None
 
@@ -110,13 +113,13 @@ def _computed(expr: ir.Expr, node: Map, place: Place) -> Linear | None:
         return Linear(int(expr.value))
     if isinstance(expr, ir.Load):
         value = node.inputs[expr.buffer]
-        if not value.dtype.startswith(("int", "uint")):
+        if value.dtype not in _WIDE:
             return None
         aligned = place[len(place) - value.ndim :]
         if not all(isinstance(size, int) for size in value.shape):
             return None
         return element(value, tuple(0 if n == 1 else at for at, n in zip(aligned, value.shape)))
-    if not isinstance(expr, ir.Apply) or expr.fn not in ("add", "sub", "mul", "neg", "cast"):
+    if not isinstance(expr, ir.Apply) or expr.dtype not in _WIDE or expr.fn not in _LINEAR:
         return None
     given = [_computed(arg, node, place) for arg in expr.args]
     known = [form for form in given if form is not None]

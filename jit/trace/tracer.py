@@ -170,13 +170,16 @@ class Tracer:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
         # All of it is fed, or given by the segment before.
-        outputs = op._outputs
-        if outputs and outputs[0] in self.values and all(t in self.values for t in outputs):
+        given = [(t, self.values[t]) for t in op._outputs if t in self.values]
+        if given and len(given) == len(op._outputs):
             return False
         self.program.origin = op
         mark = self.program.last
         try:
-            return self._operation(op)
+            is_barrier = self._operation(op)
+            # What is fed of several outputs stays what it is.
+            self.values.update(given)
+            return is_barrier
         except errors.OpError as error:
             raise located(error, op) from error
         except Unsettled:
@@ -278,6 +281,8 @@ class Tracer:
             with self.scope.symbolic():
                 results = [np.asarray(result) for result in self.evaluate(op, known)]
         except sizes.NeedsNumber:
+            return False
+        if symbolic and not _hold_exactly(op, results):
             return False
         # (A constant of the graph is there anyway, however large.)
         if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
@@ -414,6 +419,16 @@ class Tracer:
         return False
 
 
+def _hold_exactly(op: Operation, results: Sequence[np.ndarray]) -> bool:
+    """Are results that were computed of sizes within their types, so that nothing wraps around?"""
+    return all(
+        size_scope.holds_exactly(array_dtype_name(output.dtype), item)
+        for output, array in zip(op.outputs, results)
+        if array.dtype == object
+        for item in array.flat
+    )
+
+
 def array_dtype_name(dtype: Any) -> str:
     """The NumPy name of a graph dtype; "object" for strings, resources and variants."""
     kind = dtype.base_dtype
@@ -471,7 +486,7 @@ def symbolic_feeds(
         known: Any = array if is_valued and not array.size else None
         # Contents that are sizes elsewhere get the same symbol, so that a reshape to them is known
         # to fit; negative ones are no sizes.
-        if is_valued and array.size and array.min() >= 0:
+        if is_valued and array.size and size_scope.may_be_fed(array.ravel().tolist()):
             items: Any = np.empty(array.shape, object)
             for place, item in np.ndenumerate(array):
                 number = int(item)

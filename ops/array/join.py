@@ -80,8 +80,6 @@ def _concat(c: KernelContext, values: list[np.ndarray], axis: np.ndarray) -> np.
             f"{name} tensor should be a scalar integer, but got shape {shape_text(axis.shape)}"
         )
     rank, where = values[0].ndim, int(axis)
-    if rank == 0:
-        raise errors.invalid("ConcatOp : Expected at least one-dimensional inputs")
     if not -rank <= where < rank:
         raise errors.invalid(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), "

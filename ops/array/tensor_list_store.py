@@ -149,12 +149,13 @@ class TensorList:
 
 
 def zeros_like(value: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
-    """Zeros of an element's shape; of lists, lists of zeros."""
+    """Zeros of an element's shape; of lists, lists of zeros, and so of optionals."""
     if dtype != dtypes.variant:
         return TensorList((), dtype, TensorShape(None)).zeros(value.shape)
     result = np.empty(value.shape, object)
     for place, item in np.ndenumerate(value):
-        result[place] = item.zeroed() if isinstance(item, TensorList) else item
+        zeroed = getattr(item, "zeroed", None)
+        result[place] = item if zeroed is None else zeroed()
     return result
 
 

@@ -12,10 +12,11 @@ from .graph_moves import MOVES
 from .graph_source import Writer
 from .graph_steps import STEPS, Step
 from .graph_values import Value
+from .graph_wide import WIDE, written_by_number
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS)
+_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, WIDE)
 
 
 def some_steps(w: Writer, most: int) -> None:
@@ -233,4 +234,4 @@ def derivative(w: Writer) -> None:
 
 
 FLOW: list[Step] = [branch, branch, loop, loop, mapped, choice, called]
-ORDER: list[Step] = [read, write, write, together, derivative]
+ORDER: list[Step] = [read, write, write, written_by_number, together, derivative]

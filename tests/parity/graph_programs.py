@@ -27,6 +27,9 @@ class GraphProgram:
     source: str
     runs: tuple[Feeds, ...]
     has_references: bool
+    # How far results may lie apart, of the largest number about: single precision and gradients,
+    # or floats of sixteen bits on the way.
+    tolerance: float = 5e-4
 
     def build(self, tf: Any) -> dict[str, Any]:
         """Adds it to the default graph; its names."""
@@ -61,11 +64,15 @@ def draw(random: Random, steps: int = 14) -> GraphProgram:
             some_steps(w, 1)
     _ending(w)
     references = kind == "reference" and bool(w.variables)
-    return GraphProgram("\n".join(w.lines), _feeds(w), references)
+    tolerance = 3e-2 if "half" in w.marks else 5e-4
+    return GraphProgram("\n".join(w.lines), _feeds(w), references, tolerance)
 
 
 # What n is, one run after the other; the last ones are more than a vector, or a tile, takes.
-_RUNS = ((3, 2, 5, 3), (3, 2, 5, 3), (1, 4, 1), (3, 0, 2), (4, 17, 3), (2, 70))
+_RUNS = (
+    *((3, 2, 5, 3), (3, 2, 5, 3), (1, 4, 1), (3, 0, 2), (4, 17, 3), (2, 70)),
+    *((32, 16, 33), (1, 2, 1, 3, 2, 8, 1, 5)),
+)
 # How many elements are no more than a placeholder has.
 _MOST = 3000
 

@@ -19,10 +19,10 @@ from numbaflow.engine import settings
 from .graph_programs import GraphProgram
 
 WORKER = Path(__file__).with_name("graph_worker.py")
-# How far results may lie apart, of the largest number about.  (Single precision, and gradients.)
-_TOLERANCE = 5e-4
 _LARGEST = 1e4
 Runs = list[list[np.ndarray]]
+# What a program may end with.
+ERRORS = (tf.errors.OpError, ValueError, TypeError, LookupError)
 
 
 @dataclass
@@ -50,7 +50,7 @@ def here(program: GraphProgram, mode: str) -> Outcome:
             for feeds in program.runs:
                 fed = {names[name]: value for name, value in feeds.items()}
                 outcome.runs.append([np.asarray(x) for x in session.run(names["fetches"], fed)])
-        except (tf.errors.OpError, ValueError, TypeError, LookupError) as error:
+        except ERRORS as error:
             outcome.error, outcome.message = type(error).__name__, str(error)
     return outcome
 
@@ -103,14 +103,14 @@ class Peer:
             self._process.stdin.close()
 
 
-def differences(want: Runs, got: Runs) -> Iterator[str]:
+def differences(want: Runs, got: Runs, tolerance: float = 5e-4) -> Iterator[str]:
     """Which results differ by more than rounding does."""
     for number, (expected, actual) in enumerate(zip(want, got, strict=True)):
         largest = min(max(map(_size, expected), default=1.0), _LARGEST)
         for k, (x, y) in enumerate(zip(expected, actual, strict=True)):
             if x.dtype != y.dtype or x.shape != y.shape:
                 yield f"run {number}, fetch {k}: {x.dtype}{x.shape} != {y.dtype}{y.shape}"
-            elif not _close(x, y, largest):
+            elif not _close(x, y, largest, tolerance):
                 yield f"run {number}, fetch {k}:\n{x}\n!=\n{y}"
 
 
@@ -120,8 +120,8 @@ def _size(x: np.ndarray) -> float:
     return max(1.0, float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)))
 
 
-def _close(x: np.ndarray, y: np.ndarray, largest: float) -> bool:
+def _close(x: np.ndarray, y: np.ndarray, largest: float, tolerance: float) -> bool:
     if x.dtype.kind != "f":
         return bool(np.array_equal(x, y))
-    near = np.allclose(y, x, rtol=_TOLERANCE, atol=_TOLERANCE * largest, equal_nan=True)
+    near = np.allclose(y, x, rtol=tolerance, atol=tolerance * largest, equal_nan=True)
     return bool(near)

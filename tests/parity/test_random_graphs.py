@@ -39,17 +39,17 @@ def is_free(*outcomes: Outcome) -> bool:
     return any(text in outcome.message for text in FREE for outcome in outcomes)
 
 
-def compared(want: Outcome, got: Outcome) -> str:
+def compared(want: Outcome, got: Outcome, tolerance: float = 5e-4) -> str:
     """What is wrong with an outcome, given the right one; "" for nothing."""
     if want.error or got.error:
         is_same = want.error == got.error or is_free(want, got)
         return "" if is_same else f"{want.error} {want.message}\n!=\n{got.error} {got.message}"
-    return next(differences(want.runs, got.runs), "")
+    return next(differences(want.runs, got.runs, tolerance), "")
 
 
 def compiled_differs(program: GraphProgram) -> str:
     """Whether a program gives something else where it is compiled."""
-    return compared(here(program, "never"), here(program, "always"))
+    return compared(here(program, "never"), here(program, "always"), program.tolerance)
 
 
 def programs(seconds: float) -> Iterator[tuple[int, GraphProgram]]:
@@ -88,7 +88,7 @@ def test_graphs_give_the_same_in_tensorflow(tmp_path: Path) -> None:
     def failure(program: GraphProgram) -> str:
         mine = here(program, "always")
         # (What cannot be built is no graph.)
-        return compared(peer.run(program, mine), mine) if mine.inits else ""
+        return compared(peer.run(program, mine), mine, program.tolerance) if mine.inits else ""
 
     try:
         assert check(drawing.seconds(20, deep=1800), failure)

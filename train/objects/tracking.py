@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -96,3 +98,34 @@ class TrackableResource(CapturableResource):
         for tracker in _trackers:
             tracker.add_resource(self)
         super().__init__(device=device, deleter=deleter)
+
+
+def cached_per_instance(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Decorates a method so that it computes once for each object, which may go all the same.
+
+    Args:
+        f: a method that takes nothing but the object, which can be a key of a dictionary.
+
+    Returns:
+        A function; what it knows is in its attribute `cache`.
+
+    Example:
+        >>> class Table:
+        ...     @property
+        ...     @cached_per_instance
+        ...     def size(self):
+        ...         return len(list(range(1000)))
+        >>> Table().size
+        1000
+    """
+    cache: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(f)
+    def wrapped(item: Any) -> Any:
+        output = cache.get(item)
+        if output is None:
+            cache[item] = output = f(item)
+        return output
+
+    wrapped.cache = cache  # type: ignore[attr-defined]
+    return wrapped

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine import errors
-from ....engine.types.dtypes import DType, runtime_name
+from ....engine.types.dtypes import DType, runtime_name, variant
 from ....engine.types.shape import TensorShape, shape_text
+from ...array.tensor_list_store import zeros_like
 from .context import Context
 from .dataset import Dataset, Element, State, Stream
 from .functions import require_stateless
@@ -146,8 +147,29 @@ class OptionalValue:
         box[()] = self
         return box
 
+    def zeroed(self) -> OptionalValue:
+        """Zeros in the place of the element; nothing stays nothing."""
+        if self.element is None:
+            return self
+        return OptionalValue(tuple(map(_zeroed, self.element)))
+
+    def __add__(self, other: OptionalValue) -> OptionalValue:
+        if self.element is None and other.element is None:
+            return self
+        if self.element is None or other.element is None:
+            raise errors.invalid(
+                "Cannot add optionals because one has a value and the other doesn't."
+            )
+        pairs = zip(self.element, other.element, strict=True)
+        return OptionalValue(tuple(np.asarray(a + b) for a, b in pairs))
+
     def __repr__(self) -> str:
         return "OptionalValue(none)" if self.element is None else f"OptionalValue({self.element})"
+
+
+def _zeroed(component: np.ndarray) -> np.ndarray:
+    is_variant = isinstance(component, np.ndarray) and component.dtype == object
+    return zeros_like(component, variant) if is_variant else np.zeros_like(component)
 
 
 def optional_in(value: object) -> OptionalValue:

@@ -8,6 +8,7 @@ import functools
 import importlib
 import inspect
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -338,3 +339,44 @@ def test_op_types_are_had_as_bytes() -> None:
     message.ParseFromString(c_api.TF_GetBuffer(c_api.TF_GetAllOpList()))
     (matmul,) = [op for op in message.op if op.name == "MatMul"]
     assert [argument.name for argument in matmul.input_arg] == ["a", "b"]
+
+
+def test_programs_write_event_files_themselves(tmp_path: Path) -> None:
+    writer = finder.resolve("tensorflow.python.pywrap_tensorflow").EventsWriter(
+        bytes(tmp_path / "events")
+    )
+    writer.WriteEvent(tf.Event(step=3, summary=tf.Summary(value=[{"tag": "a"}])))
+    name = writer.FileName().decode()
+    assert name.startswith(str(tmp_path / "events.out.tfevents."))
+    writer.Flush()
+    first, event = tf.train.summary_iterator(name)
+    assert first.file_version and (event.step, event.summary.value[0].tag) == (3, "a")
+    with pytest.raises(TypeError, match="Expected an event_pb2.Event proto, but got <class 'int'>"):
+        writer.WriteEvent(3)
+    writer.Close()
+
+
+def test_a_second_registration_tells_of_the_first() -> None:
+    registry = framework.Registry("codec")
+    registry.register(len, "one")
+    with pytest.raises(KeyError, match=r"two codec with name 'one'! .*test_internals.py:\d+"):
+        registry.register(max, "one")
+
+
+def test_a_property_is_computed_once_for_each_object() -> None:
+    calls = []
+
+    class Thing:
+        @view("python.training.tracking.tracking").cached_per_instance
+        def size(self) -> int:
+            calls.append(self)
+            return 3
+
+    one, other = Thing(), Thing()
+    assert (one.size(), one.size(), other.size()) == (3, 3, 3)
+    assert calls == [one, other]
+
+
+def test_lengths_of_texts_take_a_name_second_as_before() -> None:
+    length = view("python.ops.string_ops").string_length
+    assert length(["a", "bc"], "lengths").op.name == "lengths"

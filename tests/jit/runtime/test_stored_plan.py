@@ -140,7 +140,23 @@ def called() -> Any:
     return y, grown, tf.gradients(y, w)
 
 
-PROGRAMS = [filled, called, dense, windows, random, measured, looped, branched, counted]
+def halved() -> Any:
+    x = tf.cast(tf.placeholder(tf.float32, [None, 3], name="x"), tf.bfloat16)
+    rows = tf.constant([[0.5, 1.0, 3.0]], tf.bfloat16)
+    return tf.exp(x) * rows, rows, tf.constant(2.5, tf.bfloat16, [600]) + tf.reduce_sum(x)
+
+
+def narrow() -> Any:
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    numbers = [tf.constant([1, 2, 3], t) for t in (tf.int8, tf.uint16, tf.complex64, tf.float16)]
+    return (
+        [tf.cast(tf.exp(x), k.dtype) + k for k in numbers if k.dtype != tf.uint16],
+        numbers,
+        x > 0,
+    )
+
+
+PROGRAMS = [halved, narrow, filled, called, dense, windows, random, measured, looped, branched, counted]
 
 
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
