@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ....engine import errors
 from ....engine.types.shape import shape_text
+from .batch_filling import RowsWay
 from .batching import BatchDataset, stacked
 from .dataset import Element, State, Stream
 
@@ -32,10 +33,21 @@ class _Batches(Stream):
         self._is_over = False
 
     def next(self) -> Element | None:
+        if self._is_over:
+            return None
+        size = self._dataset.size
+        found = self._source.next_rows(size, _WHOLE)
+        if found is None:
+            return self._one_by_one()
+        rows, count = found
+        self._is_over = count < size
+        return None if self._is_over and self._dataset.drops else rows
+
+    def _one_by_one(self) -> Element | None:
         elements: list[Element] = []
         failure: errors.OpError | None = None
         size = self._dataset.size
-        for _ in range(0 if self._is_over else size):
+        for _ in range(size):
             try:
                 element = self._source.next()
             except (errors.CancelledError, errors.DeadlineExceededError):
@@ -51,8 +63,7 @@ class _Batches(Stream):
             raise failure
         if not elements or (self._dataset.drops and len(elements) < size):
             return None
-        _require_alike(elements)
-        return stacked(elements)
+        return _stacked(elements)
 
     def save(self) -> State:
         return {"source": self._source.save(), "over": int(self._is_over)}
@@ -65,7 +76,7 @@ class _Batches(Stream):
         self._source.close()
 
 
-def _require_alike(elements: Sequence[Element]) -> None:
+def _stacked(elements: Sequence[Element]) -> Element:
     for parts in zip(*elements):
         for part in parts[1:]:
             if part.shape != parts[0].shape:
@@ -74,3 +85,7 @@ def _require_alike(elements: Sequence[Element]) -> None:
                     f"are: [tensor]: {shape_text(part.shape)}, [batch]: "
                     f"{shape_text(parts[0].shape)}"
                 )
+    return stacked(elements)
+
+
+_WHOLE = RowsWay(_stacked, is_whole=True)

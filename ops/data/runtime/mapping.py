@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine import errors
+from ....engine.memory import offering
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from ....engine.types.texts import unpacked
@@ -92,6 +93,10 @@ class _Mapped(OneSource):
     def next(self) -> Element | None:
         element = self._function.next_of(self._source)
         return None if element is None else mapped(self._function, element, self._keeps_count)
+
+    def next_in(self, rows: Sequence[np.ndarray]) -> Element | None:
+        with offering(rows):
+            return self.next()
 
 
 class _MappedRows(Rows):
