@@ -22,6 +22,7 @@ from . import (
     edits,
     features,
     growing,
+    hashes,
     image,
     index_rows,
     max_pool_argmax,
@@ -38,6 +39,7 @@ from . import (
     special,
     stacks,
     suppression,
+    texts,
     tiles,
     wide_window,
 )
@@ -58,6 +60,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     edits.closed,
     features.closed,
     growing.closed,
+    hashes.closed,
     ranking.closed,
     image.closed,
     index_rows.closed,
@@ -75,6 +78,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     special.closed,
     stacks.closed,
     suppression.closed,
+    texts.closed,
     tiles.closed,
     wide_window.closed,
 )

@@ -20,6 +20,7 @@ from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
 from ..public import raw
+from . import at_once, packing
 from .files import one_text, text_array
 from .numbers import parse_numbers
 
@@ -52,6 +53,12 @@ def _decode_raw(c: KernelContext, texts: np.ndarray) -> np.ndarray:
         # One text is what pipelines decode for each example.
         if kind.itemsize == 1 or c.attr("little_endian"):
             return np.frombuffer(bytearray(text), kind)
+    many = at_once.contents(texts) if packing.is_many(texts) else None
+    if many is not None and len(many[0]) == many[1][0] * texts.size and np.ptp(many[1]) == 0:
+        length = int(many[1][0])
+        if length and not length % kind.itemsize:
+            rows = many[0].reshape(texts.size, length)
+            return _ordered(rows, kind, c.attr("little_endian")).reshape(*texts.shape, -1).copy()
     flat = texts.reshape(-1).tolist()
     length = len(flat[0]) if flat else 0
     if not set(map(len, flat)) <= {length}:

@@ -15,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
+from . import at_once, packing
 from .files import mapped
 
 if TYPE_CHECKING:
@@ -158,34 +159,37 @@ def fingerprint() -> Callable[[bytes], int]:
     return Fingerprint64
 
 
-def _buckets(c: KernelContext, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
-    return (mapped(texts, hashed, np.uint64) % np.uint64(c.attr("num_buckets"))).astype(np.int64)
+def _in_buckets(c: KernelContext, hashes: np.ndarray) -> np.ndarray:
+    return (hashes % np.uint64(c.attr("num_buckets"))).astype(np.int64)
 
 
-def _rows_in_buckets(
-    c: KernelContext, hashed: Callable[[np.ndarray], np.ndarray], texts: np.ndarray
-) -> np.ndarray:
-    found = _by_length(texts.reshape(-1).tolist(), hashed) % np.uint64(c.attr("num_buckets"))
-    return found.astype(np.int64).reshape(texts.shape)
+def _fast(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    found = at_once.hashed(texts, "fingerprints") if packing.is_many(texts) else None
+    return _in_buckets(c, mapped(texts, fingerprint(), np.uint64) if found is None else found)
+
+
+def _first(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    found = at_once.hashed(texts, "murmurs") if packing.is_many(texts) else None
+    if found is None:
+        found = _by_length(texts.reshape(-1).tolist(), hash64_of_rows).reshape(texts.shape)
+    return _in_buckets(c, found)
 
 
 def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
-    return _rows_in_buckets(c, lambda rows: sip_hash_of_rows(key, rows), texts)
+    found = at_once.hashed(texts, "sips", key) if packing.is_many(texts) else None
+    if found is None:
+        flat = texts.reshape(-1).tolist()
+        found = _by_length(flat, lambda rows: sip_hash_of_rows(key, rows)).reshape(texts.shape)
+    return _in_buckets(c, found)
 
 
 for _name, _input, _attrs, _kernel, _what in (
-    (
-        *("StringToHashBucketFast", "input", ""),
-        *(lambda c, texts: _buckets(c, fingerprint(), texts), "FarmHash"),
-    ),
+    ("StringToHashBucketFast", "input", "", _fast, "FarmHash"),
     ("StringToHashBucketStrong", "input", "; key: list(int)", _strong, "SipHash under a key"),
-    (
-        *("StringToHashBucket", "string_tensor", ""),
-        *(lambda c, texts: _rows_in_buckets(c, hash64_of_rows, texts), "TensorFlow's first hash"),
-    ),
+    ("StringToHashBucket", "string_tensor", "", _first, "TensorFlow's first hash"),
 ):
     define(
         _name,

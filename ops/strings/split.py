@@ -26,6 +26,7 @@ from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
 from ..public import raw, tf
 from ..sparse.common import indices_of
+from . import at_once, packing
 from .files import text_array
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ def _split(c: KernelContext, texts: np.ndarray, delimiter: np.ndarray) -> list[n
     marks = _require(texts, delimiter, "delimiter")
     pattern = re.compile(b"[" + re.escape(marks) + b"]") if len(marks) > 1 else None
     skips_empty = c.attr("skip_empty")
+    found = at_once.split(texts, marks, skips_empty) if marks and packing.is_many(texts) else None
+    if found is not None:
+        words, indices, most = found
+        return [indices, packing.objects_of(words), np.array([len(texts), most], np.int64)]
 
     def parts(text: bytes) -> list[bytes]:
         if not text:
@@ -160,7 +165,10 @@ def _reduce_join(c: KernelContext, inputs: np.ndarray, axes: np.ndarray) -> np.n
     # The dimension that is named first is joined first: it varies fastest.
     inner = math.prod(inputs.shape[axis] for axis in wanted)
     rows = inputs.transpose(kept + wanted[::-1]).reshape(math.prod(shape), inner)
-    joined = text_array(list(map(separator.join, rows.tolist())))
+    found = None
+    if packing.is_many(rows) and (texts := packing.packed(rows)) is not None:
+        found = at_once.joined(texts, np.arange(0, rows.size + 1, inner), separator)
+    joined = text_array(list(map(separator.join, rows.tolist()))) if found is None else found
     if c.attr("keep_dims"):
         shape = tuple(1 if i in wanted else size for i, size in enumerate(inputs.shape))
     return joined.reshape(shape)
@@ -210,10 +218,19 @@ def _segment_join(
     order = np.argsort(segment_ids.reshape(-1), kind="stable")
     ends = np.cumsum(np.bincount(segment_ids.reshape(-1), minlength=count)).tolist()
     result = np.empty((count, rows.shape[1]), object)
-    for number, column in enumerate(rows[order].T.tolist()):
-        groups = map(column.__getitem__, map(slice, [0, *ends[:-1]], ends))
-        result[:, number] = text_array(list(map(separator.join, groups)))
+    for number, column in enumerate(rows[order].T):
+        result[:, number] = _joined_groups(column, [0, *ends], separator)
     return result.reshape((count, *rest))
+
+
+def _joined_groups(column: np.ndarray, bounds: list[int], separator: bytes) -> np.ndarray:
+    """The texts of a column between bounds, joined."""
+    if packing.is_many(column) and (texts := packing.packed(column)) is not None:
+        found = at_once.joined(texts, np.array(bounds, np.int64), separator)
+        if found is not None:
+            return found
+    groups = map(column.tolist().__getitem__, map(slice, bounds[:-1], bounds[1:]))
+    return text_array(list(map(separator.join, groups)))
 
 
 def _segment_shape(c: ShapeContext) -> TensorShape:
