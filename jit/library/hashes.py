@@ -13,24 +13,27 @@ from .template import specialise
 
 __all__ = ["LONGEST", "closed", "fingerprints", "murmurs", "sips"]
 
+# Of texts their bytes and places; hashes, and how many are left.
+_BUFFERS = ["uint8", "int64", "int64", "int64"]
+
 
 @cache
 def murmurs() -> LibraryKernel:
     """TensorFlow's Hash64."""
-    return specialise("hash_murmur", hashes_kernels.murmurs).over(["uint8", "int64", "uint64"])
+    return specialise("hash_murmur", hashes_kernels.murmurs).over(_BUFFERS)
 
 
 @cache
 def sips() -> LibraryKernel:
     """SipHash-2-4 under a key."""
-    return specialise("hash_sip", hashes_kernels.sips).over(["uint8", "int64", "uint64"])
+    return specialise("hash_sip", hashes_kernels.sips).over(_BUFFERS)
 
 
 @cache
 def fingerprints() -> LibraryKernel:
     """FarmHash's Fingerprint64."""
     kernel = specialise("hash_farm", hashes_kernels.fingerprints)
-    return kernel.over(["uint8", "int64", "uint64", "int64"])
+    return kernel.over(_BUFFERS)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

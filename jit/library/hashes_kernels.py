@@ -6,7 +6,7 @@ Texts lie in one piece of memory; `places` has two numbers for each, where it be
 
 from __future__ import annotations
 
-from .plain_vocabulary import Arguments, Scalar, helper, pointer, uint64
+from .plain_vocabulary import Arguments, Scalar, helper, int64, pointer, uint64
 
 # MurmurHash64A, with the seed of TensorFlow's core/lib/hash/hash.h.
 MURMUR, SEED, LAST = uint64(0xC6A4A7935BD1E995), uint64(0xDECAFCAFFE), uint64(47)
@@ -60,10 +60,15 @@ def murmur(text: Scalar, start: int, stop: int) -> Scalar:
 
 
 def murmurs(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: data, places, hashes: TensorFlow's Hash64 of each text."""
+    """Args: data, places, hashes, found; buckets: TensorFlow's Hash64 of each text modulo them.
+
+    found: 0, as no text is too long.
+    """
     data, places, hashes = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    buckets = uint64(args[4])
     for i in range(r0, r1):
-        hashes[i] = murmur(data, places[2 * i], places[2 * i + 1])
+        hashes[i] = int64(murmur(data, places[2 * i], places[2 * i + 1]) % buckets)
+    pointer(args[3])[0] = 0
 
 
 @helper
@@ -107,11 +112,15 @@ def sip(text: Scalar, start: int, stop: int, first: Scalar, second: Scalar) -> S
 
 
 def sips(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: data, places, hashes; both words of the key: SipHash-2-4 of each text."""
+    """Args: data, places, hashes, found; buckets, both words of the key.
+
+    hashes: SipHash-2-4 of each text modulo buckets.  found: 0, as no text is too long.
+    """
     data, places, hashes = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    first, second = uint64(args[3]), uint64(args[4])
+    buckets, first, second = uint64(args[4]), uint64(args[5]), uint64(args[6])
     for i in range(r0, r1):
-        hashes[i] = sip(data, places[2 * i], places[2 * i + 1], first, second)
+        hashes[i] = int64(sip(data, places[2 * i], places[2 * i + 1], first, second) % buckets)
+    pointer(args[3])[0] = 0
 
 
 @helper
@@ -169,21 +178,23 @@ def many(text: Scalar, at: int, size: int) -> Scalar:
 
 
 def fingerprints(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: data, places, hashes, found: FarmHash's Fingerprint64 of each text.
+    """Args: data, places, hashes, found; buckets.
 
-    found: how many texts are too long for that; theirs are to be made in another way.
+    hashes: FarmHash's Fingerprint64 of each text modulo buckets.  found: how many texts are too long for that; theirs are to be made in another way.
     """
     data, places, hashes = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    found, left = pointer(args[3]), 0
+    found, left, buckets = pointer(args[3]), 0, uint64(args[4])
     for i in range(r0, r1):
         start = places[2 * i]
         size = places[2 * i + 1] - start
+        result = K2
         if size <= 16:
-            hashes[i] = few(data, start, size)
+            result = few(data, start, size)
         elif size <= 32:
-            hashes[i] = some(data, start, size)
+            result = some(data, start, size)
         elif size <= LONGEST:
-            hashes[i] = many(data, start, size)
+            result = many(data, start, size)
         else:
             left += 1
+        hashes[i] = int64(result % buckets)
     found[0] = left

@@ -8,7 +8,6 @@ Then the ops do it text by text, and say what is wrong if something is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -155,32 +154,29 @@ def decoded(texts: np.ndarray) -> np.ndarray | None:
     return objects_of(PackedTexts(out[:size].tobytes(), known.places)).reshape(texts.shape)
 
 
-def hashed(texts: np.ndarray, method: str, numbers: Sequence[int] = ()) -> np.ndarray | None:
-    """The hashes of texts, uint64; method: the name of a kernel of jit/library/hashes.py."""
+def hashed(
+    texts: np.ndarray, method: str, buckets: int, key: Sequence[int] = ()
+) -> np.ndarray | None:
+    """The hashes of texts modulo `buckets`, int64; method: a kernel of jit/library/hashes.py."""
     from ...jit.library import hashes
     from ...jit.runtime.calling import call
 
-    known = packed(texts)
+    known = packing.gathered(texts)
     if known is None:
         return None
-    found = np.empty(texts.size, np.uint64)
-    arrays: list[Any] = [as_bytes(known.data), known.places, found]
-    if method != "fingerprints":
-        call(getattr(hashes, method)(), arrays, numbers, texts.size)
-        return found.reshape(texts.shape)
-    left = np.zeros(1, np.int64)
-    call(hashes.fingerprints(), [*arrays, left], [], texts.size)
+    data, places = known
+    found, left = np.empty(texts.size, np.int64), np.zeros(1, np.int64)
+    call(getattr(hashes, method)(), [data, places, found, left], [buckets, *key], texts.size)
     if left[0]:
         from farmhash import Fingerprint64
 
-        sizes = known.places[:, 1] - known.places[:, 0]
+        sizes, flat = places[:, 1] - places[:, 0], texts.reshape(-1)
         for i in np.flatnonzero(sizes > hashes.LONGEST).tolist():
-            found[i] = Fingerprint64(known[i])
+            found[i] = Fingerprint64(flat[i]) % buckets
     return found.reshape(texts.shape)
 
 
 def contents(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """The bytes of texts, one behind the other, and how many each has."""
-    sizes = packing.sizes_of(texts)
-    known = packed(texts)
-    return None if sizes is None or known is None else (as_bytes(known.data), sizes)
+    known = packing.gathered(texts)
+    return None if known is None else (known[0], known[1][:, 1] - known[1][:, 0])

@@ -16,7 +16,6 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
 from . import at_once, packing
-from .files import mapped
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -159,31 +158,43 @@ def fingerprint() -> Callable[[bytes], int]:
     return Fingerprint64
 
 
-def _in_buckets(c: KernelContext, hashes: np.ndarray) -> np.ndarray:
-    return (hashes % np.uint64(c.attr("num_buckets"))).astype(np.int64)
+def _in_buckets(
+    c: KernelContext,
+    texts: np.ndarray,
+    method: str,
+    each: Callable[[list[bytes]], np.ndarray],
+    key: Sequence[int] = (),
+) -> np.ndarray:
+    """The buckets of texts; method: what hashes many; each: the hashes of few, uint64."""
+    buckets = c.attr("num_buckets")
+    if packing.is_many(texts):
+        found = at_once.hashed(texts, method, buckets, key)
+        if found is not None:
+            return found
+    hashes = each(texts.reshape(-1).tolist()) % np.uint64(buckets)
+    return hashes.astype(np.int64).reshape(texts.shape)
 
 
 def _fast(c: KernelContext, texts: np.ndarray) -> np.ndarray:
-    found = at_once.hashed(texts, "fingerprints") if packing.is_many(texts) else None
-    return _in_buckets(c, mapped(texts, fingerprint(), np.uint64) if found is None else found)
+    def each(flat: list[bytes]) -> np.ndarray:
+        return np.fromiter(map(fingerprint(), flat), np.uint64, len(flat))
+
+    return _in_buckets(c, texts, "fingerprints", each)
 
 
 def _first(c: KernelContext, texts: np.ndarray) -> np.ndarray:
-    found = at_once.hashed(texts, "murmurs") if packing.is_many(texts) else None
-    if found is None:
-        found = _by_length(texts.reshape(-1).tolist(), hash64_of_rows).reshape(texts.shape)
-    return _in_buckets(c, found)
+    return _in_buckets(c, texts, "murmurs", lambda flat: _by_length(flat, hash64_of_rows))
 
 
 def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
-    found = at_once.hashed(texts, "sips", key) if packing.is_many(texts) else None
-    if found is None:
-        flat = texts.reshape(-1).tolist()
-        found = _by_length(flat, lambda rows: sip_hash_of_rows(key, rows)).reshape(texts.shape)
-    return _in_buckets(c, found)
+
+    def each(flat: list[bytes]) -> np.ndarray:
+        return _by_length(flat, lambda rows: sip_hash_of_rows(key, rows))
+
+    return _in_buckets(c, texts, "sips", each, key)
 
 
 for _name, _input, _attrs, _kernel, _what in (

@@ -23,6 +23,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import raw, tf
 from ..sparse.common import indices_of
@@ -218,18 +219,21 @@ def _segment_join(
     order = np.argsort(segment_ids.reshape(-1), kind="stable")
     ends = np.cumsum(np.bincount(segment_ids.reshape(-1), minlength=count)).tolist()
     result = np.empty((count, rows.shape[1]), object)
-    for number, column in enumerate(rows[order].T):
-        result[:, number] = _joined_groups(column, [0, *ends], separator)
+    for number, column in enumerate(rows.T):
+        result[:, number] = _joined_groups(column, order, [0, *ends], separator)
     return result.reshape((count, *rest))
 
 
-def _joined_groups(column: np.ndarray, bounds: list[int], separator: bytes) -> np.ndarray:
-    """The texts of a column between bounds, joined."""
+def _joined_groups(
+    column: np.ndarray, order: np.ndarray, bounds: list[int], separator: bytes
+) -> np.ndarray:
+    """The texts of a column in an order, those between bounds joined."""
     if packing.is_many(column) and (texts := packing.packed(column)) is not None:
-        found = at_once.joined(texts, np.array(bounds, np.int64), separator)
+        ordered = PackedTexts(texts.data, texts.places[order])
+        found = at_once.joined(ordered, np.array(bounds, np.int64), separator)
         if found is not None:
             return found
-    groups = map(column.tolist().__getitem__, map(slice, bounds[:-1], bounds[1:]))
+    groups = map(column[order].tolist().__getitem__, map(slice, bounds[:-1], bounds[1:]))
     return text_array(list(map(separator.join, groups)))
 
 

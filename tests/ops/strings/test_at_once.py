@@ -12,6 +12,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.library import hashes_kernels, texts_kernels
 from numbaflow.jit.library.plain_vocabulary import Arguments
+from numbaflow.jit.runtime import text_objects
 from numbaflow.ops.strings import at_once, packing
 from numbaflow.ops.strings.hash import fingerprint
 
@@ -86,8 +87,8 @@ def run(case: str) -> list[np.ndarray]:
 @pytest.mark.parametrize("case", CASES)
 def test_many_texts_give_what_each_gives(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    known = packing._gathered
-    monkeypatch.setattr(packing, "_gathered", lambda *a: calls.append("") or known(*a))
+    known = packing.gathered
+    monkeypatch.setattr(packing, "gathered", lambda *a: calls.append("") or known(*a))
     many = run(case)
     assert calls or case == "length"
     with settings.override(jit="never"):
@@ -127,9 +128,9 @@ def test_what_is_no_text_is_left_to_others() -> None:
 def test_fingerprints_of_all_lengths() -> None:
     bytes_ = np.random.RandomState(0).bytes(5000)
     every = np.array([bytes_[i : i + i % 80] for i in range(COUNT)], object)
-    found = at_once.hashed(every, "fingerprints")
+    found = at_once.hashed(every, "fingerprints", 1 << 62)
     assert found is not None
-    assert found.tolist() == list(map(fingerprint(), every))
+    assert found.tolist() == [fingerprint()(text) % (1 << 62) for text in every]
 
 
 @pytest.mark.parametrize("method", ["murmurs", "fingerprints", "sips"])
@@ -139,21 +140,20 @@ def test_hashes_in_python(method: str) -> None:
     known = packing.packed(every)
     assert known is not None
     data, places = np.frombuffer(known.data, np.uint8), known.places
-    hashes, left = np.zeros(COUNT, np.uint64), np.zeros(1, np.int64)
-    numbers = [3, 5] if method == "sips" else []
-    arrays = [data, places, hashes] + ([left] if method == "fingerprints" else [])
-    words = [array.ctypes.data for array in arrays] + numbers
-    arguments = Arguments(words, [array.dtype.name for array in arrays])
+    hashes, left = np.zeros(COUNT, np.int64), np.zeros(1, np.int64)
+    key = [3, 5] if method == "sips" else []
     with np.errstate(over="ignore"):
-        getattr(hashes_kernels, method)(arguments, 0, COUNT, 0, 1, 0)
-    found = at_once.hashed(every, method, numbers)
+        kernel = getattr(hashes_kernels, method)
+        _plainly(kernel, [data, places, hashes, left], [1 << 62, *key])
+    found = at_once.hashed(every, method, 1 << 62, key)
+    assert found is not None
     assert hashes.tolist() == found.tolist()
 
 
 def test_texts_in_python() -> None:
     """The kernels that read and strip texts as plain Python."""
     every = texts()
-    (layout,) = [packing._layout()]
+    layout = text_objects._layout()
     assert layout is not None
     objects = np.array([id(text) for text in every], np.int64)
     sizes, found = np.zeros(COUNT, np.int64), np.zeros(2, np.int64)
