@@ -180,7 +180,8 @@ def many(text: Scalar, at: int, size: int) -> Scalar:
 def fingerprints(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: data, places, hashes, found; buckets.
 
-    hashes: FarmHash's Fingerprint64 of each text modulo buckets.  found: how many texts are too long for that; theirs are to be made in another way.
+    hashes: FarmHash's Fingerprint64 of each text modulo buckets.  found: how many texts are too
+    long for that; theirs are to be made in another way.
     """
     data, places, hashes = pointer(args[0]), pointer(args[1]), pointer(args[2])
     found, left, buckets = pointer(args[3]), 0, uint64(args[4])

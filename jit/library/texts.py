@@ -26,6 +26,7 @@ _KERNELS: dict[str, tuple[Callable[..., None], str]] = {
     "characters": (texts_kernels.characters, "uint8 int64 int32"),
     "cut": (texts_kernels.cut, "int64 int64 int64 int64"),
     "split": (texts_kernels.split, "uint8 int64 uint8 int64 int64 int64"),
+    "write": (texts_kernels.write, "int64 uint8 int64"),
     "encode": (texts_kernels.encode, "uint8 int64 uint8 uint8"),
     "decode": (texts_kernels.decode, "uint8 int64 uint8 uint8 int64"),
 }

@@ -6,10 +6,20 @@ Texts lie in one piece of memory; `places` has two numbers for each, where it be
 
 from __future__ import annotations
 
-from .plain_vocabulary import Arguments, copy, helper, pointer, region, uint8
+from .plain_vocabulary import (
+    Arguments,
+    copy,
+    helper,
+    int64,
+    pointer,
+    region,
+    uint8,
+    uint64,
+)
 
 SPACE, TAB, RETURN = 32, 9, 13
 GOES_ON, ABOVE = 128, 192  # bytes from the one to below the other continue a character
+MINUS, ZERO, TEN = 45, 48, uint64(10)
 FILL, BAD = 61, 255  # "=", and what stands for characters that are none
 
 
@@ -188,6 +198,33 @@ def split(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
         most = max(most, number)
     found[0] = count
     found[1] = most
+
+
+def write(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: numbers, out, found; a byte that comes behind each: whole numbers as decimal ones.
+
+    found: how many bytes they are, at most 21 each.
+    """
+    numbers, out, found, mark = pointer(args[0]), pointer(args[1]), pointer(args[2]), args[3]
+    at = 0
+    for i in range(r0, r1):
+        number = numbers[i]
+        left = uint64(number)
+        if number < 0:
+            left = uint64(0) - left
+            out[at] = uint8(MINUS)
+            at += 1
+        digits, more = 1, left // TEN
+        while more > uint64(0):
+            more = more // TEN
+            digits += 1
+        at += digits
+        for k in range(1, digits + 1):
+            out[at - k] = uint8(ZERO + int64(left % TEN))
+            left = left // TEN
+        out[at] = uint8(mark)
+        at += 1
+    found[0] = at
 
 
 def encode(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:

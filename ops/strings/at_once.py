@@ -123,6 +123,14 @@ def split(
     return PackedTexts(known.data, places[:count].copy()), owners[:count].copy(), longest
 
 
+def written(numbers: np.ndarray) -> np.ndarray:
+    """Whole numbers as texts."""
+    whole = np.ascontiguousarray(numbers, np.int64).reshape(-1)
+    out, found, mark = np.empty(21 * whole.size, np.uint8), np.zeros(1, np.int64), b"\n"[0]
+    run("write", [whole, out, found], [mark], whole.size)
+    return parted(out[: found[0]].tobytes(), mark, whole.size).reshape(numbers.shape)
+
+
 def encoded(texts: np.ndarray, fills: bool) -> np.ndarray | None:
     """Texts in web-safe Base64; fills: to whole blocks."""
     known = packed(texts)

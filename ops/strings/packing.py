@@ -66,10 +66,16 @@ def objects_of(texts: PackedTexts) -> np.ndarray:
     mark = absent_byte(texts.data) if is_many(texts) else None
     if mark is None:
         return texts.array()
+    return parted(with_marks(texts, mark), mark, len(texts))
+
+
+def with_marks(texts: PackedTexts, mark: int) -> bytes:
+    """Texts as one, with a byte behind each."""
     count = len(texts)
     out = np.empty(texts.nbytes + count, np.uint8)
-    run("spread", [as_bytes(texts.data), texts.places, out], [mark], count)
-    return parted(out.tobytes(), mark, count)
+    places = np.ascontiguousarray(texts.places)
+    run("spread", [as_bytes(texts.data), places, out], [mark], count)
+    return out.tobytes()
 
 
 def parted(whole: bytes, mark: int, count: int) -> np.ndarray:
