@@ -13,6 +13,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.dispatch import dispatched
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
 _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
@@ -99,6 +101,14 @@ def _raw_shape(c: ShapeContext) -> TensorShape:
     return c.inputs[0].concatenate([None])
 
 
+def _raw_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Texts of elements, all of one length."""
+    (texts,) = inputs
+    if texts.rank != 0 or texts.places is not None:
+        return None
+    return [rowwise.Rows(rowwise.copied(op, [texts.tensor]).outputs[0], 1)]
+
+
 def _padded_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
     length = c.value(1)
@@ -112,6 +122,7 @@ define(
     f"out_type: {{{_RAW}, complex64, complex128, bool}}; little_endian: bool = true",
     shape=_raw_shape,
     kernel=_decode_raw,
+    rows=_raw_rows,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The bytes of strings of one length as numbers, along a new last axis.",

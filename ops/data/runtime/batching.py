@@ -81,6 +81,8 @@ class _Batched(Stream):
         found: Element | None = None
         if source.has_blocks:
             found, count = self._of_blocks(way(source))
+        elif source.has_wanted:
+            found, count = self._of_blocks(source.next_wanted)
         else:
             found, count = gathered_rows(source, size)
         if count < size:
@@ -255,11 +257,14 @@ class _Padded(Stream):
     @staticmethod
     def _columns(source: Stream, size: int) -> list[list[np.ndarray]]:
         """The components of the next elements, at most so many."""
+        read = source.next_block
         if not (source.has_blocks or source.has_ragged_blocks):
-            return [list(column) for column in zip(*gathered(source, size))]
+            read = source.next_wanted
+            if not (source.has_wanted or source.has_ragged_wanted):
+                return [list(column) for column in zip(*gathered(source, size))]
         columns: list[list[np.ndarray]] = []
         while size:
-            block = source.next_block(size)
+            block = read(size)
             if block is None:
                 break
             columns = columns or [[] for _ in block]

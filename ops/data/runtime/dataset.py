@@ -82,6 +82,8 @@ class Stream:
     has_blocks = False
     # Whether it may be called, and may give a `Ragged` in the place of an array.
     has_ragged_blocks = False
+    # Whether `next_wanted` may be called, and gives arrays; or may give a `Ragged`, too.
+    has_wanted = has_ragged_wanted = False
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
@@ -102,6 +104,13 @@ class Stream:
 
     def next_block(self, count: int) -> Block | None:
         """At most `count` elements, at least one, in a row for each; None at the end."""
+        raise NotImplementedError
+
+    def next_wanted(self, count: int) -> Block | None:
+        """As `next_block`, of elements all of which are wanted: none is read ahead of them.
+
+        For streams of which reading ahead could be seen: they read one element after the other.
+        """
         raise NotImplementedError
 
     def next_packed(self) -> Element | None:
