@@ -190,7 +190,7 @@ def _kernel(
         single = form.single(records.item(), kinds, records.shape)
         if single is not None:
             return single
-    if packing.is_many(records):
+    if packing.is_many(records, len(kinds)):
         whole = _at_once(form, records, defaults, kinds)
         if whole is not None:
             return whole

@@ -57,7 +57,8 @@ def parse_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray:
 def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     """The numbers in texts without spaces or words, for which Python's reading is the same."""
     is_integer = kind.is_integer
-    if len(texts) >= _MANY and settings.get("jit") != "never":
+    is_many = len(texts) >= _MANY or isinstance(texts, PackedTexts)
+    if is_many and settings.get("jit") != "never":
         found = _integers_at_once(texts) if is_integer else _reals_at_once(texts)
         if found is not None:
             return _narrowed(texts, found, kind)

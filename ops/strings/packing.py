@@ -10,13 +10,13 @@ import numpy as np
 from ...engine.types.texts import PackedTexts
 
 
-def is_many(texts: np.ndarray | PackedTexts) -> bool:
-    """Whether there are enough texts for kernels."""
+def is_many(texts: np.ndarray | PackedTexts, pieces: int = 1) -> bool:
+    """Whether there are enough texts for kernels, each of so many pieces."""
     if texts.size < 2:  # what pipelines do element by element
         return False
     from ...jit.runtime import text_objects
 
-    return text_objects.is_many(texts.size)
+    return text_objects.is_many(texts.size * pieces)
 
 
 def gathered(texts: np.ndarray, mark: int | None = None) -> tuple[np.ndarray, np.ndarray] | None:
