@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.shape import shape_text
 from .batch_filling import RowsWay
-from .batching import BatchDataset, stacked
-from .dataset import Element, State, Stream
+from .batching import BatchDataset, joined, stacked
+from .dataset import Block, Element, State, Stream, row_of
 
 if TYPE_CHECKING:
     from .context import Context
@@ -44,26 +44,36 @@ class _Batches(Stream):
         return None if self._is_over and self._dataset.drops else rows
 
     def _one_by_one(self) -> Element | None:
-        elements: list[Element] = []
+        blocks: list[Block] = []
         failure: errors.OpError | None = None
-        size = self._dataset.size
-        for _ in range(size):
+        count, size = 0, self._dataset.size
+        while count < size:
             try:
-                element = self._source.next()
+                block = self._read(size - count)
             except (errors.CancelledError, errors.DeadlineExceededError):
                 raise
             except errors.OpError as error:
                 failure = failure or error
+                count += 1
                 continue
-            if element is None:
+            if block is None:
                 self._is_over = True
                 break
-            elements.append(element)
+            blocks.append(block)
+            count += len(block[0])
         if failure is not None:
             raise failure
-        if not elements or (self._dataset.drops and len(elements) < size):
+        if not blocks or (self._dataset.drops and count < size):
             return None
-        return _stacked(elements)
+        _require_alike([tuple(row_of(column, 0) for column in block) for block in blocks])
+        return joined(blocks, count)
+
+    def _read(self, count: int) -> Block | None:
+        """At most so many elements as rows."""
+        if self._source.has_wanted:
+            return self._source.next_wanted(count)
+        element = self._source.next()
+        return None if element is None else [item[None] for item in element]
 
     def save(self) -> State:
         return {"source": self._source.save(), "over": int(self._is_over)}
@@ -77,6 +87,11 @@ class _Batches(Stream):
 
 
 def _stacked(elements: Sequence[Element]) -> Element:
+    _require_alike(elements)
+    return stacked(elements)
+
+
+def _require_alike(elements: Sequence[Element]) -> None:
     for parts in zip(*elements):
         for part in parts[1:]:
             if part.shape != parts[0].shape:
@@ -85,7 +100,6 @@ def _stacked(elements: Sequence[Element]) -> Element:
                     f"are: [tensor]: {shape_text(part.shape)}, [batch]: "
                     f"{shape_text(parts[0].shape)}"
                 )
-    return stacked(elements)
 
 
 _WHOLE = RowsWay(_stacked, is_whole=True)

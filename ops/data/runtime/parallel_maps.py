@@ -97,7 +97,7 @@ class _Crew:
         self._reading = threading.Lock()
         self.is_closed = self.is_over = self.is_paused = False
         self.working = 0
-        self.has_begun = False
+        self.has_begun = self.is_alone = False
         # How many results are waited for together; how many rows batches have, 0 where there are
         # none; what the rows of the last one were like; and that to which rows are added.
         self._wanted = self.size = 0
@@ -106,10 +106,19 @@ class _Crew:
         self._batch: Batch | None = None
 
     def begin(self) -> None:
-        """Starts the threads."""
+        """Starts the threads, if they are of any use."""
         self.has_begun = True
+        self.is_alone = self._function.holds_lock
+        if self.is_alone:
+            self.size = 0
+            return
         for _ in range(self.count):
             threading.Thread(target=self._work, name="numbaflow-data", daemon=True).start()
+
+    def next_alone(self) -> Element | None:
+        """The next result, computed where it is asked for."""
+        element = self._function.next_of(self.source)
+        return None if element is None else mapped(self._function, element, self._keeps_count)
 
     def _work(self) -> None:
         while True:
@@ -319,7 +328,7 @@ class _ParallelMapped(Stream):
     def next(self) -> Element | None:
         if not self._crew.has_begun:
             self._crew.begin()
-        return self._crew.take()
+        return self._crew.next_alone() if self._crew.is_alone else self._crew.take()
 
     def next_rows(self, size: int, way: RowsWay) -> tuple[Element | None, int] | None:
         crew = self._crew
