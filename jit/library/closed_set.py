@@ -39,7 +39,7 @@ from . import (
     special,
     stacks,
     suppression,
-    texts,
+    text_rows,
     tiles,
     wide_window,
 )
@@ -78,7 +78,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     special.closed,
     stacks.closed,
     suppression.closed,
-    texts.closed,
+    text_rows.closed,
     tiles.closed,
     wide_window.closed,
 )

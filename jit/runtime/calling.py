@@ -13,9 +13,9 @@ from .. import target
 from ..codegen.compile import compile_kernel
 from ..library.library_kernel import LibraryKernel
 
-_TYPES = None, ctypes.c_void_p, *[ctypes.c_int64] * 5
+_ARGUMENTS = ctypes.c_void_p, *[ctypes.c_int64] * 5
 # Without the interpreter's lock, and with it.
-_SIGNATURES = ctypes.CFUNCTYPE(*_TYPES), ctypes.PYFUNCTYPE(*_TYPES)
+_SIGNATURES = ctypes.CFUNCTYPE(None, *_ARGUMENTS), ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
 
 # What was called before: by the kernel's identity it, its target, its code and how that is called.
 _CALLED: dict[int, tuple[LibraryKernel, target.Target, Any, Sequence[Callable[..., None]]]] = {}

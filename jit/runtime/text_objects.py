@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from ...engine import settings
-from ..library import texts as kernels
+from ..library import text_rows as kernels
 from .calling import call
 
 # From so many texts on kernels are called.
@@ -53,7 +53,7 @@ def is_many(count: int) -> bool:
 def _addresses(texts: np.ndarray) -> np.ndarray:
     """Those of a contiguous array's objects: it is made of them."""
     memory = (ctypes.c_char * texts.nbytes).from_address(texts.ctypes.data)
-    return np.ndarray(texts.shape, np.int64, memory)
+    return np.frombuffer(memoryview(memory).cast("B"), np.int64)
 
 
 def sizes_of(texts: np.ndarray) -> np.ndarray | None:

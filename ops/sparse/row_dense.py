@@ -18,13 +18,14 @@ def to_dense_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Resu
     """Vectors, one behind the other as a vector that is as long as all of them."""
     indices, sizes, values, default = inputs
     is_vector = indices.rank == 2 and sizes.rank == 1 and values.rank == 1
-    is_placed = indices.places is not None and sizes.places is None
-    if not (is_vector and is_placed and values.places is not None and default.rank is None):
+    owners = indices.places
+    if owners is None or values.places is None or sizes.places is not None:
+        return None
+    if not is_vector or default.rank is not None:
         return None
     if sizes.tensor.shape.as_list()[1:] != [1] or indices.tensor.shape.as_list()[1:] != [1]:
         return None
     lengths, own = sizes.tensor[:, 0], indices.tensor[:, 0]
-    owners = indices.places
     if owners.shape.ndims == 2:
         owners = owners[:, 0]
     # What lies outside of its own vector would be within the next: it goes where nothing is.

@@ -147,7 +147,7 @@ def encoded(texts: np.ndarray, fills: bool) -> np.ndarray | None:
 
 def decoded(texts: np.ndarray) -> np.ndarray | None:
     """What texts in web-safe Base64 say."""
-    from ...jit.library.texts import BAD
+    from ...jit.library.text_rows import BAD
 
     known = packed(texts)
     if known is None:

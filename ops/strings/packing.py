@@ -38,10 +38,10 @@ def sizes_of(texts: np.ndarray) -> np.ndarray | None:
 
 def run(name: str, arrays: Sequence[np.ndarray], numbers: Sequence[int], count: int) -> None:
     """Calls a kernel of texts."""
-    from ...jit.library import texts
+    from ...jit.library import text_rows
     from ...jit.runtime.calling import call
 
-    call(texts.kernel(name), arrays, numbers, count)
+    call(text_rows.kernel(name), arrays, numbers, count)
 
 
 def packed(texts: np.ndarray | PackedTexts) -> PackedTexts | None:

@@ -10,7 +10,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.library import hashes_kernels, texts_kernels
+from numbaflow.jit.library import hashes_kernels, text_rows_kernels
 from numbaflow.jit.library.plain_vocabulary import Arguments
 from numbaflow.jit.runtime import text_objects
 from numbaflow.ops.strings import at_once, packing
@@ -197,14 +197,14 @@ def test_texts_in_python() -> None:
     assert layout is not None
     objects = np.array([id(text) for text in every], np.int64)
     sizes, found = np.zeros(COUNT, np.int64), np.zeros(2, np.int64)
-    _plainly(texts_kernels.measure, [objects, sizes, found], layout[:3])
+    _plainly(text_rows_kernels.measure, [objects, sizes, found], layout[:3])
     assert sizes.tolist() == list(map(len, every))
     data, places = np.zeros(sizes.sum() + COUNT, np.uint8), np.zeros((COUNT, 2), np.int64)
-    _plainly(texts_kernels.gather, [objects, sizes, data, places, found], [*layout, 1, 7])
+    _plainly(text_rows_kernels.gather, [objects, sizes, data, places, found], [*layout, 1, 7])
     assert data.tobytes() == b"".join(text + b"\7" for text in every)
-    _plainly(texts_kernels.strip, [data, places], [])
+    _plainly(text_rows_kernels.strip, [data, places], [])
     out = np.zeros((places[:, 1] - places[:, 0]).sum() + COUNT, np.uint8)
-    _plainly(texts_kernels.spread, [data, places, out], [7])
+    _plainly(text_rows_kernels.spread, [data, places, out], [7])
     assert out.tobytes() == b"".join(text.strip() + b"\7" for text in every)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that read, change and write many texts at once; see jit/library/texts.py.
+"""The kernels that read, change and write many texts at once; see jit/library/text_rows.py.
 
 Texts lie in one piece of memory; `places` has two numbers for each, where it begins and ends.
 """
