@@ -28,6 +28,7 @@ _KERNELS: dict[str, tuple[Callable[..., None], str]] = {
     "split": (text_rows_kernels.split, "uint8 int64 uint8 int64 int64 int64"),
     "write": (text_rows_kernels.write, "int64 uint8 int64"),
     "encode": (text_rows_kernels.encode, "uint8 int64 uint8 uint8"),
+    "match": (text_rows_kernels.match, "uint8 int64 uint8 uint8 uint8"),
     "decode": (text_rows_kernels.decode, "uint8 int64 uint8 uint8 int64"),
 }
 

@@ -289,3 +289,18 @@ def decode(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
             start += 4
         places[2 * i + 1] = at
     found[0] = bad
+
+
+def match(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: data, places, table, accepts, found: which texts lead to a state that accepts.
+
+    table: for each state and byte the next state.  Texts begin in state 1; none leads out of 0.
+    """
+    data, places, table = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    accepts, found = pointer(args[3]), pointer(args[4])
+    for i in range(r0, r1):
+        at, stop, state = places[2 * i], places[2 * i + 1], 1
+        while at < stop and state != 0:
+            state = table[(state << 8) + data[at]]
+            at += 1
+        found[i] = accepts[state]
