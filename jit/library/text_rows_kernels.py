@@ -171,17 +171,18 @@ def cut(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> Non
 
 
 def split(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: data, places, marks, parts, owners, found; whether parts without bytes are left out.
+    """Args: data, places, marks, parts, owners, found; whether parts without bytes are left out,
+    and whether a text without bytes has a part.
 
     marks: for each byte whether it ends a part.  parts: the places of all parts; owners: for each
     the number of its text and which part of it.  found: how many there are, and the most of a text.
     """
     data, places, marks = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    parts, owners, found, skips = pointer(args[3]), pointer(args[4]), pointer(args[5]), args[6]
-    count, most = 0, 0
+    parts, owners, found = pointer(args[3]), pointer(args[4]), pointer(args[5])
+    skips, keeps_empty, count, most = args[6], args[7], 0, 0
     for i in range(r0, r1):
         start, stop, number = places[2 * i], places[2 * i + 1], 0
-        if start < stop:
+        if start < stop or keeps_empty != 0:
             at = start
             while at <= stop:
                 ends = at == stop

@@ -103,11 +103,12 @@ def woven(columns: Sequence[np.ndarray], count: int, separator: bytes) -> np.nda
 
 
 def split(
-    texts: np.ndarray | PackedTexts, marks: bytes, skips_empty: bool
+    texts: np.ndarray | PackedTexts, marks: bytes, skips_empty: bool, keeps_empty: bool = False
 ) -> tuple[PackedTexts, np.ndarray, int] | None:
     """The parts of texts between any of some bytes; for each part its text's and its own number.
 
-    And how many the text with the most has.  Texts of no bytes have no parts.
+    And how many the text with the most has.  Texts of no bytes have no parts, but for `keeps_empty`
+    one.
     """
     known = packed(texts)
     if known is None:
@@ -118,7 +119,7 @@ def split(
     most = known.nbytes + len(known)
     found, places, owners = np.zeros(2, np.int64), *np.empty((2, most, 2), np.int64)
     arrays = [as_bytes(known.data), np.ascontiguousarray(known.places), table]
-    run("split", [*arrays, places, owners, found], [int(skips_empty)], len(known))
+    run("split", [*arrays, places, owners, found], [int(skips_empty), int(keeps_empty)], len(known))
     count, longest = found.tolist()
     return PackedTexts(known.data, places[:count].copy()), owners[:count].copy(), longest
 

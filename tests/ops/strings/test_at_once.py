@@ -68,6 +68,10 @@ CASES: dict[str, Any] = {
     ),
     "split": lambda: tf.string_split(texts(), " "),
     "split at several": lambda: tf.string_split(texts(), " ab", skip_empty=False),
+    "split at one": lambda: tf.strings.split(texts(), "a"),
+    "split at white space": lambda: tf.strings.split(texts(letters=b"ab \t\n")),
+    "split at two": lambda: tf.strings.split(texts(), "ab"),
+    "split once": lambda: tf.strings.split(texts(), "a", maxsplit=1),
     "raw": lambda: tf.decode_raw(np.array([b"%08d" % i for i in range(COUNT)], object), tf.int16),
     "raw, big": lambda: tf.decode_raw(
         np.array([b"%08d" % i for i in range(COUNT)], object), tf.int32, little_endian=False
@@ -122,7 +126,7 @@ def test_many_texts_give_what_each_gives(case: str, monkeypatch: pytest.MonkeyPa
     known = packing.gathered
     monkeypatch.setattr(packing, "gathered", lambda *a: calls.append("") or known(*a))
     many = run(case)
-    assert calls or case in ("length", "integers", "small integers")
+    assert calls or case in ("length", "integers", "small integers", "split at two", "split once")
     with settings.override(jit="never"):
         each = run(case)
     for one, other in zip(many, each, strict=True):
