@@ -7,14 +7,12 @@ An entry names op types, or "type, gradient" where only that is meant.
 from __future__ import annotations
 
 _REASONS = {
-    "texts are Python objects, which are read and made one by one": (
+    "results are texts, which are Python objects, made one by one": (
         "AsString DecodeBase64 DecodeCSV DecodeRaw EncodeBase64 ReduceJoin RegexFullMatch "
         "RegexReplace SerializeManySparse SerializeSparse StaticRegexFullMatch StaticRegexReplace "
         "StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip "
-        "StringToHashBucketFast StringToNumber StringUpper Substr UnsortedSegmentJoin"
-    ),
-    "the texts are sorted by length and joined, to be hashed at once": (
-        "StringToHashBucket StringToHashBucketStrong"
+        "StringToHashBucket StringToHashBucketFast StringToHashBucketStrong StringToNumber "
+        "StringUpper Substr UnsortedSegmentJoin"
     ),
     "elements of all sets are sorted, in several passes of NumPy": (
         "DenseToDenseSetOperation SetSize"

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -92,6 +94,41 @@ def recycled_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     block = np.asarray(_Lease(_piece_of(count), count))
     start = -block.ctypes.data % ALIGNMENT
     return block[start : start + size].view(dtype).reshape(shape)
+
+
+class _Offers(threading.local):
+    """Memory that the callers of a thread's function have for its results."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+
+
+_OFFERS = _Offers()
+
+
+@contextmanager
+def offering(arrays: Sequence[np.ndarray]) -> Iterator[None]:
+    """Results of what this thread runs within may be made in these arrays, each at most once.
+
+    Who offers them looks whether a result is one of them, and copies it if it is not.
+    """
+    before, _OFFERS.arrays = _OFFERS.arrays, list(arrays)
+    try:
+        yield
+    finally:
+        _OFFERS.arrays = before
+
+
+def result_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+    """As `recycled_empty`, of memory that the caller offers for such a result if there is some."""
+    offers = _OFFERS.arrays
+    for i, array in enumerate(offers):
+        if array.shape == shape and array.dtype == dtype:
+            # (Kernels take it that results are aligned; rows of a batch need not be.)
+            if array.ctypes.data % ALIGNMENT or not array.flags.c_contiguous:
+                break
+            return offers.pop(i)
+    return recycled_empty(shape, dtype)
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Build = Callable[[Sequence[Any]], Any]
 
+# So many objects are quickly looked at one by one.
+_FEW_OBJECTS = 100
+
 # (type, fetch -> (elements, values -> result), (feed, value) -> pairs, feed -> elements)
 _EXPANSIONS: list[tuple[type, Any, Any, Any]] = []
 
@@ -265,13 +268,23 @@ def _bytes_array(value: object) -> np.ndarray:
     """Text of any kind as an object array of bytes."""
     # Arrays of fixed width would lose trailing zero bytes: everything goes through objects.
     array = np.asarray(value, dtype=object)
-    if not set(map(type, array.reshape(-1).tolist())) <= {bytes}:
+    if not _are_bytes(array):
         result = np.empty(array.shape, object)
         result.ravel()[:] = [
             item if isinstance(item, bytes) else str(item).encode() for item in array.flat
         ]
         return result
     return array
+
+
+def _are_bytes(array: np.ndarray) -> bool:
+    """Whether nothing but bytes is in an array of objects."""
+    if array.size > _FEW_OBJECTS:
+        from ...jit.runtime import text_objects
+
+        if text_objects.is_many(array.size):
+            return text_objects.sizes_of(array) is not None
+    return set(map(type, array.reshape(-1).tolist())) <= {bytes}
 
 
 def feed_elements(graph: Graph, feed: TensorLike) -> list[Tensor]:

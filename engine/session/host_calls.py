@@ -53,6 +53,10 @@ class HostCalls:
         self.packed = frozenset(
             i for i, feed in enumerate(feeds) if _is_taken_packed(feed, operations, fetches)
         )
+        # Whether Python does all of it itself, so that threads would only wait for each other.
+        self.holds_lock = not any(
+            op.definition.is_native or op.definition.touches is not None for op in operations
+        )
         self._template: list[Any] = [None] * program.size
         known = set(program.feed_slots[count:])
         for slot, cell in zip(program.feed_slots[count:], cells.values()):
@@ -144,10 +148,18 @@ def _by_argument(op: Operation) -> Iterator[Sequence[Tensor]]:
 
 
 def runs_on_host(
-    operations: Sequence[Operation], feeds: Sequence[Tensor], cells: Mapping[Tensor, Any]
+    operations: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    cells: Mapping[Tensor, Any],
+    is_of_one: bool = False,
 ) -> bool:
-    """Whether nothing of a function would be compiled, but for trifles of which no bit depends."""
+    """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
+
+    is_of_one: it is called for one element at a time; a plan whose sizes are others for each would
+    be laid out anew in every call, which takes longer than to move some whole numbers.
+    """
     hosted = others = 0
+    varies = is_of_one and any(map(_is_of_any_size, operations))
     constant: set[Tensor] = set()
     for op in operations:
         kind = op.definition
@@ -159,11 +171,11 @@ def runs_on_host(
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
-        elif _is_trifle(op):
+        elif _is_trifle(op) or (varies and _is_of_whole_numbers(op)):
             others += 1
         else:
             return False
-    return hosted > 0 and others <= _MOST_OTHERS and constant.isdisjoint(feeds)
+    return (hosted > 0 or varies) and others <= _MOST_OTHERS and constant.isdisjoint(feeds)
 
 
 def _is_plain(op: Operation, cells: Mapping[Tensor, Any]) -> bool:
@@ -181,11 +193,21 @@ def _has_texts(op: Operation) -> bool:
     return any(t.dtype == dtypes.string for t in (*op._inputs_val, *op.outputs))
 
 
+def _is_of_any_size(op: Operation) -> bool:
+    """Whether an operation takes or gives what has another size in each call."""
+    return any(t.shape.num_elements() is None for t in (*op._inputs_val, *op.outputs))
+
+
+def _is_of_whole_numbers(op: Operation) -> bool:
+    """Whether an operation moves or computes whole numbers, with the same bits anywhere."""
+    return not op._is_stateful and all(
+        t.dtype.is_integer or t.dtype.is_bool for t in (*op._inputs_val, *op.outputs)
+    )
+
+
 def _is_trifle(op: Operation) -> bool:
-    """Whether an operation moves or computes a few whole numbers, with the same bits anywhere."""
-    if op._is_stateful or any(
-        not (t.dtype.is_integer or t.dtype.is_bool) for t in (*op._inputs_val, *op.outputs)
-    ):
+    """The same of a few whole numbers."""
+    if not _is_of_whole_numbers(op):
         return False
     counts = [tensor.shape.num_elements() for tensor in op.outputs]
     return op.definition.elementwise or all(n is not None and n <= _MOST_ELEMENTS for n in counts)

@@ -22,6 +22,7 @@ from . import (
     edits,
     features,
     growing,
+    hashes,
     image,
     index_rows,
     max_pool_argmax,
@@ -40,6 +41,7 @@ from . import (
     special,
     stacks,
     suppression,
+    text_rows,
     tiles,
     wide_window,
 )
@@ -60,6 +62,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     edits.closed,
     features.closed,
     growing.closed,
+    hashes.closed,
     ranking.closed,
     image.closed,
     index_rows.closed,
@@ -79,6 +82,7 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     special.closed,
     stacks.closed,
     suppression.closed,
+    text_rows.closed,
     tiles.closed,
     wide_window.closed,
 )

@@ -92,7 +92,7 @@ class Run:
         # They give a binding for sizes that were learnt, and a run of it in the same arena.
         self.learn, self.other = learn, other
         self.arena = arena
-        # What it changes before it sees that its program is the right one, and what that was.
+        # What it changes before it sees that its program is the right one; what that was.
         self.hasty = plan.traced.hasty or ()
         self.kept: list[tuple[Any, np.ndarray, np.ndarray]] = []
         self.evaluate = plan.traced.segment.evaluate
@@ -109,10 +109,11 @@ class Run:
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
         self._place_stacks()
         self.cells = [[cell, None, places] for cell, places in template.cells]
-        # Memory of results that the caller gets as it is, by slot: which value it is, where its
-        # address goes, what it looks like, and in a run the memory.
+        # Memory of results that the caller gets as it is, by slot: value, places of its address,
+        # what it looks like; and in a run the memory.
         self.places: dict[int, tuple[Value, np.ndarray, np.ndarray]] = {}
         self.own: dict[int, np.ndarray] = {}
+        self.empty = recycled_empty  # makes it
         self.hosted: dict[Value, Any] = {}
         # Where the random numbers begin that this run took, with what gave them, by its `id`.
         self.taken: dict[int, tuple[Any, Sequence[int]]] = {}
@@ -326,7 +327,7 @@ class Run:
         if not self.places:
             return
         for slot, (_, positions, like) in self.places.items():
-            memory = self.own[slot] = recycled_empty(like.shape, like.dtype)
+            memory = self.own[slot] = self.empty(like.shape, like.dtype)
             self.args[positions] = memory.__array_interface__["data"][0]
 
     def _finish(self, segment: int, row: int) -> list[Any]:
@@ -584,9 +585,8 @@ class Run:
     def _give_away(self, results: Sequence[Value]) -> None:
         """Finds the results that are large, and all of a slot: they get memory of their own."""
         template = self.plan.template
-        written = {
-            slot for arrays in template.size_arrays for slot in arrays.slots.tolist()
-        }  # before the addresses are known
+        # (Before the addresses are known.)
+        written = {slot for arrays in template.size_arrays for slot in arrays.slots.tolist()}
         for value in dict.fromkeys(results):
             slot = self.plan.schedule.slot_of.get(home(value))
             if slot is None or slot in written or slot in self.places or verify_kernel.guards:

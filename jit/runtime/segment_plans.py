@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine import errors, gc_pause, settings, stopping
 from ...engine.graph.inference import leads_to_shape
+from ...engine.memory import result_empty
 from ...engine.session import mixed_precision
 from .. import debug
 from ..kernel import verify_kernel
@@ -189,6 +190,9 @@ class SegmentPlans:
     ) -> Run:
         other = partial(self._other_run, arena)
         run = self.backend.new_run(plan, binding, arena, arrays, (self._learn, other, like))
+        # (What is made for others on the way to the results may live longer than these.)
+        if plan.traced.is_complete and not self.is_turn:
+            run.empty = result_empty
         if len(arena.runs) >= _MOST_RUNS:
             arena.runs.pop(next(iter(arena.runs)))
         arena.runs[id(binding)] = run

@@ -81,15 +81,25 @@ class Frame:
         self.table = binding.table.copy()
         self.table[:, 1] *= 8
         self.table[:, 1] += self.args.ctypes.data
+        # What `fill_sizes` writes for a binding: where to, at which places, and which numbers.
+        self._filled: Binding | None = None
+        self._sizes: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def fill_sizes(self, binding: Binding) -> None:
         """Writes the tensors whose contents are sizes."""
+        if self._filled is not binding:
+            self._sizes, self._filled = self._sizes_of(binding), binding
+        for numbers, places, sizes in self._sizes:
+            numbers[places] = sizes
+
+    def _sizes_of(self, binding: Binding) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        found = []
         for kind, slots, places, sources in binding.template.size_arrays:
             whole = len(self.memory) // kind.itemsize * kind.itemsize
-            numbers = self.memory[:whole].view(kind)
             # (Slots begin at multiples of more than any element takes.)
             at = self.placement.starts[slots] // kind.itemsize + places
-            numbers[at] = binding.values[sources]
+            found.append((self.memory[:whole].view(kind), at, binding.values[sources]))
+        return found
 
     def change_sizes(self, before: Binding, after: Binding) -> None:
         """Writes those that have become others."""

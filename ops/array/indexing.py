@@ -22,6 +22,7 @@ from .. import shape_inference
 from ..public import raw, tf
 from . import moving_slices
 from .constant import constant
+from .row_shapes import strided_slice_rows
 from .shape import shape
 from .slice_ranges import Range, masks_of, resolve, resolved, taken
 from .stack import stack
@@ -98,6 +99,7 @@ _strided_slice = define(
     "T: type; Index: index; " + MASKS,
     shape=_strided_slice_shape,
     kernel=_strided_slice_kernel,
+    rows=strided_slice_rows,
     lower=_lower_strided_slice,
     gradient=_strided_slice_gradient,
     sizes=True,

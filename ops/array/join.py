@@ -24,6 +24,7 @@ from ..public import tf
 from ..ranks import ranked, scalar, vector
 from .constant import constant, is_constant
 from .identity import identity
+from .row_shapes import concat_rows
 from .shape import expand_dims, rank, shape, shape_n, squeeze
 
 if TYPE_CHECKING:
@@ -237,6 +238,7 @@ _concat_v2 = define(
     "N: int >= 2; T: type; Tidx: index = int32",
     shape=lambda c: _concat_shape(c, c.inputs[:-1], len(c.inputs) - 1),
     kernel=_concat,
+    rows=concat_rows,
     lower=_lower_concat,
     gradient=lambda op, grad: _concat_gradient(op, grad, 0, -1, -1),
     sizes=True,

@@ -22,6 +22,7 @@ from ..public import raw
 from ..ranks import ranked, vector
 from . import lowered
 from .join import concat
+from .row_shapes import transpose_rows
 from .shape import rank, renamed
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ _transpose = define(
     "T: type; Tperm: index = int32",
     shape=_transpose_shape,
     kernel=_transpose_kernel,
+    rows=transpose_rows,
     lower=_lower_transpose,
     gradient=_transpose_gradient,
     sizes=True,

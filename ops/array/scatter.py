@@ -28,6 +28,7 @@ from .gather import check_nd_indices, gather
 from .identity import identity
 from .join import concat
 from .nd_index import lower_scatter, lower_scatter_nd
+from .row_shapes import one_hot_rows
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
 if TYPE_CHECKING:
@@ -476,6 +477,7 @@ _one_hot = define(
         scalar(2, "on_value must be a scalar, but got: {shape}"),
         scalar(3, "off_value must be a scalar, but got: {shape}"),
     ),
+    rows=one_hot_rows,
     lower=_lower_one_hot,
     gradient=NoGradient("indices are integers"),
     doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",

@@ -19,6 +19,7 @@ from .. import shape_inference
 from ..public import tf
 from . import moving_slices
 from .join import concat
+from .row_shapes import slice_rows
 from .shape import rank, reshape, shape
 from .slice_ranges import Range
 from .stack import stack
@@ -141,6 +142,7 @@ _slice = define(
     "T: type; Index: index",
     shape=_slice_shape,
     kernel=_slice_kernel,
+    rows=slice_rows,
     lower=_lower_slice,
     gradient=_slice_gradient,
     sizes=True,

@@ -131,6 +131,17 @@ def _segments(data: bytes) -> list[tuple[int, int, int, bytes]]:
 
 def read_header(data: bytes) -> Header:
     """The header of a JPEG file; BadJpeg for what is none."""
+    beginning, known = _last[0]
+    if data.startswith(beginning):
+        return known
+    found = _read(data)
+    if found.cleaned is None:
+        length = int.from_bytes(data[found.scan : found.scan + 2], "big")
+        _last[0] = data[: found.scan + length], found
+    return found
+
+
+def _read(data: bytes) -> Header:
     if not data.startswith(_START):
         raise BadJpeg("no JPEG file")
     segments = _segments(data)
@@ -156,6 +167,11 @@ def read_header(data: bytes) -> Header:
     says_rgb = not adobe[11] if adobe else names == b"RGB"
     is_rgb = says_rgb and not has_jfif_marker
     return Header(*frame, is_progressive, bool(adobe), is_rgb, scan, cleaned)
+
+
+# How the last file began, up to its scan, and its header: files of one maker often begin alike.
+_NONE = Header(0, 0, (), False, False, False, 0, None)
+_last: list[tuple[bytes, Header]] = [(b"no file", _NONE)]
 
 
 def _whole(code: int, body: bytes) -> bytes:

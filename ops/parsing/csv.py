@@ -17,8 +17,10 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import raw
+from ..strings import at_once, packing
 from ..strings.files import text_array
 from ..strings.numbers import few_plain_numbers, parse_number, parse_numbers
 
@@ -112,6 +114,30 @@ class _Format:
         fields = self.delimiter.join(records).split(self.delimiter)
         return [fields[i::width] for i in wanted]
 
+    def packed_columns(self, records: PackedTexts, count: int) -> list[PackedTexts] | None:
+        """As `plain_columns`, of many records; fields may be missing."""
+        data = records.data
+        if b"\n" in data or b"\r" in data or (self.has_quotes and _QUOTE in data):
+            return None
+        found = at_once.split(records, self.delimiter, False)
+        if found is None:
+            return None
+        fields, _, width = found
+        wanted = self.selected or range(width)
+        # (None has more fields than the one with the most.)
+        if len(fields) != width * len(records) or width <= max(wanted) or len(wanted) != count:
+            return None
+        places = fields.places.reshape(len(records), width, 2)
+        return [PackedTexts(data, np.ascontiguousarray(places[:, i])) for i in wanted]
+
+    def is_missing(self, column: PackedTexts) -> np.ndarray:
+        """Which fields of a column are to be what stands for a missing one."""
+        sizes = column.places[:, 1] - column.places[:, 0]
+        absent = sizes == 0
+        for i in np.flatnonzero(sizes == len(self.missing)).tolist() if self.missing else ():
+            absent[i] = column[i] == self.missing
+        return absent
+
     def _is_wanted(self, found: list[bytes], number: int) -> bool:
         return not self.selected or self.selected[len(found)] == number
 
@@ -164,6 +190,10 @@ def _kernel(
         single = form.single(records.item(), kinds, records.shape)
         if single is not None:
             return single
+    if packing.is_many(records, len(kinds)):
+        whole = _at_once(form, records, defaults, kinds)
+        if whole is not None:
+            return whole
     columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
     # All records in one go where none needs a default or has an error; else one by one, in the
     # order in which errors come.
@@ -189,8 +219,37 @@ def _kernel(
     return results
 
 
+def _at_once(
+    form: _Format, records: np.ndarray, defaults: Sequence[np.ndarray], kinds: Sequence[DType]
+) -> list[np.ndarray] | None:
+    """The columns of many records by kernels; None for a closer look."""
+    known = packing.packed(records)
+    columns = None if known is None else form.packed_columns(known, len(kinds))
+    if columns is None:
+        return None
+    results = []
+    for column, default, kind in zip(columns, defaults, kinds):
+        absent = form.is_missing(column)
+        is_whole = not absent.any()
+        if not is_whole and not default.size:
+            return None
+        there = column if is_whole else PackedTexts(column.data, column.places[~absent])
+        try:
+            found = _column(there, kind)
+        except ValueError:
+            return None
+        if not is_whole:
+            values = np.full(len(column), default.item(), kind.np_dtype)
+            values[~absent] = found
+            found = values
+        results.append(found.reshape(records.shape))
+    return results
+
+
 def _column(fields: Sequence[bytes], kind: DType) -> np.ndarray:
-    return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
+    if kind != dtypes.string:
+        return parse_numbers(fields, kind)
+    return packing.objects_of(fields) if isinstance(fields, PackedTexts) else text_array(fields)
 
 
 def _value(field: bytes, kind: DType, i: int, j: int) -> Any:

@@ -284,25 +284,37 @@ def _single_sequence_shapes(c: ShapeContext) -> list[TensorShape]:
 
 
 def _parse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
-    """Examples whose features are all of known sizes, parsed together."""
+    """Examples whose dense features are all of known sizes, parsed together."""
     attrs, texts = op._attrs, inputs[0]
     shapes = [as_shape(shape) for shape in attrs["dense_shapes"]]
     is_known = texts.rank == 0 and all(shape.is_fully_defined() for shape in shapes)
-    if not is_known or attrs["sparse_keys"] or any(rows.rank is not None for rows in inputs[1:]):
+    if not is_known or any(rows.rank is not None for rows in inputs[1:]):
         return None
-    names = tf.constant([], dtypes.string)
-    keys = [tf.constant(key) for key in attrs["dense_keys"]]
-    defaults = [rows.tensor for rows in inputs[1:]]
     parsed = raw.ParseExample(
         serialized=texts.tensor,
-        names=names,
-        sparse_keys=[],
-        dense_keys=keys,
-        dense_defaults=defaults,
-        sparse_types=[],
+        names=tf.constant([], dtypes.string),
+        sparse_keys=[tf.constant(key) for key in attrs["sparse_keys"]],
+        dense_keys=[tf.constant(key) for key in attrs["dense_keys"]],
+        dense_defaults=[rows.tensor for rows in inputs[1:]],
+        sparse_types=attrs["sparse_types"],
         dense_shapes=shapes,
     )
-    return [rowwise.Rows(t, s.ndims) for t, s in zip(parsed.dense_values, shapes)]
+    count = tf.shape(texts.tensor, out_type=dtypes.int64)[0]
+    places = parsed.sparse_indices
+    # (Which element each value is of stands first in its place.)
+    return [
+        *(rowwise.Rows(place[:, 1:], 2, place) for place in places),
+        *(rowwise.Rows(values, 1, place) for values, place in zip(parsed.sparse_values, places)),
+        *(rowwise.Rows(_counts(place, count), 1) for place in places),
+        *(rowwise.Rows(t, s.ndims) for t, s in zip(parsed.dense_values, shapes)),
+    ]
+
+
+def _counts(places: Any, count: Any) -> Any:
+    """How many values each of `count` elements has, int64 [count, 1]."""
+    owners = places[:, 0]
+    found = tf.unsorted_segment_sum(tf.ones_like(owners), owners, count)
+    return tf.reshape(found, [-1, 1])
 
 
 define(

@@ -26,6 +26,7 @@ from ..run_checks import error_of
 from ..shape_inference import merge_dim, ranked
 from .common import SAMPLE, as_sparse, flat_places, parts, require_inside, require_order
 from .layout import sparse_reorder
+from .row_dense import to_dense_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
@@ -140,6 +141,7 @@ define(
     shape=_dense_shape,
     kernel=_to_dense,
     lower=_lower_to_dense,
+    rows=to_dense_rows,
     gradient=_to_dense_gradient,
     doc="A dense tensor with values at given places and a default elsewhere.",
     test=lambda: {"values": [[SAMPLE[0], SAMPLE[2], SAMPLE[1], np.float32(9)]], "gradient": False},

@@ -13,6 +13,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.deprecation import deprecated_argument_lookup
 from ...engine.dispatch import dispatched
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -20,6 +21,7 @@ from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from .. import shape_inference
 from ..public import raw
+from . import at_once, packing
 from .files import one_text, text_array
 from .numbers import parse_numbers
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
 _RAW = "half, float32, float64, int32, uint16, uint8, int16, int8, int64"
@@ -52,6 +55,12 @@ def _decode_raw(c: KernelContext, texts: np.ndarray) -> np.ndarray:
         # One text is what pipelines decode for each example.
         if kind.itemsize == 1 or c.attr("little_endian"):
             return np.frombuffer(bytearray(text), kind)
+    many = at_once.contents(texts) if packing.is_many(texts) else None
+    if many is not None and len(many[0]) == many[1][0] * texts.size and np.ptp(many[1]) == 0:
+        length = int(many[1][0])
+        if length and not length % kind.itemsize:
+            rows = many[0].reshape(texts.size, length)
+            return _ordered(rows, kind, c.attr("little_endian")).reshape(*texts.shape, -1).copy()
     flat = texts.reshape(-1).tolist()
     length = len(flat[0]) if flat else 0
     if not set(map(len, flat)) <= {length}:
@@ -92,6 +101,14 @@ def _raw_shape(c: ShapeContext) -> TensorShape:
     return c.inputs[0].concatenate([None])
 
 
+def _raw_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Texts of elements, all of one length."""
+    (texts,) = inputs
+    if texts.rank != 0 or texts.places is not None:
+        return None
+    return [rowwise.Rows(rowwise.copied(op, [texts.tensor]).outputs[0], 1)]
+
+
 def _padded_shape(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
     length = c.value(1)
@@ -105,6 +122,7 @@ define(
     f"out_type: {{{_RAW}, complex64, complex128, bool}}; little_endian: bool = true",
     shape=_raw_shape,
     kernel=_decode_raw,
+    rows=_raw_rows,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The bytes of strings of one length as numbers, along a new last axis.",

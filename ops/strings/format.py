@@ -15,6 +15,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
 from ..public import raw
+from . import at_once, packing
 from .files import text_array
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def _as_string(c: KernelContext, values: np.ndarray) -> np.ndarray:
     flat = np.ascontiguousarray(values).reshape(-1)
     if dtype == dtypes.bool:
         return text_array([b"true" if value else b"false" for value in flat]).reshape(values.shape)
+    if form == "%d" and packing.is_many(values):
+        return at_once.written(values)
     if dtype.is_complex:
         form, flat = f"({form},{form})", flat.view(flat.real.dtype)
     # Python's % follows C's printf; a float32 becomes a double first, as in a C call.  All at once,

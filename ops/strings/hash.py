@@ -15,7 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
 from ..public import raw
-from .files import mapped
+from . import at_once, packing
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -158,34 +158,49 @@ def fingerprint() -> Callable[[bytes], int]:
     return Fingerprint64
 
 
-def _buckets(c: KernelContext, hashed: Callable[[bytes], int], texts: np.ndarray) -> np.ndarray:
-    return (mapped(texts, hashed, np.uint64) % np.uint64(c.attr("num_buckets"))).astype(np.int64)
-
-
-def _rows_in_buckets(
-    c: KernelContext, hashed: Callable[[np.ndarray], np.ndarray], texts: np.ndarray
+def _in_buckets(
+    c: KernelContext,
+    texts: np.ndarray,
+    method: str,
+    each: Callable[[list[bytes]], np.ndarray],
+    key: Sequence[int] = (),
 ) -> np.ndarray:
-    found = _by_length(texts.reshape(-1).tolist(), hashed) % np.uint64(c.attr("num_buckets"))
-    return found.astype(np.int64).reshape(texts.shape)
+    """The buckets of texts; method: what hashes many; each: the hashes of few, uint64."""
+    buckets = c.attr("num_buckets")
+    if packing.is_many(texts):
+        found = at_once.hashed(texts, method, buckets, key)
+        if found is not None:
+            return found
+    hashes = each(texts.reshape(-1).tolist()) % np.uint64(buckets)
+    return hashes.astype(np.int64).reshape(texts.shape)
+
+
+def _fast(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    def each(flat: list[bytes]) -> np.ndarray:
+        return np.fromiter(map(fingerprint(), flat), np.uint64, len(flat))
+
+    return _in_buckets(c, texts, "fingerprints", each)
+
+
+def _first(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    return _in_buckets(c, texts, "murmurs", lambda flat: _by_length(flat, hash64_of_rows))
 
 
 def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
-    return _rows_in_buckets(c, lambda rows: sip_hash_of_rows(key, rows), texts)
+
+    def each(flat: list[bytes]) -> np.ndarray:
+        return _by_length(flat, lambda rows: sip_hash_of_rows(key, rows))
+
+    return _in_buckets(c, texts, "sips", each, key)
 
 
 for _name, _input, _attrs, _kernel, _what in (
-    (
-        *("StringToHashBucketFast", "input", ""),
-        *(lambda c, texts: _buckets(c, fingerprint(), texts), "FarmHash"),
-    ),
+    ("StringToHashBucketFast", "input", "", _fast, "FarmHash"),
     ("StringToHashBucketStrong", "input", "; key: list(int)", _strong, "SipHash under a key"),
-    (
-        *("StringToHashBucket", "string_tensor", ""),
-        *(lambda c, texts: _rows_in_buckets(c, hash64_of_rows, texts), "TensorFlow's first hash"),
-    ),
+    ("StringToHashBucket", "string_tensor", "", _first, "TensorFlow's first hash"),
 ):
     define(
         _name,

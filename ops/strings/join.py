@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
+from . import at_once, packing
 from .files import text_array
 
 if TYPE_CHECKING:
@@ -43,6 +45,11 @@ def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
             )
         shape = array.shape or shape
     separator = c.attr("separator").encode()
+    sizes = [array.size for array in inputs]
+    if packing.is_many(inputs[sizes.index(max(sizes))]):
+        found = at_once.woven(inputs, math.prod(shape), separator)
+        if found is not None:
+            return found.reshape(shape)
     columns = [np.broadcast_to(array, shape).reshape(-1).tolist() for array in inputs]
     return text_array(list(map(separator.join, zip(*columns)))).reshape(shape)
 

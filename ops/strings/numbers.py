@@ -13,6 +13,8 @@ import numpy as np
 from ...engine import settings
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType
+from ...engine.types.texts import PackedTexts
+from . import packing
 
 _SPACES = rb"[ \t\n\v\f\r]*"
 _INTEGER = re.compile(_SPACES + rb"(-?[0-9]+)" + _SPACES)
@@ -55,7 +57,8 @@ def parse_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray:
 def _plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:
     """The numbers in texts without spaces or words, for which Python's reading is the same."""
     is_integer = kind.is_integer
-    if len(texts) >= _MANY and settings.get("jit") != "never":
+    is_many = len(texts) >= _MANY or isinstance(texts, PackedTexts)
+    if is_many and settings.get("jit") != "never":
         found = _integers_at_once(texts) if is_integer else _reals_at_once(texts)
         if found is not None:
             return _narrowed(texts, found, kind)
@@ -89,7 +92,7 @@ def _reals_at_once(texts: Sequence[bytes]) -> np.ndarray | None:
     from ...jit.library import decimals
     from ...jit.runtime.calling import call
 
-    whole, count = b",".join(texts), len(texts)
+    whole, count = _joined(texts), len(texts)
     numbers, unread = np.empty(count, np.float64), np.zeros(count, np.uint8)
     found = np.zeros(2, np.int64)
     arrays: list[np.ndarray] = [np.frombuffer(whole or b"\0", np.uint8), _POWERS]
@@ -108,11 +111,18 @@ def _integers_at_once(texts: Sequence[bytes]) -> np.ndarray | None:
     from ...jit.library import decimals
     from ...jit.runtime.calling import call
 
-    whole, count = b",".join(texts), len(texts)
+    whole, count = _joined(texts), len(texts)
     numbers, found = np.empty(count, np.int64), np.zeros(1, np.int64)
     arrays: list[np.ndarray] = [np.frombuffer(whole or b"\0", np.uint8), numbers, found]
     call(decimals.integers(), arrays, [len(whole), count], 1)
     return None if found[0] else numbers
+
+
+def _joined(texts: Sequence[bytes]) -> bytes:
+    """All texts with commas between them."""
+    if isinstance(texts, PackedTexts):
+        return packing.with_marks(texts, b","[0])[:-1]
+    return b",".join(texts)
 
 
 def few_plain_numbers(texts: Sequence[bytes], kind: DType) -> np.ndarray | None:

@@ -23,6 +23,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape
+from . import automaton, packing
 from .files import text_array
 
 if TYPE_CHECKING:
@@ -134,7 +135,21 @@ def _matcher(texts: list[bytes], pattern: bytes) -> tuple[re.Pattern[str], list[
     return _compiled_ascii(pattern), plain
 
 
+def _hits(texts: np.ndarray, pattern: bytes, is_search: bool) -> np.ndarray | None:
+    """Which of many texts match, or have a part that does, by a table; None where there is none."""
+    if not packing.is_many(texts):
+        return None
+    found = automaton.automaton(_compiled_ascii(pattern), is_search)
+    known = packing.gathered(texts) if found is not None else None
+    if found is None or known is None or known[0].max(initial=0) > 127:
+        return None
+    return found.matches(*known).reshape(texts.shape)
+
+
 def _match(texts: np.ndarray, pattern: bytes) -> np.ndarray:
+    hits = _hits(texts, pattern, is_search=False)
+    if hits is not None:
+        return hits
     compiled, plain = _matcher(texts.reshape(-1).tolist(), pattern)
     found = map(bool, map(compiled.fullmatch, plain))
     return np.fromiter(found, bool, texts.size).reshape(texts.shape)
@@ -148,6 +163,19 @@ def _joined_bytes(texts: Sequence[str]) -> np.ndarray:
 
 
 def _replace(c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes) -> np.ndarray:
+    hits = _hits(texts, pattern, is_search=True)
+    if hits is None:
+        return _all_replaced(c, texts, pattern, rewrite)
+    # What has no match stays the object that it is.
+    found = texts.copy()
+    if hits.any():
+        found[hits] = _all_replaced(c, texts[hits], pattern, rewrite)
+    return found
+
+
+def _all_replaced(
+    c: KernelContext, texts: np.ndarray, pattern: bytes, rewrite: bytes
+) -> np.ndarray:
     is_global = c.attr("replace_global")
     compiled, plain = _matcher(texts.reshape(-1).tolist(), pattern)
     parts = _ESCAPE.split(_text(rewrite))

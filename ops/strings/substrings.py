@@ -19,7 +19,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
 from .. import shape_inference
 from ..public import raw
-from . import pieces
+from . import at_once, packing, pieces
 from .files import mapped, text_array
 
 if TYPE_CHECKING:
@@ -44,7 +44,13 @@ def _starts(text: bytes) -> list[int]:
 
 
 def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
-    if c.attr("unit") == "BYTE":
+    is_many, by_byte = packing.is_many(texts), c.attr("unit") == "BYTE"
+    found = None
+    if is_many:
+        found = packing.sizes_of(texts) if by_byte else at_once.character_counts(texts)
+    if found is not None:
+        return found.astype(np.int32, copy=False).reshape(texts.shape)
+    if by_byte:
         return mapped(texts, len, np.int32)
     return mapped(texts, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
 
@@ -59,11 +65,19 @@ def _in_case(method: str) -> Callable[..., np.ndarray]:
                 f"only utf-8 or '' (no encoding) is supported, received {encoding}"
             )
         if not encoding:
-            return mapped(texts, getattr(bytes, method))
+            found = None
+            if packing.is_many(texts):
+                found = at_once.in_case(texts, getattr(bytes, method))
+            return mapped(texts, getattr(bytes, method)) if found is None else found
         change = getattr(str, method)
         return mapped(texts, lambda text: change(text.decode(errors="replace")).encode())
 
     return kernel
+
+
+def _strip(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    found = at_once.stripped(texts) if packing.is_many(texts) else None
+    return mapped(texts, lambda text: text.strip(_SPACE)) if found is None else found
 
 
 def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc: str) -> None:
@@ -89,7 +103,7 @@ _define_change("StringUpper", _CASE, _in_case("upper"), "Strings in capital lett
 _define_change(
     "StringStrip",
     "",
-    lambda c, texts: mapped(texts, lambda text: text.strip(_SPACE)),
+    _strip,
     "Strings without white space at their ends.",
 )
 define(
@@ -146,17 +160,34 @@ def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.nda
             f"Incompatible shapes: {shape_text(texts.shape)} vs. {shape_text(pos.shape)}"
         ) from None
     by_character = c.attr("unit") == "UTF8_CHAR"
+    if not by_character and whole.shape == texts.shape and packing.is_many(texts):
+        numbers = [
+            (each if each.size == 1 else all_of).astype(np.int64).reshape(-1)
+            for each, all_of in ((pos, starts), (length, lengths))
+        ]
+        at_a_time = at_once.parts(texts, *numbers)
+        if at_a_time is not None:
+            parts, bad = at_a_time
+            if bad >= 0:
+                raise _outside(texts, pos, starts, bad, by_character)
+            return parts
     cut = _characters if by_character else _bytes
     found = cut(whole.reshape(-1).tolist(), starts.reshape(-1), lengths.reshape(-1))
     if None in found:
-        i = found.index(None)
-        place = np.unravel_index(i, whole.shape)
-        is_broadcast = pos.ndim > 0 and pos.shape != texts.shape
-        text = whole[place].decode(errors="replace")
-        shown = "string" if by_character else f"string b'{text}'"
-        index = tuple(map(int, place)) if is_broadcast and len(place) > 1 else i
-        raise errors.invalid(f"pos {starts[place]} out of range for {shown} at index {index}")
+        raise _outside(whole, pos, starts, found.index(None), by_character)
     return text_array(found).reshape(whole.shape)  # type: ignore[arg-type]
+
+
+def _outside(
+    whole: np.ndarray, pos: np.ndarray, starts: np.ndarray, i: int, by_character: bool
+) -> errors.InvalidArgumentError:
+    """The error of a text that ends before its part begins."""
+    place = np.unravel_index(i, whole.shape)
+    is_broadcast = pos.ndim > 0 and pos.shape != whole.shape
+    text = whole[place].decode(errors="replace")
+    shown = "string" if by_character else f"string b'{text}'"
+    index = tuple(map(int, place)) if is_broadcast and len(place) > 1 else i
+    return errors.invalid(f"pos {starts[place]} out of range for {shown} at index {index}")
 
 
 def _substr_shape(c: ShapeContext) -> TensorShape:
@@ -204,6 +235,9 @@ def _unpadded(text: bytes) -> bytes:
 
 
 def _decode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    found = at_once.decoded(texts) if packing.is_many(texts) else None
+    if found is not None:
+        return found
     flat = texts.reshape(-1).tolist()
     sizes = pieces.sizes_of(flat)
     if not _PLAIN_BASE64.fullmatch(b"".join(flat)) or (sizes % 4 == 1).any():
@@ -217,6 +251,9 @@ def _decode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
 
 
 def _encode(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    found = at_once.encoded(texts, c.attr("pad")) if packing.is_many(texts) else None
+    if found is not None:
+        return found
     flat = texts.reshape(-1).tolist()
     sizes = pieces.sizes_of(flat)
     blocks = -(-sizes // 3)

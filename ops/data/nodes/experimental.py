@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors
-from ..runtime import batching, choosing, grouping, ordering, scanning, sparse_batches, threads
+from ..runtime import (
+    batching,
+    choosing,
+    grouping,
+    ordering,
+    parallel_maps,
+    scanning,
+    sparse_batches,
+)
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.mapped_batches import MapAndBatchDataset
 from ..runtime.mapping import MapDataset
@@ -70,7 +78,7 @@ def _map_and_batch(
     rows = [shape[1:] if shape.ndims else shape for shape in shapes]
     function, keeps = captured(c, "f", others), c.attr("preserve_cardinality")
     read = dataset_in(source)
-    mapped: Dataset = threads.ParallelMapDataset(read, types, rows, function, keeps, calls)
+    mapped: Dataset = parallel_maps.ParallelMapDataset(read, types, rows, function, keeps, calls)
     if calls == 1:
         mapped = MapDataset(read, types, rows, function, keeps)
     drop = scalar(drops, "drop_remainder")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.graph.build import define
-from ..runtime import mapping, nesting, threads
+from ..runtime import mapping, nesting, parallel_maps
 from ..runtime.context import Context
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.iterators import require_shapes, require_types
@@ -40,7 +40,9 @@ def _parallel_map(c: KernelContext, source: Any, others: list[Any], parallel: An
         raise errors.invalid("num_parallel_calls must be greater than zero.")
     function = captured(c, "f", others)
     keeps = c.attr("preserve_cardinality")
-    made = threads.ParallelMapDataset(dataset_in(source), *element_types(c), function, keeps, count)
+    made = parallel_maps.ParallelMapDataset(
+        dataset_in(source), *element_types(c), function, keeps, count
+    )
     made.is_sloppy = c.attr("sloppy")
     return made
 

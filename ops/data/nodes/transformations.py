@@ -176,10 +176,11 @@ def _cache(c: KernelContext, source: Any, filename: Any, *memory: Any) -> Datase
 def _optimized(c: KernelContext, source: Any, optimizations: np.ndarray) -> Dataset:
     dataset = dataset_in(source)
     wanted = optimizations.tolist()
-    if b"shuffle_and_repeat_fusion" in wanted:
-        dataset = rewriting.rewritten(dataset, rewriting.shuffle_and_repeat)
+    # (What has no effect stands between no shuffle and its repeat, and is none.)
     if b"noop_elimination" in wanted:
         dataset = rewriting.rewritten(dataset, rewriting.without_effect)
+    if b"shuffle_and_repeat_fusion" in wanted:
+        dataset = rewriting.rewritten(dataset, rewriting.shuffle_and_repeat)
     if b"make_sloppy" in wanted:
         dataset = rewriting.rewritten(dataset, rewriting.sloppy)
     return ordering.PassingDataset(dataset)

@@ -13,6 +13,7 @@ from ....engine.memory import recycled_empty
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape, shape_text
 from ....engine.types.texts import PackedTexts
+from .batch_filling import LEAST_OFFERED, RowsWay, put_row
 from .dataset import INFINITE, Block, BlockWay, Dataset, Element, State, Stream, row_of
 from .ordering import UnaryDataset
 from .sources import FixedDataset
@@ -80,6 +81,8 @@ class _Batched(Stream):
         found: Element | None = None
         if source.has_blocks:
             found, count = self._of_blocks(way(source))
+        elif source.has_wanted:
+            found, count = self._of_blocks(source.next_wanted)
         else:
             found, count = gathered_rows(source, size)
         if count < size:
@@ -159,16 +162,22 @@ def gathered_rows(stream: Stream, size: int) -> tuple[Element | None, int]:
     Each becomes a row at once, while it lies in caches and before the next one takes its memory.
     InvalidArgumentError where shapes differ; the elements are read all the same.
     """
+    found = stream.next_rows(size, _ONE_BY_ONE)
+    if found is not None:
+        return found
     first = stream.next()
     if first is None:
         return None, 0
     columns = [recycled_empty((size, *like.shape), like.dtype) for like in first]
+    large = [column for column in columns if column.nbytes >= size * LEAST_OFFERED]
     element: Element | None = first
     failure, count = None, 0
     while element is not None:
         failure = failure or _put(columns, element, count)
         count += 1
-        element = stream.next() if count < size else None
+        if count == size:
+            break
+        element = stream.next_in([column[count] for column in large]) if large else stream.next()
     if failure is not None:
         raise failure
     return tuple(columns if count == size else [column[:count] for column in columns]), count
@@ -181,7 +190,7 @@ def _put(
     for i, (column, item) in enumerate(zip(columns, element)):
         if item.shape != column.shape[1:]:
             return _different(i, column.shape[1:], number, item.shape)
-        column[number] = item if item.ndim else item[()]
+        put_row(column, item, number)
     return None
 
 
@@ -193,6 +202,10 @@ def stacked(elements: Sequence[Element]) -> Element:
         if failure is not None:
             raise failure
     return tuple(columns)
+
+
+# What fails takes those before it along; the next batch begins behind it.
+_ONE_BY_ONE = RowsWay(stacked, is_whole=False)
 
 
 class PaddedBatchDataset(UnaryDataset):
@@ -244,11 +257,14 @@ class _Padded(Stream):
     @staticmethod
     def _columns(source: Stream, size: int) -> list[list[np.ndarray]]:
         """The components of the next elements, at most so many."""
+        read = source.next_block
         if not (source.has_blocks or source.has_ragged_blocks):
-            return [list(column) for column in zip(*gathered(source, size))]
+            read = source.next_wanted
+            if not (source.has_wanted or source.has_ragged_wanted):
+                return [list(column) for column in zip(*gathered(source, size))]
         columns: list[list[np.ndarray]] = []
         while size:
-            block = source.next_block(size)
+            block = read(size)
             if block is None:
                 break
             columns = columns or [[] for _ in block]

@@ -18,6 +18,7 @@ from ....engine.types.shape import TensorShape
 from .ragged import kept, taken_up
 
 if TYPE_CHECKING:
+    from .batch_filling import RowsWay
     from .context import Context
     from .origins import Origin
 
@@ -81,13 +82,35 @@ class Stream:
     has_blocks = False
     # Whether it may be called, and may give a `Ragged` in the place of an array.
     has_ragged_blocks = False
+    # Whether `next_wanted` may be called, and gives arrays; or may give a `Ragged`, too.
+    has_wanted = has_ragged_wanted = False
 
     def next(self) -> Element | None:
         """The next element; None at the end."""
         raise NotImplementedError
 
+    def next_in(self, rows: Sequence[np.ndarray]) -> Element | None:
+        """As `next`, but large arrays of the element may be `rows`, into which they are to go."""
+        del rows
+        return self.next()
+
+    def next_rows(self, size: int, way: RowsWay) -> tuple[Element | None, int] | None:
+        """At most `size` elements as rows of one, None for no rows, and how many there are.
+
+        The rows' memory is their own.  None where elements have to be read one by one.
+        """
+        del size, way
+        return None
+
     def next_block(self, count: int) -> Block | None:
         """At most `count` elements, at least one, in a row for each; None at the end."""
+        raise NotImplementedError
+
+    def next_wanted(self, count: int) -> Block | None:
+        """As `next_block`, of elements all of which are wanted: none is read ahead of them.
+
+        For streams of which reading ahead could be seen: they read one element after the other.
+        """
         raise NotImplementedError
 
     def next_packed(self) -> Element | None:

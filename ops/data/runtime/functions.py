@@ -147,6 +147,11 @@ class FunctionRun:
         """The numbers of the arguments that may be `PackedTexts`."""
         return (self._call or self._prepare()).packed
 
+    @property
+    def holds_lock(self) -> bool:
+        """Whether calls in several threads would only wait for each other."""
+        return (self._call or self._prepare()).holds_lock
+
     def next_of(self, source: Stream) -> Element | None:
         """The next element of a stream as the function takes it."""
         packed = self.packed
@@ -168,6 +173,7 @@ class FunctionRun:
                     self.captured.values,
                     body.results,
                     body.effects,
+                    is_of_one=True,
                 )
             return self._call
 
@@ -244,6 +250,8 @@ class Caller(NamedTuple):
 
     run: Callable[[Sequence[Any]], tuple[np.ndarray, ...]]
     packed: Collection[int]
+    # Whether the interpreter's lock is held as long as it runs.
+    holds_lock: bool
 
 
 def caller(
@@ -252,10 +260,12 @@ def caller(
     captured: Sequence[Any],
     results: Sequence[Tensor],
     effects: Sequence[Operation],
+    is_of_one: bool = False,
 ) -> Caller:
     """A function from arrays for the first parameters to arrays of the results.
 
     The second parameters are always what is captured: values, and resources that handles mean.
+    is_of_one: arrays are those of one element.
     """
     from ....engine.session.host_calls import HostCalls
     from ....engine.session.runner_choice import runner_of
@@ -275,11 +285,17 @@ def caller(
             view,  # type: ignore[arg-type]
             *(graph, computed, effects, feeds, cells),
             is_called_often=True,
+            is_of_one=is_of_one,
         )
-    packed = run.packed if isinstance(run, HostCalls) else frozenset()
+    is_hosted = isinstance(run, HostCalls)
+    packed, holds_lock = (run.packed, run.holds_lock) if is_hosted else (frozenset(), False)
     kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
     if list(results) == computed:
-        return Caller(lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds)), packed)
+        return Caller(
+            lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds)),
+            packed,
+            holds_lock,
+        )
     slots = {tensor: i for i, tensor in enumerate(computed)}
     sources = [(t in given, given[t] if t in given else slots[t]) for t in results]
 
@@ -289,7 +305,7 @@ def caller(
         return tuple([values[i] if is_given else found[i] for is_given, i in sources])
 
     # (What is a result as it is given is none that a kernel takes.)
-    return Caller(call, packed - {given[t] for t in results if t in given})
+    return Caller(call, packed - {given[t] for t in results if t in given}, holds_lock)
 
 
 def _resource(value: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from ....engine import errors
 from ....engine.types.shape import shape_text
-from .batching import BatchDataset, stacked
-from .dataset import Element, State, Stream
+from .batch_filling import RowsWay
+from .batching import BatchDataset, joined, stacked
+from .dataset import Block, Element, State, Stream, row_of
 
 if TYPE_CHECKING:
     from .context import Context
@@ -32,27 +33,47 @@ class _Batches(Stream):
         self._is_over = False
 
     def next(self) -> Element | None:
-        elements: list[Element] = []
-        failure: errors.OpError | None = None
+        if self._is_over:
+            return None
         size = self._dataset.size
-        for _ in range(0 if self._is_over else size):
+        found = self._source.next_rows(size, _WHOLE)
+        if found is None:
+            return self._one_by_one()
+        rows, count = found
+        self._is_over = count < size
+        return None if self._is_over and self._dataset.drops else rows
+
+    def _one_by_one(self) -> Element | None:
+        blocks: list[Block] = []
+        failure: errors.OpError | None = None
+        count, size = 0, self._dataset.size
+        while count < size:
             try:
-                element = self._source.next()
+                block = self._read(size - count)
             except (errors.CancelledError, errors.DeadlineExceededError):
                 raise
             except errors.OpError as error:
                 failure = failure or error
+                count += 1
                 continue
-            if element is None:
+            if block is None:
                 self._is_over = True
                 break
-            elements.append(element)
+            blocks.append(block)
+            count += len(block[0])
         if failure is not None:
             raise failure
-        if not elements or (self._dataset.drops and len(elements) < size):
+        if not blocks or (self._dataset.drops and count < size):
             return None
-        _require_alike(elements)
-        return stacked(elements)
+        _require_alike([tuple(row_of(column, 0) for column in block) for block in blocks])
+        return joined(blocks, count)
+
+    def _read(self, count: int) -> Block | None:
+        """At most so many elements as rows."""
+        if self._source.has_wanted:
+            return self._source.next_wanted(count)
+        element = self._source.next()
+        return None if element is None else [item[None] for item in element]
 
     def save(self) -> State:
         return {"source": self._source.save(), "over": int(self._is_over)}
@@ -65,6 +86,11 @@ class _Batches(Stream):
         self._source.close()
 
 
+def _stacked(elements: Sequence[Element]) -> Element:
+    _require_alike(elements)
+    return stacked(elements)
+
+
 def _require_alike(elements: Sequence[Element]) -> None:
     for parts in zip(*elements):
         for part in parts[1:]:
@@ -74,3 +100,6 @@ def _require_alike(elements: Sequence[Element]) -> None:
                     f"are: [tensor]: {shape_text(part.shape)}, [batch]: "
                     f"{shape_text(parts[0].shape)}"
                 )
+
+
+_WHOLE = RowsWay(_stacked, is_whole=True)

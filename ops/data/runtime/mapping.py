@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine import errors
+from ....engine.memory import offering
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from ....engine.types.texts import unpacked
@@ -29,6 +30,10 @@ from .ordering import UnaryDataset
 if TYPE_CHECKING:
     from .context import Context
     from .functions import Captured, FunctionRun
+
+
+# Components of elements that are computed many at a time have so many numbers at most.
+_SMALL = 1 << 14
 
 
 class MapDataset(UnaryDataset):
@@ -53,10 +58,17 @@ class MapDataset(UnaryDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
-        run = self.block_run(context) if source.has_blocks else None
+        is_wanted = not source.has_blocks and self._is_small()
+        run = self.block_run(context) if source.has_blocks or is_wanted else None
         if run is not None:
-            return _MappedBlocks(source, run)
+            return _MappedWanted(source, run) if is_wanted else _MappedBlocks(source, run)
         return self.single_stream(context, source)
+
+    def _is_small(self) -> bool:
+        """Whether elements are known to be alike, and not worth a call of the function each."""
+        sizes = [shape.num_elements() for shape in self.source.shapes]
+        sizes += [shape.num_elements() or 0 for shape in self.shapes]
+        return all(size is not None and size <= _SMALL for size in sizes)
 
     def single_stream(self, context: Context, source: Stream) -> Stream:
         """A stream of elements that are computed one by one."""
@@ -92,6 +104,10 @@ class _Mapped(OneSource):
     def next(self) -> Element | None:
         element = self._function.next_of(self._source)
         return None if element is None else mapped(self._function, element, self._keeps_count)
+
+    def next_in(self, rows: Sequence[np.ndarray]) -> Element | None:
+        with offering(rows):
+            return self.next()
 
 
 class _MappedRows(Rows):
@@ -144,6 +160,69 @@ class _MappedBlocks(BlockStream):
 
     def close(self) -> None:
         self._source.close()
+
+
+class _Singles(OneSource):
+    """Blocks of elements that are read one by one as they are wanted."""
+
+    def __init__(self, source: Stream) -> None:
+        self._source = source
+        self._failure: Exception | None = None
+
+    def next(self) -> Element | None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return self._source.next()
+
+    def next_block(self, count: int) -> Block | None:
+        if self._source.has_wanted and self._failure is None:
+            return self._source.next_wanted(count)
+        elements: list[Element] = []
+        while len(elements) < count:
+            try:
+                element = self.next()
+            except errors.OpError as error:
+                if not elements:
+                    raise
+                # Those before it come first.
+                self._failure = error
+                break
+            if element is None:
+                break
+            elements.append(element)
+        return [_rows(column) for column in zip(*elements)] if elements else None
+
+    def save(self) -> State:
+        if self._failure is not None:
+            raise self._failure
+        return super().save()
+
+
+def _rows(items: Sequence[np.ndarray]) -> np.ndarray:
+    """Arrays of one shape as rows."""
+    if items[0].ndim:
+        return np.stack(items)
+    return np.fromiter([item[()] for item in items], items[0].dtype, len(items))
+
+
+class _MappedWanted(_MappedBlocks):
+    """The same of a stream without blocks: of as many elements at once as are wanted."""
+
+    def __init__(self, source: Stream, run: BlockRun) -> None:
+        self._singles = _Singles(source)
+        super().__init__(self._singles, run)
+        self.has_wanted, self.has_ragged_wanted = self.has_blocks, True
+        self.has_blocks = self.has_ragged_blocks = False
+
+    def next(self) -> Element | None:
+        if self.is_ahead or self._failing:
+            return super().next()
+        element = self._singles.next()
+        return None if element is None else self._run.single(element)
+
+    def next_wanted(self, count: int) -> Block | None:
+        return self.next_block(count)
 
 
 def _alone(result: np.ndarray) -> np.ndarray:

@@ -96,6 +96,7 @@ class _Repeated(Stream):
         self._source = self._begin() if self._left else None
         self._is_first = True
         self.has_blocks = self._source is not None and self._source.has_blocks
+        self.has_wanted = self._source is not None and self._source.has_wanted
 
     def _begin(self) -> Stream:
         return self._dataset.source_stream(self._context, self._path)
@@ -128,6 +129,9 @@ class _Repeated(Stream):
 
     def next_packed_block(self, count: int) -> Block | None:
         return self._block(count, lambda source: source.next_packed_block)
+
+    def next_wanted(self, count: int) -> Block | None:
+        return self._block(count, lambda source: source.next_wanted)
 
     def _block(self, count: int, way: BlockWay) -> Block | None:
         while self._source is not None:
@@ -195,7 +199,7 @@ class _Part(Rows):
 class _Taken(Stream):
     def __init__(self, source: Stream, count: int) -> None:
         self._source, self._left = source, count
-        self.has_blocks = source.has_blocks
+        self.has_blocks, self.has_wanted = source.has_blocks, source.has_wanted
 
     def next(self) -> Element | None:
         if self._left == 0:
@@ -209,6 +213,9 @@ class _Taken(Stream):
 
     def next_packed_block(self, count: int) -> Block | None:
         return self._block(count, self._source.next_packed_block)
+
+    def next_wanted(self, count: int) -> Block | None:
+        return self._block(count, self._source.next_wanted)
 
     def _block(self, count: int, read: Callable[[int], Block | None]) -> Block | None:
         if self._left == 0:
@@ -258,7 +265,7 @@ class SkipDataset(UnaryDataset):
 class _Skipping(Stream):
     def __init__(self, source: Stream, count: int) -> None:
         self._source, self._left = source, count
-        self.has_blocks = source.has_blocks
+        self.has_blocks, self.has_wanted = source.has_blocks, source.has_wanted
 
     def _has_skipped(self) -> bool:
         """Skips what is to be skipped; whether anything can be left."""
@@ -276,6 +283,9 @@ class _Skipping(Stream):
 
     def next_packed_block(self, count: int) -> Block | None:
         return self._source.next_packed_block(count) if self._has_skipped() else None
+
+    def next_wanted(self, count: int) -> Block | None:
+        return self._source.next_wanted(count) if self._has_skipped() else None
 
     def save(self) -> State:
         return {"left": self._left, "source": self._source.save()}

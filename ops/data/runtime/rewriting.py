@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from .dataset import Dataset
 from .ordering import RepeatDataset, SkipDataset, TakeDataset
+from .parallel_maps import ParallelMapDataset
 from .shuffling import ShuffleDataset
-from .threads import ParallelMapDataset, PrefetchDataset
+from .threads import PrefetchDataset
 
 Rule = Callable[[Dataset], Dataset]
 

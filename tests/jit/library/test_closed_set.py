@@ -485,6 +485,19 @@ def test_records_and_features(
         lines = [b"1.5,7"] * 300
         reals, wholes = session.run(tf.decode_csv(lines, [[0.0], [0]]))
         assert set(reals) == {1.5} and set(wholes) == {7}
+        texts = tf.constant([b" a text"] * 300)
+        words = tf.string_split(texts).values
+        encoded = tf.encode_base64(texts)
+        session.run(
+            [
+                *(tf.strings.length(texts, unit="UTF8_CHAR"), tf.strings.strip(texts), words),
+                *(tf.substr(texts, 0, 3), tf.string_join([texts, texts]), encoded),
+                *(tf.decode_base64(encoded), tf.as_string(tf.range(300))),
+                *(tf.string_to_hash_bucket(texts, 9), tf.string_to_hash_bucket_fast(texts, 9)),
+                tf.string_to_hash_bucket_strong(texts, 9, [1, 2]),
+                tf.strings.regex_full_match(texts, "a+"),
+            ]
+        )
         for kind in (np.float32, np.float64):
             session.run(tf.summary.histogram("h", np.ones(5000, kind)))
         session.run(tf.summary.image("p", np.ones([1, 2, 2, 3], np.float32)))

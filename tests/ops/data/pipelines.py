@@ -49,6 +49,11 @@ def orders_of_1_15(tf: Any) -> dict[str, Callable[[], Any]]:
 
     return {
         "repeat_fused": lambda: dataset.range(10).shuffle(4, seed=7).repeat(2),
+        "repeat_once": lambda: dataset.range(10).shuffle(4, seed=7).repeat(1),
+        "repeat_once_fused": lambda: dataset.range(10).shuffle(4, seed=7).repeat(1).repeat(2),
+        "nothing_between_fused": lambda: (
+            dataset.range(10).shuffle(4, seed=7).take(-1).skip(0).repeat(2)
+        ),
         "shuffled_twice": lambda: (
             dataset.range(10).shuffle(4, seed=3).shuffle(3, seed=9).map(lambda x: x).repeat(3)
         ),

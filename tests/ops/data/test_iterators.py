@@ -243,7 +243,12 @@ def test_what_is_fetched_can_be_written_to() -> None:
 def made(monkeypatch):
     """What runs of functions were made, in order."""
     calls, make = [], functions.caller
-    monkeypatch.setattr(functions, "caller", lambda *given: (calls.append(1), make(*given))[1])
+
+    def noted(*given, **how):
+        calls.append(1)
+        return make(*given, **how)
+
+    monkeypatch.setattr(functions, "caller", noted)
     return calls
 
 

@@ -83,6 +83,67 @@ def _remainders() -> Any:
     return tf.data.Dataset.range(100).filter(lambda x: tf.equal(x % 7, 3))
 
 
+def _moved() -> Any:
+    grid = np.arange(48).reshape(4, 2, 6)
+
+    def parts(x: Any) -> Any:
+        flat = tf.reshape(x, [12])
+        return (
+            (x[1], x[:, 2], x[..., ::-2], x[:, tf.newaxis, 1:3]),
+            (tf.slice(x, [0, 1], [2, -1]), tf.transpose(x), tf.transpose(x, [0, 1])),
+            (tf.concat([x, x[:1]], 0), tf.concat([x, x], -1), flat[3:5]),
+            (tf.one_hot(flat, 9), tf.one_hot(flat[0], 4), tf.one_hot(flat, 3, axis=0)),
+        )
+
+    return tf.data.Dataset.from_tensor_slices(grid).map(lambda x: sum(parts(x), ()))
+
+
+def _raw() -> Any:
+    """As programs read CIFAR-10."""
+    random = np.random.RandomState(0)
+    records = [random.bytes(13) for _ in range(9)]
+
+    def picture(record: Any) -> Any:
+        numbers = tf.decode_raw(record, tf.uint8)
+        depth_major = tf.reshape(tf.strided_slice(numbers, [1], [13]), [3, 2, 2])
+        pixels = tf.cast(tf.transpose(depth_major, [1, 2, 0]), tf.float32)
+        label = tf.cast(tf.strided_slice(numbers, [0], [1]), tf.int32)
+        return pixels, label, tf.reshape(numbers, [13])
+
+    return tf.data.Dataset.from_tensor_slices(records).map(picture)
+
+
+SOME = {
+    "ids": tf.VarLenFeature(tf.int64),
+    "words": tf.VarLenFeature(tf.string),
+    "y": tf.FixedLenFeature([], tf.int64),
+}
+
+
+def _some_features(count: int = 30) -> list[bytes]:
+    found = []
+    for i in range(count):
+        example = tf.train.Example()
+        feature = example.features.feature
+        feature["y"].int64_list.value.append(i)
+        feature["ids"].int64_list.value.extend(range(i % 4))
+        feature["words"].bytes_list.value.extend([b"w%d" % i] * (i % 3))
+        found.append(example.SerializeToString())
+    return found
+
+
+def _sparse() -> Any:
+    def features(record: Any) -> Any:
+        found = tf.parse_single_example(record, SOME)
+        ids, words = found["ids"], found["words"]
+        return (
+            *(ids.indices, ids.values, ids.dense_shape, words.values, found["y"]),
+            *(tf.sparse_tensor_to_dense(ids, -1), tf.sparse_tensor_to_dense(words, "")),
+        )
+
+    return tf.data.Dataset.from_tensor_slices(_some_features()).map(features)
+
+
 def elements(make: Any, end: type[Exception] = tf.errors.OutOfRangeError) -> list[Any]:
     """What a dataset gives, until it ends."""
     with tf.Graph().as_default(), tf.Session() as session:
@@ -106,7 +167,11 @@ def _is_same(ours: Any, theirs: Any) -> bool:
 
 
 MAKERS = {
-    maker.__name__: maker for maker in (_words, _parsed, _shaped, _texts, _columns, _remainders)
+    maker.__name__: maker
+    for maker in (
+        *(_words, _parsed, _shaped, _texts, _columns, _remainders),
+        *(_moved, _raw, _sparse),
+    )
 }
 
 
@@ -206,3 +271,89 @@ def test_what_has_an_effect_is_no_function_of_blocks():
             session.run(iterator.initializer)
             session.run(iterator.get_next())
         assert made == [None]
+
+
+def _wanted(functions: list[Any], source: Any, batch: Any) -> Any:
+    # (What is known by number is shuffled by number, and comes in blocks of itself.)
+    dataset = source().interleave(tf.data.Dataset.from_tensors, 2).shuffle(7, seed=3)
+    for function in functions:
+        dataset = dataset.map(function, num_parallel_calls=2)
+    return batch(dataset)
+
+
+def _examples_of(record: Any) -> Any:
+    found = tf.parse_single_example(record, SOME)
+    return found["y"], found["ids"].values
+
+
+WANTED = {
+    "dense": (
+        [lambda x: x * 2, lambda x: (x, x + 1)],
+        lambda: tf.data.Dataset.range(50),
+        lambda d: d.batch(8),
+    ),
+    "repeated": ([lambda x: x * 2], lambda: tf.data.Dataset.range(10), lambda d: _twice(d)),
+    "ragged": (
+        [_examples_of],
+        lambda: tf.data.Dataset.from_tensor_slices(_some_features()),
+        lambda d: d.padded_batch(8, ([], [None])),
+    ),
+    "ragged, one by one": (
+        [_examples_of],
+        lambda: tf.data.Dataset.from_tensor_slices(_some_features()),
+        lambda d: d,
+    ),
+}
+
+
+def _twice(dataset: Any) -> Any:
+    return dataset.skip(1).take(8).repeat(2).batch(5, drop_remainder=True)
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_maps_of_elements_in_any_order_compute_what_is_wanted_at_once(name, monkeypatch):
+    calls = []
+    known = functions.BlockRun.__call__
+    monkeypatch.setattr(
+        functions.BlockRun, "__call__", lambda self, block: calls.append(1) or known(self, block)
+    )
+    ours = elements(lambda: _wanted(*WANTED[name]))
+    assert bool(calls) == (name != "ragged, one by one")
+    monkeypatch.setattr(vectorizing, "vectorized", lambda *arguments: None)
+    theirs = elements(lambda: _wanted(*WANTED[name]))
+    assert len(ours) == len(theirs) > 1
+    assert all(map(_is_same, ours, theirs))
+
+
+def test_nothing_is_read_ahead_of_what_is_wanted():
+    read = []
+
+    def numbers() -> Any:
+        for i in range(20):
+            read.append(i)
+            yield i
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = tf.data.Dataset.from_generator(numbers, tf.int64, []).map(lambda x: x * 2)
+        one = dataset.make_one_shot_iterator().get_next()
+        for i in range(3):
+            assert session.run(one) == 2 * i
+            assert len(read) == i + 1
+        read.clear()
+        batch = dataset.batch(4).make_one_shot_iterator().get_next()
+        for i in range(3):
+            session.run(batch)
+            assert len(read) == 4 * (i + 1)
+
+
+def test_what_comes_before_an_error_of_the_source_comes_first():
+    def numbers() -> Any:
+        yield from range(3)
+        raise ValueError("no more numbers")
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = tf.data.Dataset.from_generator(numbers, tf.int64, []).map(lambda x: 6 // (x - 1))
+        batch = dataset.batch(4).make_one_shot_iterator().get_next()
+        # The element of the division by zero stands before the error of the generator.
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+            session.run(batch)
