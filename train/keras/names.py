@@ -71,8 +71,6 @@ _LAYERS = {
     "lookup": (
         "AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"
     ),
-    "convolutional_recurrent": "ConvLSTM2D",
-    "cudnn": "CuDNNGRU CuDNNLSTM",
     "table": "deserialize serialize",
 }
 _LOSSES = {
@@ -200,7 +198,6 @@ NAMES: dict[str, str] = {
                 "CosineDecay CosineDecayRestarts LinearCosineDecay NoisyLinearCosineDecay"
             ),
             "layers.cells": "PeepholeLSTMCell",
-            "engine.wide": "LinearModel WideDeepModel",
         },
     ),
     **_named("callbacks", "callbacks", _CALLBACKS),
@@ -232,7 +229,6 @@ NAMES: dict[str, str] = {
     "Model": f"{_ROOT}.engine.training:Model",
     "Sequential": f"{_ROOT}.engine.sequential:Sequential",
     "Input": f"{_ROOT}.engine.input_layer:Input",
-    **_named("preprocessing", "preprocessing", {}),
     "preprocessing.sequence.pad_sequences": f"{_ROOT}.utils.arrays:pad_sequences",
     **{
         f"preprocessing.{module}.{name}": f"{_ROOT}.preprocessing.{module}:{name}"
@@ -247,5 +243,4 @@ NAMES: dict[str, str] = {
     "datasets.imdb.get_word_index": f"{_ROOT}.datasets:imdb_word_index",
     "datasets.reuters.get_word_index": f"{_ROOT}.datasets:reuters_word_index",
     **_named("wrappers.scikit_learn", "utils", {"scikit_learn": "KerasClassifier KerasRegressor"}),
-    "estimator.model_to_estimator": f"{_ROOT}.utils.estimators:model_to_estimator",
 }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
-from .nodes import KerasHistory, Node, history_of
+from .nodes import KerasHistory, Node, history_of, no_histories
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import ShapeLike
@@ -238,6 +238,7 @@ class Connected:
         if found is not None:
             for output, of_output in zip(flat, nest.flatten(found)):
                 output._keras_mask = of_output
+        no_histories([mask for mask in map(mask_of, flat) if mask is not None])
 
     # Metrics
 

@@ -101,6 +101,11 @@ def give_histories(tensors: Any) -> None:
     wrap_operations(flat)
 
 
+def no_histories(tensors: list[Any]) -> None:
+    """Says that some tensors are of no network: masks, which layers make anew in each call."""
+    _without.update(tensors)
+
+
 def comes_from_input(tensors: list[Any]) -> bool:
     """Whether a tensor of a Keras network leads to one of the tensors."""
     if not _networks:

@@ -56,8 +56,8 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
 def hard_sigmoid(x: Any) -> Any:
     """A line between 0 at -2.5 and 1 at 2.5, and these values beyond."""
     dtype = x.dtype.base_dtype
-    line = x * tf.constant(0.2, dtype=dtype) + tf.constant(0.5, dtype=dtype)
-    return tf.clip_by_value(line, 0.0, 1.0)
+    slope, middle = tf.constant(0.2, dtype=dtype), tf.constant(0.5, dtype=dtype)
+    return tf.clip_by_value(tf.add(tf.multiply(x, slope), middle), 0.0, 1.0)
 
 
 def softmax(x: Any, axis: int = -1) -> Any:

@@ -152,8 +152,9 @@ class _Run:
                     "initial states (and your step function should return as its first state at "
                     "time `t` the output at time `t-1`)."
                 )
+            mask = tf.reverse(mask, [0]) if backwards else mask
             masks = tf.TensorArray(dtype=tf.bool, size=count, tensor_array_name="mask_ta")
-            masks = masks.unstack(tf.reverse(mask, [0]) if backwards else mask)
+            masks = masks.unstack(mask)
             zeros = tuple(tf.zeros_like(x) for x in nest.flatten(first))
 
         def body(time: Any, written: Any, before: Any, *states: Any) -> Any:

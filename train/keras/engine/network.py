@@ -263,6 +263,12 @@ class Network(Saved, Layer):
         self.call(tensors if isinstance(input_shape, list) else tensors[0])
         self.built = True
 
+    def _maybe_build(self, inputs: Any) -> None:
+        # Layers make their variables when they are called; only a class's own `build` is for this.
+        if type(self).build is not Network.build and not self.built:
+            super()._maybe_build(inputs)
+        self.built = True
+
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The outputs for other inputs.
 

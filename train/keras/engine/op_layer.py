@@ -104,7 +104,7 @@ def _in_order(tensors: list[Any]) -> list[Operation]:
 
 
 def _wrap(operation: Operation) -> None:
-    from ..backend.sessions import get_value
+    from ..backend.sessions import Function
 
     inputs, constants = [], {}
     for place, x in enumerate(operation.inputs):
@@ -112,7 +112,8 @@ def _wrap(operation: Operation) -> None:
             inputs.append(x)
         else:
             # What comes from no input of the network is the same in every call.
-            constants[place] = get_value(x)
+            with tf.init_scope():
+                constants[place] = Function([], x)([])
     layer = TensorFlowOpLayer(operation.node_def, operation.name, constants)
     outputs = list(operation.outputs)
     Node(layer, inputs if len(inputs) != 1 else inputs[0], outputs)

@@ -48,7 +48,7 @@ class LeakyReLU(_Elementwise):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
-        return _rectified(inputs, self.alpha, None, 0.0)
+        return relu(inputs, self.alpha, None, 0.0)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments."""

@@ -428,8 +428,7 @@ class LSTMCell(_Cell):
         """The new memory, and how far it is let out, gate by gate."""
         entered = self.recurrent_activation(x[0] + dot(h[0], self._cut(0)))
         kept = self.recurrent_activation(x[1] + dot(h[1], self._cut(1)))
-        new = self.activation(x[2] + dot(h[2], self._cut(2)))
-        memory = kept * memory + entered * new
+        memory = kept * memory + entered * self.activation(x[2] + dot(h[2], self._cut(2)))
         return memory, self.recurrent_activation(x[3] + dot(h[3], self._cut(3)))
 
     def _compute_carry_and_output_fused(self, z: Any, memory: Any) -> tuple[Any, Any]:

@@ -100,6 +100,7 @@ class TimeDistributed(Wrapper):
             return outputs
         length = sizes[1] or tf.shape(inputs)[1]
         steps = tf.reshape(inputs, _sizes((-1,), inputs, 2))
+        vars(self)["_steps"] = steps
         if _takes(self.layer, "mask") and mask is not None:
             given["mask"] = tf.reshape(mask, _sizes((-1,), mask, 2))
         made = self.layer(steps, **given)
@@ -110,19 +111,20 @@ class TimeDistributed(Wrapper):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the steps, or what the layer makes of it."""
-        if mask is None or int_shape(inputs)[0]:
+        if int_shape(inputs)[0]:
             return mask
-        if not type(self.layer).compute_mask is not Layer.compute_mask:
+        inner = mask
+        if inner is not None:
+            inner = tf.reshape(inner, _sizes((-1,), inner, 2))
+        steps = vars(self).get("_steps", inputs)
+        found = self.layer.compute_mask(steps, inner)
+        if found is not None:
+            length = int_shape(inputs)[1] or tf.shape(inputs)[1]
+            return tf.reshape(found, _sizes((-1, length), found, 1))
+        if mask is not None:
             for _ in range(2, mask.shape.ndims):
                 mask = tf.reduce_any(mask, axis=-1)
-            return mask
-        steps = tf.reshape(inputs, _sizes((-1,), inputs, 2))
-        inner = self.layer.compute_mask(steps, tf.reshape(mask, _sizes((-1,), mask, 2)))
-        if inner is None:
-            for _ in range(2, mask.shape.ndims):
-                mask = tf.reduce_any(mask, axis=-1)
-            return mask
-        return tf.reshape(inner, _sizes((-1, tf.shape(inputs)[1]), inner, 1))
+        return mask
 
 
 def _sizes(head: tuple[Any, ...], x: Any, start: int, known: Any = None) -> tuple[Any, ...]:
