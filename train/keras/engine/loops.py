@@ -419,7 +419,7 @@ class _Mean:
         self._metrics: list[Any] = []
 
     def add(self, found: Sequence[Any], batch: Batch) -> None:
-        self._loss = self._loss + found[0] * batch.weight
+        self._loss = self._loss + np.float64(found[0]) * batch.weight
         self._count += batch.weight
         self._metrics = list(found[1:])
 

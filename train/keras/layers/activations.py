@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ....engine.api import NAMES
 from ....engine.types.shape import TensorShape
 from ....ops.public import tf
 from ...layers.input_spec import InputSpec
 from .. import constraints, initializers, regularizers
 from ..backend.networks import relu
+from ..backend.settings import floatx
 from .style import KerasLayer
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ class LeakyReLU(_Elementwise):
 
     def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.alpha = float(alpha)
+        self.alpha = float(np.asarray(alpha, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
@@ -124,7 +127,7 @@ class ELU(_Elementwise):
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.alpha = float(alpha)
+        self.alpha = float(np.asarray(alpha, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
@@ -150,7 +153,7 @@ class ThresholdedReLU(_Elementwise):
 
     def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.theta = float(theta)
+        self.theta = float(np.asarray(theta, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""

@@ -260,6 +260,8 @@ _SEPARABLE = (
     *("pointwise_initializer", "bias_initializer", "depthwise_regularizer"),
     *("pointwise_regularizer", "bias_regularizer", "activity_regularizer"),
     *("depthwise_constraint", "pointwise_constraint", "bias_constraint"),
+    # (TensorFlow's configurations have these of the base class, too.)
+    *("kernel_initializer", "kernel_regularizer", "kernel_constraint"),
 )
 
 
