@@ -142,15 +142,15 @@ def sparse_categorical_crossentropy(
         if axis != rank - 1:
             order = [*range(axis), *range(axis + 1, rank), axis]
             output = tf.transpose(output, perm=order)
-    sizes = tf.shape(output)
     target = tf.cast(target, tf.int64)
+    sizes = tf.shape(output)
     target_rank = target.shape.ndims
-    update_shape = target_rank is None or rank is None or target_rank != rank - 1
-    if update_shape:
+    has_other_rank = None not in (target_rank, rank) and target_rank != rank - 1
+    if has_other_rank:
         target = tf.reshape(target, [-1])
-        output = tf.reshape(output, [-1, int(output.shape[-1])])
+        output = tf.reshape(output, [-1, sizes[-1]])
     found = nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=output)
-    if update_shape and rank is not None and rank >= 3:
+    if has_other_rank and rank >= 3:
         return tf.reshape(found, sizes[:-1])
     return found
 

@@ -439,12 +439,9 @@ def _pass(
     """One epoch: runs each batch and hands on what comes out."""
     extra = [True] if mode == "train" and symbolic_learning_phase() is not None else []
     function = None
-    # A model with a `call` of its own has no metrics' names before its first batch.
     for number, batch in enumerate(source.batches()):
         if function is None:
-            if source.counts_samples and mode != "predict":
-                model._use_weights(source.weights)
-            function = model._function(mode)
+            function = _function(model, source, mode)
             if mode == "train" and len(function.inputs) > len(batch.values) + len(extra):
                 extra = [True]
         logs: dict[str, Any] = {"batch": number, "size": batch.size if source.counts_samples else 1}
@@ -459,6 +456,13 @@ def _pass(
             break
 
 
+def _function(model: Any, source: Any, mode: str) -> Any:
+    """What runs a batch, made for weights of samples if there are any."""
+    if source.counts_samples and mode != "predict":
+        model._use_weights(source.weights)
+    return model._function(mode)
+
+
 def _announce(source: Any, validation: Any) -> None:
     kind = "samples" if source.counts_samples else "steps"
     text = f"Train on {source.size} {kind}"
@@ -471,6 +475,8 @@ def fit(
     model: Any, source: Any, validation: Any, epochs: Epochs, callbacks: Any, verbose: int
 ) -> Any:
     """Trains a model for some epochs; gives its history."""
+    if source.counts_samples:
+        _function(model, source, "train")
     if verbose:
         _announce(source, validation)
     told, bar = listing.configured(
@@ -509,6 +515,8 @@ def fit(
 
 
 def _evaluated(model: Any, source: Any, told: Any, bar: Any) -> list[Any]:
+    if source.counts_samples:
+        _function(model, source, "test")
     model.reset_metrics()
     told.on_test_begin()
     mean = _Mean()

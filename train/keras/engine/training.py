@@ -217,9 +217,7 @@ class Model(Network):
             for e in self._endpoints:
                 found += [*e.metrics.values(), *e.weighted_metrics.values()]
         found += self._of_layer("_metrics")
-        for layer in self._nested_layers():
-            found += [m for m in getattr(layer, "metrics", []) if not any(m is f for f in found)]
-        return found
+        return found + _added_metrics(self._nested_layers())
 
     @property
     def metrics_names(self) -> list[str]:
@@ -734,3 +732,13 @@ class Model(Network):
             use_multiprocessing=use_multiprocessing,
             verbose=verbose,
         )
+
+
+def _added_metrics(layers: Sequence[Any]) -> list[Any]:
+    """The metrics that were added to layers; what models among these were compiled with is theirs."""
+    found: list[Any] = []
+    for layer in layers:
+        found += layer._of_layer("_metrics")
+        if isinstance(layer, Model):
+            found += _added_metrics(layer.layers)
+    return found

@@ -91,6 +91,12 @@ def logcosh(y_true: Any, y_pred: Any) -> Any:
     return tf.reduce_mean(x + nn.softplus(-2.0 * x) - tf.log(2.0), axis=-1)
 
 
+def _smoothing(share: Any) -> Any:
+    """A share of smoothing as a tensor; None for 0."""
+    made = tf.convert_to_tensor(share, dtype=floatx())
+    return None if isinstance(share, (int, float)) and not share else made
+
+
 @_of_tensors
 def categorical_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0
@@ -103,7 +109,9 @@ def categorical_crossentropy(
         from_logits: whether predictions are logits.
         label_smoothing: the share of what is true that is spread over all classes.
     """
-    if label_smoothing:
+    # (TensorFlow makes a constant of it whether it is used or not: seeds depend on that.)
+    label_smoothing = _smoothing(label_smoothing)
+    if label_smoothing is not None:
         classes = tf.cast(tf.shape(y_true)[1], y_pred.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
     return networks.categorical_crossentropy(y_true, y_pred, from_logits=from_logits)
@@ -131,7 +139,8 @@ def binary_crossentropy(
         from_logits: whether predictions are logits.
         label_smoothing: the share of what is true that becomes 0.5.
     """
-    if label_smoothing:
+    label_smoothing = _smoothing(label_smoothing)
+    if label_smoothing is not None:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
     found = networks.binary_crossentropy(y_true, y_pred, from_logits=from_logits)
     return tf.reduce_mean(found, axis=-1)

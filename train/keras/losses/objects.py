@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .ranks import matched
+from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
 from ..serialization import Family, by_name, serialize_keras_object
 from . import functions
@@ -49,7 +50,8 @@ def compute_weighted_loss(
         losses = tf.cast(losses, tf.float32)
         weights = tf.cast(1.0 if sample_weight is None else sample_weight, tf.float32)
         losses, _, weights = matched(losses, None, weights)
-        return tf.cast(reduce_weighted_loss(tf.multiply(losses, weights), reduction), dtype)
+        weighted = tf.multiply(losses, broadcast_weights(weights, losses))
+        return tf.cast(reduce_weighted_loss(weighted, reduction), dtype)
 
 
 def reduce_weighted_loss(losses: Any, reduction: str = Reduction.SUM_OVER_BATCH_SIZE) -> Any:

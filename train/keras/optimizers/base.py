@@ -173,14 +173,15 @@ class Optimizer(Trackable):
         self, name: str, shape: Any, dtype: Any = None, initializer: Any = "zeros", **kwargs: Any
     ) -> Any:
         """A variable of the optimizer."""
+        getter = make_variable
         if isinstance(initializer, str) or callable(initializer):
             initializer = initializers.get(initializer)
         else:
-            initializer = tf.constant_initializer(initializer)
+            getter = _of_value
         variable = self._add_variable_with_custom_getter(
             name=name,
             shape=shape,
-            getter=make_variable,
+            getter=getter,
             overwrite=True,
             initializer=initializer,
             dtype=dtypes.as_dtype(dtype or dtypes.float32),
@@ -392,6 +393,12 @@ class Optimizer(Trackable):
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedule_from(config["learning_rate"], custom_objects)
         return cls(**config)
+
+
+def _of_value(name: str, shape: Any, dtype: Any, initializer: Any, **options: Any) -> Any:
+    """A variable that begins at a value."""
+    del shape
+    return tf.Variable(initial_value=initializer, name=name, dtype=dtype, **options)
 
 
 def _with_gradients(grads_and_vars: Iterable[Any]) -> list[tuple[Any, Any]]:

@@ -40,6 +40,7 @@ class Adagrad(_Accumulating):
     """
 
     _others = ("epsilon",)
+    _order = ("epsilon", "negative", "zero")
     _slots_of = ("accumulator",)
 
     def __init__(
@@ -96,6 +97,7 @@ class Adadelta(Rule):
 
     _numbers = ("rho",)
     _others = ("epsilon",)
+    _order = ("epsilon", "rho")
     _slots_of = ("accum_grad", "accum_var")
 
     def __init__(
@@ -176,13 +178,16 @@ class Ftrl(_Accumulating):
         self._initial_accumulator_value = initial_accumulator_value
         self._shrinkage = l2_shrinkage_regularization_strength
 
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        return {**super()._coefficients(dtype), "shrinkage": tf.cast(self._shrinkage, dtype)}
+
     def _apply_form(self, form: str, variable: Any, given: dict[str, Any], *rows: Any) -> Any:
         power, l1, l2 = (given[name] for name in self._numbers)
         numbers = [given["lr"], l1, l2, power]
         op = f"Resource{form}Ftrl"
         if self._shrinkage > 0.0:
             op = f"{op}V2"
-            numbers.insert(3, tf.cast(self._shrinkage, power.dtype))
+            numbers.insert(3, given["shrinkage"])
         return getattr(raw, op)(*self._handles(variable), *rows, *numbers, use_locking=True)
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:

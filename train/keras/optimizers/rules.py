@@ -33,12 +33,23 @@ class Rule(Optimizer):
         for key, value in numbers.items():
             self._set_hyper(key, value)
 
+    # The order in which TensorFlow makes the numbers of a step: seeds of layers that are made
+    # behind it depend on how many nodes there are.
+    _order: tuple[str, ...] = ()
+
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
         given = super()._coefficients(dtype)
-        for name in self._numbers:
-            given[name] = tf.identity(self._get_hyper(name, dtype))
-        if "epsilon" in vars(self):
-            given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        for name in self._order or self._numbers:
+            if name == "epsilon":
+                given[name] = tf.convert_to_tensor(self.epsilon, dtype)
+            elif name == "negative":
+                given[name] = -given["lr"]
+            elif name == "zero":
+                given[name] = tf.zeros((), dtype=tf.int64)
+            elif name.startswith("left_"):
+                given[name] = 1 - given[name.removeprefix("left_")]
+            else:
+                given[name] = tf.identity(self._get_hyper(name, dtype))
         return given
 
     def _handles(self, variable: Any, *names: str) -> list[Any]:
@@ -141,6 +152,7 @@ class RMSprop(Rule):
 
     _numbers = ("rho", "momentum")
     _others = ("epsilon", "centered")
+    _order = ("rho", "negative", "epsilon", "momentum", "left_rho")
 
     def __init__(
         self,
@@ -174,10 +186,10 @@ class RMSprop(Rule):
         if self._has_momentum:
             return self._fused(variable, "Apply", *numbers, gradient)
         rho, rms = given["rho"], self.get_slot(variable, "rms")
-        square = rms.assign(rho * rms + (1.0 - rho) * tf.square(gradient))
+        square = rms.assign(rho * rms + given["left_rho"] * tf.square(gradient))
         if self.centered:
             mean = self.get_slot(variable, "mg")
-            mean = mean.assign(rho * mean + (1.0 - rho) * gradient)
+            mean = mean.assign(rho * mean + given["left_rho"] * gradient)
             square = square - tf.square(mean)
         step = given["lr"] * gradient / (tf.sqrt(square) + given["epsilon"])
         return variable.assign(variable - step)
@@ -190,7 +202,7 @@ class RMSprop(Rule):
 
         def moved(slot: Any, rows: Any) -> Any:
             with tf.control_dependencies([slot.assign(slot * rho)]):
-                whole = self._resource_scatter_add(slot, indices, rows * (1.0 - rho))
+                whole = self._resource_scatter_add(slot, indices, rows * given["left_rho"])
                 updates.append(whole)
                 return tf.gather(whole, indices)
 
@@ -231,12 +243,17 @@ class Adam(Rule):
         self._slots_of = ("m", "v", "vhat") if amsgrad else ("m", "v")
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        given = super()._coefficients(dtype)
+        given = Optimizer._coefficients(self, dtype)
         step = tf.cast(self.iterations + 1, dtype)
+        for name in self._numbers:
+            given[name] = tf.identity(self._get_hyper(name, dtype))
         for number in (1, 2):
             given[f"power_{number}"] = tf.pow(given[f"beta_{number}"], step)
         root = tf.sqrt(1 - given["power_2"])
         given["scaled"] = given["lr"] * (root / (1 - given["power_1"]))
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        for name in self._numbers:
+            given[f"left_{name}"] = 1 - given[name]
         return given
 
     def set_weights(self, weights: Sequence[Any]) -> None:
@@ -289,9 +306,16 @@ class Adamax(Rule):
         self.epsilon = epsilon or default_epsilon()
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        given = super()._coefficients(dtype)
+        given = Optimizer._coefficients(self, dtype)
         step = tf.cast(self.iterations + 1, dtype)
-        return {**given, "power_1": tf.pow(given["beta_1"], step)}
+        for name in self._numbers:
+            given[name] = tf.identity(self._get_hyper(name, dtype))
+        given["power_1"] = tf.pow(given["beta_1"], step)
+        given["scaled"] = -given["lr"] / (1 - given["power_1"])
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        given["left_beta_1"] = 1 - given["beta_1"]
+        given["zero"] = tf.zeros((), dtype=tf.int64)
+        return given
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         numbers = ("power_1", "lr", "beta_1", "beta_2", "epsilon")
@@ -310,8 +334,7 @@ class Adamax(Rule):
                 raw.ResourceScatterUpdate(slot.handle, indices, value)
                 for slot, value in ((m, rows), (v, largest))
             ]
-        scaled = -given["lr"] / (1 - given["power_1"])
-        step = scaled * (rows / (largest + given["epsilon"]))
+        step = given["scaled"] * (rows / (largest + given["epsilon"]))
         return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
 
 
@@ -359,24 +382,30 @@ class Nadam(Rule):
         def momentum(at: Any) -> Any:
             return given["beta_1"] * (1.0 - 0.5 * tf.pow(base, self._initial_decay * at))
 
-        given["now"], given["next"] = momentum(step), momentum(following)
-        schedule = tf.cast(tf.identity(self._m_cache), dtype) * given["now"]
+        now, following = momentum(step), momentum(following)
+        schedule = tf.cast(tf.identity(self._m_cache), dtype) * now
         if dtype == self._m_cache.dtype.base_dtype:
             schedule = tf.identity(self._m_cache.assign(schedule))
-        given["schedule"], given["schedule_next"] = schedule, schedule * given["next"]
+        after = schedule * following
+        given["negative"] = -given["lr"]
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        for name in self._numbers:
+            given[f"left_{name}"] = 1 - given[name]
+        given["next"], given["left_now"] = following, 1.0 - now
+        given["left_schedule"], given["left_after"] = 1.0 - schedule, 1.0 - after
         given["left_2"] = 1.0 - tf.pow(given["beta_2"], step)
         return given
 
     def _mixed(self, gradient: Any, m: Any, given: dict[str, Any]) -> Any:
         """The mean of gradients and the gradient, each as it would be without its beginning."""
-        own = gradient / (1.0 - given["schedule"])
-        return (1.0 - given["now"]) * own + given["next"] * (m / (1.0 - given["schedule_next"]))
+        own = gradient / given["left_schedule"]
+        return given["left_now"] * own + given["next"] * (m / given["left_after"])
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         m, v = (self.get_slot(variable, name) for name in self._slots_of)
         beta_1, beta_2 = given["beta_1"], given["beta_2"]
-        mean = m.assign(beta_1 * m + (1 - beta_1) * gradient)
-        square = v.assign(beta_2 * v + (1 - beta_2) * tf.square(gradient))
+        mean = m.assign(beta_1 * m + given["left_beta_1"] * gradient)
+        square = v.assign(beta_2 * v + given["left_beta_2"] * tf.square(gradient))
         root = tf.sqrt(square / given["left_2"]) + given["epsilon"]
         return variable.assign(variable - given["lr"] * self._mixed(gradient, mean, given) / root)
 
