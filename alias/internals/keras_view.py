@@ -25,6 +25,7 @@ class View(ModuleType):
         super().__init__(f"{_ROOT}.{path}")
         self.__path__: list[str] = []
         vars(self)["_path"] = path
+        vars(self)["__version__"] = "2.2.4-tf"
 
     def __getattr__(self, name: str) -> Any:
         full = f"{self._path}.{name}"

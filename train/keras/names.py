@@ -179,6 +179,7 @@ def _named(place: str, folder: str, modules: dict[str, str]) -> dict[str, str]:
 
 NAMES: dict[str, str] = {
     **_named("backend", "backend", _BACKEND),
+    "backend.int_shape": ".train.layers.nodes:int_shape",
     "backend.name_scope": "name_scope",
     **_named("layers", "layers", _LAYERS),
     "layers.Layer": ".train.layers.base_layer:Layer",

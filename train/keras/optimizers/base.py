@@ -46,6 +46,8 @@ class Optimizer(Trackable):
 
     # Names of slots, each of zeros unless `_create_slots` says otherwise.
     _slots_of: tuple[str, ...] = ()
+    # What programs' own optimizers pass on to ops.
+    _use_locking = True
 
     def __init__(self, name: str | None, **kwargs: Any) -> None:
         own = vars(self)
