@@ -579,6 +579,8 @@ OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
 OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
 OTHERS.update(keras_modules.MODULES)
+# (`from tensorflow.python import ops` gives the module of framework, whose name hides the package.)
+OTHERS["python.ops"] = HOMES["framework"]["ops"]
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 _MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"

@@ -7,7 +7,6 @@ module of this package and a name in it, or such a module alone.
 
 from __future__ import annotations
 
-
 from . import keras_modules, renamed_contrib
 
 # Room of columns -> names that 1.x has below an underscore, and that mean the same here.

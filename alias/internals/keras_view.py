@@ -18,6 +18,7 @@ from .absent import absent
 _ROOT = __package__.partition(".")[0]
 _INSTEAD = ""
 
+
 class View(ModuleType):
     """One namespace of it."""
 

@@ -27,7 +27,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 def selu(x: Any) -> Any:
-    """The scaled elu of https://arxiv.org/abs/1706.02515, whose fixed point is mean 0, variance 1."""
+    """The scaled elu of arXiv 1706.02515, whose fixed point is mean 0, variance 1."""
     return 1.0507009873554804934193349852946 * K.elu(x, 1.6732632423543772848170429916717)
 
 

@@ -92,9 +92,7 @@ class RadialConstraint(Constraint):
 
     def __call__(self, w: Any) -> Any:
         if w.shape.ndims != 4:
-            raise ValueError(
-                f"The weight tensor must be of rank 4, but is of shape: {w.shape}"
-            )
+            raise ValueError(f"The weight tensor must be of rank 4, but is of shape: {w.shape}")
         size = int(w.shape[0])
         # Squares around the middle, each filled by its corner's weight.
         half, even = size // 2, size % 2 == 0
@@ -118,9 +116,15 @@ _FAMILY = Family(
     "constraint",
     {
         **{c.__name__: c for c in (Constraint, MaxNorm, NonNeg, UnitNorm, MinMaxNorm)},
-        **{"RadialConstraint": RadialConstraint, "radial_constraint": RadialConstraint},
-        **{"max_norm": MaxNorm, "maxnorm": MaxNorm, "non_neg": NonNeg, "nonneg": NonNeg},
-        **{"unit_norm": UnitNorm, "unitnorm": UnitNorm, "min_max_norm": MinMaxNorm},
+        "RadialConstraint": RadialConstraint,
+        "radial_constraint": RadialConstraint,
+        "max_norm": MaxNorm,
+        "maxnorm": MaxNorm,
+        "non_neg": NonNeg,
+        "nonneg": NonNeg,
+        "unit_norm": UnitNorm,
+        "unitnorm": UnitNorm,
+        "min_max_norm": MinMaxNorm,
     },
 )
 serialize = serialize_keras_object

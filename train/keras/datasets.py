@@ -20,9 +20,7 @@ _Pair = tuple[tuple[Any, Any], tuple[Any, Any]]
 
 def load_mnist(path: str = "mnist.npz") -> _Pair:
     """(x_train, y_train), (x_test, y_test) of handwritten digits, 28 by 28 pixels."""
-    path = get_file(
-        path, origin=f"{_STORE}mnist.npz", file_hash="8a61469f7ea1b51cbae51d4f78837e45"
-    )
+    path = get_file(path, origin=f"{_STORE}mnist.npz", file_hash="8a61469f7ea1b51cbae51d4f78837e45")
     with np.load(path) as f:
         return (f["x_train"], f["y_train"]), (f["x_test"], f["y_test"])
 
@@ -65,9 +63,7 @@ def load_cifar10() -> _Pair:
         origin="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
         untar=True,
     )
-    parts = [
-        _unpickled(os.path.join(folder, f"data_batch_{i}"), "labels") for i in range(1, 6)
-    ]
+    parts = [_unpickled(os.path.join(folder, f"data_batch_{i}"), "labels") for i in range(1, 6)]
     x_test, y_test = _unpickled(os.path.join(folder, "test_batch"), "labels")
     x_train = np.concatenate([x for x, _ in parts])
     y_train = np.concatenate([y for _, y in parts]).astype("uint8")
@@ -176,8 +172,10 @@ def load_imdb(
     first, last = (xs[: len(a)], ys[: len(a)]), (xs[len(a) :], ys[len(a) :])
     if maxlen:
         first, last = (
-            ([x for x in x_part if len(x) < maxlen],
-             np.array([y for x, y in zip(x_part, y_part) if len(x) < maxlen]))
+            (
+                [x for x in x_part if len(x) < maxlen],
+                np.array([y for x, y in zip(x_part, y_part) if len(x) < maxlen]),
+            )
             for x_part, y_part in (first, last)
         )
     return (_as_objects(first[0]), first[1]), (_as_objects(last[0]), last[1])

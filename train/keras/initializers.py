@@ -109,7 +109,10 @@ _PUBLIC = {
     "Zeros zeros zero": "zeros_initializer",
     "glorot_normal GlorotNormal": "glorot_normal_initializer",
     "glorot_uniform GlorotUniform": "glorot_uniform_initializer",
-    **{name: f"initializers.{name}" for name in "he_normal he_uniform lecun_normal lecun_uniform".split()},
+    **{
+        name: f"initializers.{name}"
+        for name in "he_normal he_uniform lecun_normal lecun_uniform".split()
+    },
 }
 _FAMILY = Family("initializer", _objects)
 

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 _BACKEND = {
-    "settings": (
-        "epsilon floatx image_data_format set_epsilon set_floatx set_image_data_format"
-    ),
+    "settings": ("epsilon floatx image_data_format set_epsilon set_floatx set_image_data_format"),
     "phase": (
         "get_uid in_test_phase in_train_phase learning_phase learning_phase_scope reset_uids "
         "set_learning_phase symbolic_learning_phase switch"
@@ -26,12 +24,16 @@ _BACKEND = {
         "spatial_3d_padding sqrt square squeeze stack std stop_gradient sum tanh temporal_padding "
         "tile to_dense transpose update update_add update_sub var variable zeros zeros_like"
     ),
+    "convolutions": (
+        "bias_add conv1d conv2d conv2d_transpose conv3d conv3d_transpose depthwise_conv2d "
+        "local_conv1d local_conv2d pool2d pool3d separable_conv2d"
+    ),
     "networks": (
-        "batch_dot batch_normalization bias_add binary_crossentropy categorical_crossentropy "
-        "conv1d conv2d conv2d_transpose conv3d conv3d_transpose ctc_batch_cost ctc_decode "
-        "ctc_label_dense_to_sparse depthwise_conv2d dot dropout elu hard_sigmoid in_top_k "
-        "local_conv1d local_conv2d normalize_batch_in_training pool2d pool3d relu "
-        "separable_conv2d softmax softplus softsign sparse_categorical_crossentropy"
+        "batch_dot batch_normalization binary_crossentropy categorical_crossentropy "
+        "ctc_batch_cost ctc_decode "
+        "ctc_label_dense_to_sparse dot dropout elu hard_sigmoid in_top_k "
+        "normalize_batch_in_training relu "
+        "softmax softplus softsign sparse_categorical_crossentropy"
     ),
     "random": (
         "random_binomial random_normal random_normal_variable random_uniform "
@@ -68,9 +70,7 @@ _LAYERS = {
     "recurrent": "GRU LSTM RNN SimpleRNN",
     "cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "wrappers": "Bidirectional TimeDistributed Wrapper",
-    "lookup": (
-        "AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"
-    ),
+    "lookup": ("AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"),
     "table": "deserialize serialize",
 }
 _LOSSES = {
@@ -125,9 +125,7 @@ _OPTIMIZERS = {
     "table": "deserialize get serialize",
 }
 _CALLBACKS = {
-    "base": (
-        "BaseLogger Callback History LambdaCallback ProgbarLogger TerminateOnNaN"
-    ),
+    "base": ("BaseLogger Callback History LambdaCallback ProgbarLogger TerminateOnNaN"),
     "files": (
         "CSVLogger EarlyStopping LearningRateScheduler ModelCheckpoint ReduceLROnPlateau "
         "RemoteMonitor TensorBoard"
@@ -203,28 +201,42 @@ NAMES: dict[str, str] = {
     ),
     **_named("callbacks", "callbacks", _CALLBACKS),
     **_named("initializers", "", {"initializers": _INITIALIZERS}),
-    **_named("regularizers", "", {
-        "regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize"
-    }),
-    **_named("constraints", "", {
-        "constraints": (
-            "Constraint MaxNorm MinMaxNorm NonNeg RadialConstraint UnitNorm deserialize get "
-            "max_norm min_max_norm non_neg radial_constraint serialize unit_norm"
-        )
-    }),
-    **_named("activations", "", {
-        "activations": (
-            "deserialize elu exponential get hard_sigmoid linear relu selu serialize sigmoid "
-            "softmax softplus softsign tanh"
-        )
-    }),
+    **_named(
+        "regularizers",
+        "",
+        {"regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize"},
+    ),
+    **_named(
+        "constraints",
+        "",
+        {
+            "constraints": (
+                "Constraint MaxNorm MinMaxNorm NonNeg RadialConstraint UnitNorm deserialize get "
+                "max_norm min_max_norm non_neg radial_constraint serialize unit_norm"
+            )
+        },
+    ),
+    **_named(
+        "activations",
+        "",
+        {
+            "activations": (
+                "deserialize elu exponential get hard_sigmoid linear relu selu serialize sigmoid "
+                "softmax softplus softsign tanh"
+            )
+        },
+    ),
     **_named("utils", "", _UTILS),
     "utils.get_source_inputs": f"{_ROOT}.engine.network_map:source_inputs",
-    **_named("models", "saving", {
-        "models": (
-            "clone_model load_model model_from_config model_from_json model_from_yaml save_model"
-        )
-    }),
+    **_named(
+        "models",
+        "saving",
+        {
+            "models": (
+                "clone_model load_model model_from_config model_from_json model_from_yaml save_model"
+            )
+        },
+    ),
     "models.Model": f"{_ROOT}.engine.training:Model",
     "models.Sequential": f"{_ROOT}.engine.sequential:Sequential",
     "Model": f"{_ROOT}.engine.training:Model",

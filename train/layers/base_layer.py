@@ -17,9 +17,9 @@ import numpy as np
 
 from ...engine.graph.operation import Operation
 from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.trackable import no_automatic_dependency_tracking_scope
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
-from ...engine.graph.trackable import no_automatic_dependency_tracking_scope
 from ..objects.module import Module
 from ..variables.variable_kind import is_variable
 from . import named

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers and variables among a layer's attributes: they count as its own, and checkpoints find them."""
+"""Layers and variables among a layer's attributes: they count as its own, for checkpoints, too."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakSet
 
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.types import nest
 
 # Whether there is any input of a network, and the tensors that are known to come from none.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backend's functions of elements and shapes: arithmetic, sums, comparisons, pictures' sizes."""
+"""The backend's functions of elements and shapes: arithmetic, sums, comparisons, sizes."""
 
 from __future__ import annotations
 
@@ -170,9 +170,7 @@ def placeholder(
         NotImplementedError: ragged inputs are asked for.
     """
     if sparse and ragged:
-        raise ValueError(
-            "Cannot set both sparse and ragged to True when creating a placeholder."
-        )
+        raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
     if ragged:
         raise NotImplementedError("ragged inputs of Keras models are not in numbaflow")
     dtype = dtype or floatx()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backend's random tensors and variables; seeds come from NumPy's generator if none is given."""
+"""The backend's random tensors and variables; seeds come from NumPy if none is given."""
 
 from __future__ import annotations
 

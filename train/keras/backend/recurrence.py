@@ -110,9 +110,7 @@ class _Run:
             if masks is not None:
                 before = outputs[-1] if outputs else tf.zeros_like(output)
                 output = tf.where(_mask_like(masks[time], output), output, before)
-                new = [
-                    tf.where(_mask_like(masks[time], x), x, old) for old, x in zip(states, new)
-                ]
+                new = [tf.where(_mask_like(masks[time], x), x, old) for old, x in zip(states, new)]
             states = new
             outputs.append(output)
         last, whole = outputs[-1], tf.stack(outputs)
@@ -128,8 +126,7 @@ class _Run:
             for i, x in enumerate(flat)
         ]
         arrays = [
-            array.unstack(tf.reverse(x, [0]) if backwards else x)
-            for array, x in zip(arrays, flat)
+            array.unstack(tf.reverse(x, [0]) if backwards else x) for array, x in zip(arrays, flat)
         ]
         # The first step, whose results are not used, tells dtypes and shapes of outputs.
         first, _ = self._step([x[0] for x in flat], self.states)

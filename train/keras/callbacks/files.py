@@ -126,9 +126,7 @@ class ModelCheckpoint(Callback):
                 f"{current:0.5f}, saving model to {path}"
             )
         elif self.verbose:
-            print(
-                f"\nEpoch {epoch + 1:05d}: {self.monitor} did not improve from {self.best:0.5f}"
-            )
+            print(f"\nEpoch {epoch + 1:05d}: {self.monitor} did not improve from {self.best:0.5f}")
         if is_better:
             self.best = current
         return is_better

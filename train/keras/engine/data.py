@@ -50,7 +50,9 @@ def standardized(
         return [None] * len(names)
     arrays = _by_names(data, names)
     wanted = shapes or [None] * len(arrays)
-    arrays = [_with_two_axes(x, shape) for x, shape in zip(arrays, [*wanted, *[None] * len(arrays)])]
+    arrays = [
+        _with_two_axes(x, shape) for x, shape in zip(arrays, [*wanted, *[None] * len(arrays)])
+    ]
     if len(arrays) != len(names):
         arrays = [_only(arrays, names, what)]
     for x, name, shape in zip(arrays, names, wanted):

@@ -58,9 +58,7 @@ class InputLayer(Layer):
         if input_tensor is not None:
             given = input_tensor.dtype.base_dtype
             if dtype and dtypes.as_dtype(dtype) != given:
-                raise ValueError(
-                    f"`input_tensor.dtype` differs from `dtype`: {given} vs. {dtype}"
-                )
+                raise ValueError(f"`input_tensor.dtype` differs from `dtype`: {given} vs. {dtype}")
             dtype = given
         dtype = dtypes.as_dtype(dtype or floatx())
         super().__init__(name=name or f"input_{get_uid('input')}", dtype=dtype)

@@ -227,9 +227,7 @@ class GeneratorSource(_StepSource):
         if self.steps is None and isinstance(generator, BatchSequence):
             self.steps = self.size = len(generator)
         if self.steps is None:
-            raise ValueError(
-                f"Please specify the number of steps via the `{steps.name}` argument."
-            )
+            raise ValueError(f"Please specify the number of steps via the `{steps.name}` argument.")
         self._generator = enqueued(generator, workers, bool(shuffle))
 
     def _elements(self) -> Iterator[Any]:
@@ -315,8 +313,10 @@ def is_dataset(x: Any) -> bool:
 
 
 def _is_generator(x: Any) -> bool:
-    return inspect.isgenerator(x) or isinstance(x, BatchSequence) or (
-        hasattr(x, "__next__") and not arrays.is_symbolic(x)
+    return (
+        inspect.isgenerator(x)
+        or isinstance(x, BatchSequence)
+        or (hasattr(x, "__next__") and not arrays.is_symbolic(x))
     )
 
 
@@ -433,9 +433,7 @@ def _logs(model: Any, results: Sequence[Any], prefix: str = "") -> dict[str, Any
     return {prefix + name: value for name, value in zip(model.metrics_names, results)}
 
 
-def _pass(
-    model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any
-) -> None:
+def _pass(model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any) -> None:
     """One epoch: runs each batch and hands on what comes out."""
     extra = [True] if mode == "train" and symbolic_learning_phase() is not None else []
     function = None

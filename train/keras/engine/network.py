@@ -33,8 +33,10 @@ class Network(Saved, Layer):
     _is_graph_network = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if len(args) == 2 or ("inputs" in kwargs and "outputs" in kwargs) or (
-            len(args) == 1 and "outputs" in kwargs
+        if (
+            len(args) == 2
+            or ("inputs" in kwargs and "outputs" in kwargs)
+            or (len(args) == 1 and "outputs" in kwargs)
         ):
             self._init_graph_network(*args, **kwargs)
         else:
@@ -276,8 +278,9 @@ class Network(Saved, Layer):
             NotImplementedError: a class without inputs and outputs has no `call`.
         """
         if not self._is_graph_network:
-            raise NotImplementedError("When subclassing the `Model` class, you should implement a "
-                                      "`call` method.")
+            raise NotImplementedError(
+                "When subclassing the `Model` class, you should implement a `call` method."
+            )
         return self._run(inputs, training=training, mask=mask)
 
     def _run(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
@@ -380,4 +383,3 @@ def _single(structure: Any) -> Any:
 def skips_first_node(layer: Any) -> bool:
     """Whether a layer's first node is the one that made it, as it is in networks."""
     return isinstance(layer, Network) and layer._is_graph_network
-

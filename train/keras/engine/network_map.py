@@ -107,7 +107,7 @@ def _check_connected(inputs: Sequence[Any], nodes: list[Node]) -> None:
         for x in nest.flatten(node.input_tensors):
             if id(x) not in there:
                 raise ValueError(
-                    f'Graph disconnected: cannot obtain value for tensor {x} at layer '
+                    f"Graph disconnected: cannot obtain value for tensor {x} at layer "
                     f'"{node.outbound_layer.name}". The following previous layers were accessed '
                     f"without issue: {passed}"
                 )

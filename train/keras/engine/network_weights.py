@@ -23,7 +23,7 @@ def is_hdf5_path(path: str) -> bool:
 
 
 def may_write(path: str, overwrite: bool) -> bool:
-    """Whether a file may be written: it is not there, or it may be replaced, or a person says so."""
+    """Whether a file may be written: it is new, or may be replaced, or a person says so."""
     if overwrite or not os.path.isfile(path):
         return True
     answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()

@@ -10,8 +10,9 @@ from ....engine.types import nest
 from ....engine.types.shape import TensorShape
 from ....ops.public import tf
 from .. import initializers
+from ..backend.convolutions import bias_add
 from ..backend.elements import concatenate
-from ..backend.networks import bias_add, dot
+from ..backend.networks import dot
 from ..backend.networks import dropout as drop
 from ..backend.phase import in_train_phase
 from .style import KerasLayer, resolved
@@ -138,7 +139,9 @@ class _Cell(KerasLayer):
     def _bias_shape(self, width: int) -> tuple[int, ...]:
         return (width,)
 
-    def _make(self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None) -> Any:
+    def _make(
+        self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None
+    ) -> Any:
         kind = kind or name
         return self.add_weight(
             shape=shape,
@@ -367,7 +370,9 @@ class LSTMCell(_Cell):
     unit_forget_bias: bool
     implementation: int
 
-    def _make(self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None) -> Any:
+    def _make(
+        self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None
+    ) -> Any:
         if name == "bias" and self.unit_forget_bias:
             first, ones = self.bias_initializer, initializers.get("ones")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions: what `tf.layers` has of them with Keras's arguments, and those of single channels."""
+"""Convolutions: those of `tf.layers` with Keras's arguments, and those of single channels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....ops.public import tf
 from ...layers import convolutional, transposed_conv
 from ...layers.input_spec import InputSpec
 from ...layers.utils import conv_output_length, deconv_output_length, normalize_tuple
-from ..backend import networks
+from ..backend import convolutions
 from ..backend.settings import image_data_format
 from .style import KerasLayer, resolved, with_input_shape
 
@@ -205,7 +205,7 @@ class Conv2DTranspose(_Transpose, transposed_conv.Conv2DTranspose):
         start = 2 if self._first else 1
         lengths = self._lengths([sizes[start + i] for i in range(2)])
         middle = [self.filters, *lengths] if self._first else [*lengths, self.filters]
-        outputs = networks.conv2d_transpose(
+        outputs = convolutions.conv2d_transpose(
             inputs,
             self.kernel,
             (sizes[0], *middle),
@@ -216,7 +216,7 @@ class Conv2DTranspose(_Transpose, transposed_conv.Conv2DTranspose):
         )
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         if self.use_bias:
-            outputs = networks.bias_add(outputs, self.bias, data_format=self.data_format)
+            outputs = convolutions.bias_add(outputs, self.bias, data_format=self.data_format)
         return self.activation(outputs)
 
 
@@ -418,7 +418,7 @@ class DepthwiseConv2D(KerasLayer):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The convolution, the bias and the activation."""
-        outputs = networks.depthwise_conv2d(
+        outputs = convolutions.depthwise_conv2d(
             inputs,
             self.depthwise_kernel,
             strides=self.strides,
@@ -427,7 +427,7 @@ class DepthwiseConv2D(KerasLayer):
             data_format=self.data_format,
         )
         if self.use_bias:
-            outputs = networks.bias_add(outputs, self.bias, data_format=self.data_format)
+            outputs = convolutions.bias_add(outputs, self.bias, data_format=self.data_format)
         return self.activation(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:

@@ -196,8 +196,7 @@ class _FormattedDropout(_SpatialDropout):
         data_format = data_format or image_data_format()
         if data_format not in ("channels_last", "channels_first"):
             raise ValueError(
-                'data_format must be in {"channels_last", "channels_first"}, not '
-                f"{data_format!r}"
+                f'data_format must be in {{"channels_last", "channels_first"}}, not {data_format!r}'
             )
         self.data_format = data_format
 

@@ -10,7 +10,7 @@ from ....engine.types.shape import TensorShape
 from ....ops.public import tf
 from ...layers.input_spec import InputSpec
 from ...layers.utils import conv_output_length, normalize_data_format, normalize_tuple
-from ..backend import networks
+from ..backend import convolutions
 from ..backend.published import nn
 from ..backend.settings import floatx, image_data_format
 from .style import KerasLayer, resolved
@@ -215,7 +215,7 @@ class _Local(KerasLayer):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The products at each place, the bias and the activation."""
-        outputs = networks.local_conv(
+        outputs = convolutions.local_conv(
             inputs,
             self.kernel,
             self.kernel_size,
@@ -225,7 +225,7 @@ class _Local(KerasLayer):
         )
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         if self.use_bias:
-            outputs = networks.bias_add(outputs, self.bias, data_format=self.data_format)
+            outputs = convolutions.bias_add(outputs, self.bias, data_format=self.data_format)
         return self.activation(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:

@@ -59,7 +59,7 @@ def _signed(y_true: Any) -> Any:
 
 @_of_tensors
 def hinge(y_true: Any, y_pred: Any) -> Any:
-    """The mean of max(1 - y_true * y_pred, 0) along the last axis, for labels -1 and 1, or 0 and 1."""
+    """The mean of max(1 - y_true * y_pred, 0) along the last axis; labels are -1 or 0, and 1."""
     return tf.reduce_mean(tf.maximum(1.0 - _signed(y_true) * y_pred, 0.0), axis=-1)
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .ranks import matched
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
 from ..serialization import Family, by_name, serialize_keras_object
 from . import functions
+from .ranks import matched
 
 
 class Reduction:
@@ -272,9 +272,7 @@ def loss_object(loss: Any) -> Any:
     found = get(loss)
     if isinstance(found, Loss):
         return found
-    return LossFunctionWrapper(
-        found, name=found.__name__, reduction=Reduction.SUM_OVER_BATCH_SIZE
-    )
+    return LossFunctionWrapper(found, name=found.__name__, reduction=Reduction.SUM_OVER_BATCH_SIZE)
 
 
 def is_by(loss: Any, name: str) -> bool:

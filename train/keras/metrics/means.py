@@ -90,9 +90,7 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
 class CosineSimilarity(MeanMetricWrapper):
     """The mean cosine of the angle between labels and predictions along an axis."""
 
-    def __init__(
-        self, name: str = "cosine_similarity", dtype: Any = None, axis: int = -1
-    ) -> None:
+    def __init__(self, name: str = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
         super().__init__(losses.cosine_proximity, name, dtype=dtype, axis=axis)
 
 

@@ -70,7 +70,9 @@ _CLASSES = {
     name: value
     for module in (rules, further_rules)
     for name, value in vars(module).items()
-    if isinstance(value, type) and issubclass(value, Optimizer) and name not in ("Optimizer", "Rule")
+    if isinstance(value, type)
+    and issubclass(value, Optimizer)
+    and name not in ("Optimizer", "Rule")
 }
 _FAMILY = Family("optimizer", {**_CLASSES, **{n.lower(): c for n, c in _CLASSES.items()}})
 serialize = serialize_keras_object

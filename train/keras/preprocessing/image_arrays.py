@@ -98,7 +98,9 @@ def array_to_img(
     data_format = data_format or image_data_format()
     x = np.asarray(x, dtype=dtype or floatx())
     if x.ndim != 3:
-        raise ValueError(f"Expected image array to have rank 3 (single image). Got array with shape: {x.shape}")
+        raise ValueError(
+            f"Expected image array to have rank 3 (single image). Got array with shape: {x.shape}"
+        )
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f"Invalid data_format: {data_format}")
     if data_format == "channels_first":

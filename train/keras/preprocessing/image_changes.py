@@ -57,7 +57,11 @@ def apply_affine_transform(
         parts.append([[zx, 0, 0], [0, zy, 0], [0, 0, 1]])
     if not parts:
         return x
-    matrix = np.linalg.multi_dot([np.eye(3), *map(np.array, parts)]) if len(parts) > 1 else np.array(parts[0])
+    matrix = (
+        np.linalg.multi_dot([np.eye(3), *map(np.array, parts)])
+        if len(parts) > 1
+        else np.array(parts[0])
+    )
     middle = [x.shape[axis] / 2 + 0.5 for axis in (row_axis, col_axis)]
     there, back = np.eye(3), np.eye(3)
     there[:2, 2], back[:2, 2] = middle, [-value for value in middle]
@@ -175,7 +179,9 @@ def random_zoom(
         ValueError: the range is not of two numbers.
     """
     if len(zoom_range) != 2:
-        raise ValueError(f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}")
+        raise ValueError(
+            f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}"
+        )
     zx, zy = (1, 1) if tuple(zoom_range) == (1, 1) else np.random.uniform(*zoom_range, 2)
     return apply_affine_transform(
         x,

@@ -272,7 +272,9 @@ class ImageDataGenerator:
         """
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 4:
-            raise ValueError(f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}")
+            raise ValueError(
+                f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}"
+            )
         if seed is not None:
             np.random.seed(seed)
         if augment:

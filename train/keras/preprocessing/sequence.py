@@ -80,7 +80,7 @@ class TimeseriesGenerator(Sequence):
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> Any:
-    """How probably the words of a language are kept, by their rank, so that rare ones count more."""
+    """How probably words are kept, by their rank in a language, so that rare ones count more."""
     rank = np.arange(size)
     rank[0] = 1
     # Zipf's law, by which the i-th word's frequency is about 1 / (i * (log(i) + gamma) + 1/2 - …).

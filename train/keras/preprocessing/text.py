@@ -27,7 +27,7 @@ def text_to_word_sequence(
         split: what words are separated by.
     """
     text = text.lower() if lower else text
-    clean = text.translate(str.maketrans({c: split for c in filters}))
+    clean = text.translate(str.maketrans(dict.fromkeys(filters, split)))
     return [word for word in clean.split(split) if word]
 
 
@@ -87,7 +87,9 @@ class Tokenizer:
         **kwargs: Any,
     ) -> None:
         if "nb_words" in kwargs:
-            warnings.warn("The `nb_words` argument in `Tokenizer` has been renamed `num_words`.")
+            warnings.warn(
+                "The `nb_words` argument in `Tokenizer` has been renamed `num_words`.", stacklevel=2
+            )
             num_words = kwargs.pop("nb_words")
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")

@@ -206,5 +206,3 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
     from .cloning import clone
 
     return clone(model, input_tensors, clone_function)
-
-
