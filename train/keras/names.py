@@ -233,7 +233,8 @@ NAMES: dict[str, str] = {
         "saving",
         {
             "models": (
-                "clone_model load_model model_from_config model_from_json model_from_yaml save_model"
+                "clone_model load_model model_from_config model_from_json model_from_yaml "
+                "save_model"
             )
         },
     ),

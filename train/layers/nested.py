@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...engine.graph.trackable import Trackable
 from ...engine.types import nest
 from ...ops.public import tf
 from ..objects.data_structures import TrackableDataStructure
@@ -73,5 +72,3 @@ def _layers_in(value: Any) -> Iterator[Any]:
         yield from value.layers
     elif isinstance(value, (list, tuple, dict)):
         yield from (x for x in nest.flatten(value) if isinstance(x, Nested))
-    elif isinstance(value, Trackable) and isinstance(getattr(value, "layers", None), list):
-        yield from value.layers

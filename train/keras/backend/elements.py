@@ -193,7 +193,7 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
         entries = value.tocoo()
         places = np.stack([entries.row, entries.col], 1).astype(np.int64)
         return SparseTensor(places, entries.data, entries.shape)
-    made = tf.Variable(
+    made: Any = tf.Variable(
         value, dtype=dtypes.as_dtype(dtype), name=name, constraint=constraint, use_resource=True
     )
     made._keras_shape = np.shape(value) if isinstance(value, np.ndarray) else int_shape(made)
@@ -203,7 +203,7 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
     """A constant; of the settings' float type if no dtype is given."""
-    return tf.constant(value, dtype=dtype or floatx(), shape=shape, name=name)
+    return tf.constant(value, dtype=dtype or floatx(), shape=shape, name=name or "Const")
 
 
 def shape(x: Any) -> Any:

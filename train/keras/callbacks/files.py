@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -329,7 +329,7 @@ class Compiled(Network):
 
 
 def _added_metrics(layers: Sequence[Any]) -> list[Any]:
-    """The metrics that were added to layers; those of models within that `compile` had are theirs."""
+    """The metrics that were added to layers, without what models within were compiled with."""
     found: list[Any] = []
     for layer in layers:
         found += layer._of_layer("_metrics")

@@ -68,9 +68,9 @@ class InputLayer(Layer):
         self.is_placeholder = input_tensor is None
         if input_tensor is None:
             shape = _as_tuple(input_shape)
-            whole = None if shape is None else (batch_size, *shape)
-            input_tensor = placeholder(whole, None, dtype, sparse, self.name, ragged)
-            self._batch_input_shape = whole
+            batch_shape: Any = None if shape is None else (batch_size, *shape)
+            input_tensor = placeholder(batch_shape, None, dtype, sparse, self.name, ragged)
+            self._batch_input_shape = batch_shape
         else:
             if not isinstance(input_tensor, (Tensor, SparseTensor)):
                 raise ValueError(f"`input_tensor` must be a tensor, not {input_tensor!r}")

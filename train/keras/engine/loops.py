@@ -31,7 +31,7 @@ class Steps(NamedTuple):
     """How long batches are, or how many; and what the number is called in errors."""
 
     batch_size: int | None
-    count: int | None
+    number: int | None
     name: str
 
 
@@ -39,14 +39,14 @@ class Workers(NamedTuple):
     """How batches of generators are got ready."""
 
     queue_size: int
-    count: int
+    number: int
     use_processes: bool
 
 
 class Epochs(NamedTuple):
     """From which epoch to which, and after which of them models are evaluated."""
 
-    count: int
+    number: int
     first: int
     validation: Any
 
@@ -155,9 +155,9 @@ class _StepSource:
 
     def __init__(self, model: Any, steps: Steps, is_predicted: bool, classes: Any = None) -> None:
         self.model, self.name = model, steps.name
-        self.steps = steps.count
+        self.steps = steps.number
         self.is_predicted, self.classes = is_predicted, classes
-        self.size = steps.count
+        self.size = steps.number
 
     def split(self, share: float) -> Any:
         """Raises a ValueError: only arrays can be split."""
@@ -251,7 +251,7 @@ class DatasetSource(_StepSource):
         self, model: Any, dataset: Any, steps: Steps, is_predicted: bool, classes: Any = None
     ) -> None:
         super().__init__(model, steps, is_predicted, classes)
-        self._begins_anew = steps.count is None
+        self._begins_anew = steps.number is None
         self._iterator = _iterator(dataset)
         self._next = self._iterator.get_next()
         self._is_begun = False
@@ -351,7 +351,7 @@ def source_of(
         if not model.inputs:
             model._set_inputs(x)
         return TensorSource(model, (x, y, weights.sample), steps, is_predicted)
-    if x is None and not model._feed_inputs and steps.count:
+    if x is None and not model._feed_inputs and steps.number:
         return FeedlessSource(model, steps, is_predicted)
     size = _batch_size(model, steps)
     parts = model._standardize(x, y, weights.sample, weights.classes, size)
@@ -359,7 +359,7 @@ def source_of(
 
 
 def _batch_size(model: Any, steps: Steps) -> int:
-    if steps.count is not None and steps.batch_size is None:
+    if steps.number is not None and steps.batch_size is None:
         # So many steps of arrays: each is all of them.
         return 10**9
     fixed = None
@@ -481,7 +481,7 @@ def fit(
         model,
         callbacks,
         source,
-        epochs=epochs.count,
+        epochs=epochs.number,
         does_validation=validation is not None,
         verbose=verbose,
         mode="train",
@@ -489,7 +489,7 @@ def fit(
     model.stop_training = False
     told.on_train_begin()
     bar.on_train_begin()
-    for epoch in range(epochs.first, epochs.count):
+    for epoch in range(epochs.first, epochs.number):
         if model.stop_training:
             break
         model.reset_metrics()

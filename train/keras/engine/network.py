@@ -31,6 +31,17 @@ class Network(Saved, Layer):
     """
 
     _is_graph_network = False
+    inputs: Any
+    outputs: Any
+    input_names: list[str]
+    output_names: list[str]
+    _nested_inputs: Any
+    _nested_outputs: Any
+    _layers: list[Any]
+    _nodes: list[Any]
+    _keys: set[tuple[str, int]]
+    _input_layers: list[Any]
+    _output_layers: list[Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (
@@ -205,7 +216,7 @@ class Network(Saved, Layer):
             return rest
         return [*self._of_nested("trainable_weights"), *self._trainable_weights, *rest]
 
-    @property
+    @property  # type: ignore[override]
     def stateful(self) -> bool:
         """Whether a layer keeps its state from batch to batch."""
         return any(getattr(layer, "stateful", False) for layer in self._nested_layers())
@@ -271,7 +282,9 @@ class Network(Saved, Layer):
             super()._maybe_build(inputs)
         self.built = True
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(  # type: ignore[override]
+        self, inputs: Any, training: Any = None, mask: Any = None
+    ) -> Any:
         """The outputs for other inputs.
 
         Raises:

@@ -35,7 +35,6 @@ def may_write(path: str, overwrite: bool) -> bool:
 class Saved:
     """What networks have for files."""
 
-    layers: list[Any]
     name: str
     _is_graph_network: bool
 
@@ -112,7 +111,7 @@ class Saved:
         if form == "h5":
             from ..saving.hdf5 import save_weights
 
-            save_weights(filepath, self.layers)
+            save_weights(filepath, self.layers)  # type: ignore[attr-defined]
             return
         self._saver().save(filepath, session=get_session())
         update_checkpoint_state_internal(
@@ -143,7 +142,7 @@ class Saved:
             from ..saving.hdf5 import load_weights
 
             self._check_built()  # type: ignore[attr-defined]
-            load_weights(filepath, self.layers, by_name)
+            load_weights(filepath, self.layers, by_name)  # type: ignore[attr-defined]
             return None
         if by_name:
             raise NotImplementedError(

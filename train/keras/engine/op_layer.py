@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....engine.graph.operation import Operation
+from ....io import protos
 from ....ops.public import tf
 from ...layers.base_layer import Layer
 from ...layers.nodes import KerasHistory, Node, comes_from_input, history_of
@@ -27,19 +28,19 @@ class TensorFlowOpLayer(Layer):
     ) -> None:
         super().__init__(name=name, trainable=False, **kwargs)
         if isinstance(node_def, (bytes, str)):
-            definition = tf.NodeDef()
+            definition = protos.NodeDef()
             definition.ParseFromString(_as_bytes(node_def))
             node_def = definition
         self.node_def = node_def
         self.constants = {int(place): value for place, value in (constants or {}).items()}
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The operation with other inputs."""
         given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
         for place in sorted(self.constants):
             given.insert(place, tf.constant(self.constants[place]))
-        definition = tf.GraphDef()
+        definition = protos.GraphDef()
         node = definition.node.add()
         node.CopyFrom(self.node_def)
         node.name = self.name.replace(":", "_").rpartition("/")[2]
@@ -50,13 +51,13 @@ class TensorFlowOpLayer(Layer):
             source = definition.node.add()
             source.name, source.op = name, "Placeholder"
             source.attr["dtype"].type = value.dtype.as_datatype_enum
-        (made,) = tf.import_graph_def(
+        found: Any = tf.import_graph_def(
             definition,
             input_map=dict(zip(names, given)),
             return_elements=[node.name],
             name="op",
         )
-        outputs: list[Any] = list(made.outputs)
+        outputs: list[Any] = list(found[0].outputs)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def get_config(self) -> dict[str, Any]:
@@ -115,7 +116,7 @@ def _wrap(operation: Operation) -> None:
             with tf.init_scope():
                 constants[place] = Function([], x)([])
     layer = TensorFlowOpLayer(operation.node_def, operation.name, constants)
-    outputs = list(operation.outputs)
+    outputs: list[Any] = list(operation.outputs)
     Node(layer, inputs if len(inputs) != 1 else inputs[0], outputs)
     for number, x in enumerate(outputs):
         x._keras_history = KerasHistory(layer, 0, number)

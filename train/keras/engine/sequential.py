@@ -113,7 +113,9 @@ class Sequential(Model):
             super().build(input_shape)
         self.built = True
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(  # type: ignore[override]
+        self, inputs: Any, training: Any = None, mask: Any = None
+    ) -> Any:
         """The last layer's outputs."""
         if self._is_graph_network:
             return super().call(inputs, training=training, mask=mask)

@@ -125,7 +125,7 @@ class _Cell(KerasLayer):
 
     def build(self, input_shape: Any) -> None:
         """Makes the kernels and the bias."""
-        depth = TensorShape(input_shape).as_list()[-1]
+        depth: Any = TensorShape(input_shape).as_list()[-1]
         width = self.units * self.gates
         self.kernel = self._make("kernel", (depth, width))
         self.recurrent_kernel = self._make("recurrent_kernel", (self.units, width), "recurrent")
@@ -134,7 +134,7 @@ class _Cell(KerasLayer):
             self.bias = self._make("bias", self._bias_shape(width))
         self.built = True
 
-    use_bias: bool
+    bias: Any
 
     def _bias_shape(self, width: int) -> tuple[int, ...]:
         return (width,)
@@ -273,7 +273,7 @@ class GRUCell(_Cell):
         """One step."""
         state = states[0]
         masks = self._masks(inputs, state, training)
-        biases: tuple[Any, Any] = (None, None)
+        biases: Any = (None, None)
         if self.use_bias:
             biases = tuple(tf.unstack(self.bias)) if self.reset_after else (self.bias, None)
         step = self._by_gates if self.implementation == 1 else self._at_once

@@ -39,7 +39,7 @@ _ABOUT = """
 class Conv(KerasLayer, convolutional.Conv):
     """What convolutions over any number of axes have in common."""
 
-    _arguments = _COMMON
+    _arguments: tuple[str, ...] = _COMMON
 
     def _begin_conv(self, base: Any, options: dict[str, Any], **given: Any) -> None:
         """Calls a constructor of tf.layers with arguments as objects."""
@@ -352,6 +352,7 @@ class DepthwiseConv2D(KerasLayer):
         *("activity_regularizer", "bias_constraint", "depth_multiplier"),
         *("depthwise_initializer", "depthwise_regularizer", "depthwise_constraint"),
     )
+    depth_multiplier: int
 
     def __init__(
         self,
@@ -442,7 +443,8 @@ class DepthwiseConv2D(KerasLayer):
                 self.strides[i],
                 self.dilation_rate[i],
             )
-        sizes[self._axis] *= self.depth_multiplier
+        channels: Any = sizes[self._axis]
+        sizes[self._axis] = channels * self.depth_multiplier
         return TensorShape(sizes)
 
 

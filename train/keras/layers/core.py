@@ -225,7 +225,7 @@ class Reshape(KerasLayer):
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
 
-    def _sizes(self, sizes: Sequence[int]) -> list[int]:
+    def _sizes(self, sizes: Sequence[Any]) -> list[int]:
         wanted = list(self.target_shape)
         known = math.prod(size for size in wanted if size != -1)
         whole = math.prod(sizes)

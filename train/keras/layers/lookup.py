@@ -253,7 +253,7 @@ class _Attention(KerasLayer):
     of the query and one of the values.
     """
 
-    _arguments = ("causal",)
+    _arguments: tuple[str, ...] = ("causal",)
 
     def __init__(self, causal: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)

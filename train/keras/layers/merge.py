@@ -83,7 +83,8 @@ def _broadcast(one: list[Any], other: list[Any]) -> list[Any]:
     """The sizes that two shapes are broadcast to; ValueError if they cannot be."""
     if len(one) < len(other):
         one, other = other, one
-    head, found = one[: len(one) - len(other)], []
+    head: list[Any] = one[: len(one) - len(other)]
+    found: list[Any] = []
     for i, j in zip(one[len(head) :], other):
         if i is None or j is None:
             found.append(None)

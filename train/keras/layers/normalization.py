@@ -124,6 +124,8 @@ class LayerNormalization(KerasLayer):
         *("axis", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer"),
         *("beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint"),
     )
+    beta: Any
+    gamma: Any
 
     def __init__(
         self,
@@ -144,7 +146,7 @@ class LayerNormalization(KerasLayer):
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list, tuple)):
             raise ValueError(f"Expected an int or a list/tuple of ints for `axis`, not {axis!r}")
-        self.axis = axis if isinstance(axis, int) else list(axis)
+        self.axis: Any = axis if isinstance(axis, int) else list(axis)
         self.epsilon, self.center, self.scale = epsilon, center, scale
         given = resolved(
             beta_initializer=beta_initializer,
@@ -160,7 +162,7 @@ class LayerNormalization(KerasLayer):
 
     def build(self, input_shape: Any) -> None:
         """Makes gamma and beta; ValueError for axes that are not there or come twice."""
-        shape = TensorShape(input_shape)
+        shape: Any = TensorShape(input_shape)
         axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
         axes = [axis + shape.ndims if axis < 0 else axis for axis in axes]
         if any(not 0 <= axis < shape.ndims for axis in axes) or len(set(axes)) < len(axes):

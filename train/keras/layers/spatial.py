@@ -371,8 +371,9 @@ class UpSampling2D(_Around):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The enlarged pictures."""
+        height, width = self.size
         return elements.resize_images(
-            inputs, *self.size, self.data_format, interpolation=self.interpolation
+            inputs, height, width, self.data_format, interpolation=self.interpolation
         )
 
 
@@ -394,4 +395,5 @@ class UpSampling3D(_Around):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The enlarged volumes."""
-        return elements.resize_volumes(inputs, *self.size, self.data_format)
+        depth, height, width = self.size
+        return elements.resize_volumes(inputs, depth, height, width, self.data_format)

@@ -18,6 +18,22 @@ class KerasLayer(base_layer.Layer):
     """A layer whose configuration consists of the attributes that its class names."""
 
     _arguments: tuple[str, ...] = ()
+    # What layers get from `resolved` arguments.
+    activation: Any
+    recurrent_activation: Any
+    kernel_initializer: Any
+    bias_initializer: Any
+    depthwise_initializer: Any
+    embeddings_initializer: Any
+    kernel_regularizer: Any
+    bias_regularizer: Any
+    depthwise_regularizer: Any
+    embeddings_regularizer: Any
+    kernel_constraint: Any
+    bias_constraint: Any
+    depthwise_constraint: Any
+    embeddings_constraint: Any
+    use_bias: bool
     _keras_style = True
     _looks_at_attributes = True
     _is_legacy_layer = False
@@ -26,7 +42,7 @@ class KerasLayer(base_layer.Layer):
     _init_set_name = base_layer.Layer._init_set_name
     _name_scope = base_layer.Layer._name_scope
     add_loss = base_layer.Layer.add_loss
-    add_weight = base_layer.Layer.add_weight
+    add_weight: Any = base_layer.Layer.add_weight
     __call__ = base_layer.Layer.__call__
 
     def get_config(self) -> dict[str, Any]:

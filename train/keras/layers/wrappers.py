@@ -35,8 +35,8 @@ class Wrapper(KerasLayer):
             self.layer.built = True
         self.built = True
 
-    @property
-    def activity_regularizer(self) -> Any:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def activity_regularizer(self) -> Any:
         """That of the layer within."""
         return getattr(self.layer, "activity_regularizer", None)
 
@@ -69,7 +69,7 @@ class TimeDistributed(Wrapper):
         is_ours = type(layer).__module__.partition(".")[0] == package
         self._may_reshape = is_ours and not getattr(layer, "stateful", False)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Any = None) -> None:
         """Builds the layer for one step; ValueError for inputs of less than three axes."""
         sizes = TensorShape(input_shape).as_list()
         if len(sizes) < 3:
@@ -77,7 +77,7 @@ class TimeDistributed(Wrapper):
                 "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 "
                 f"dimensions, received: {sizes}"
             )
-        self.input_spec = InputSpec(shape=[None, None, *sizes[2:]])
+        self.input_spec = InputSpec(shape=_open(sizes[2:]))
         super().build(TensorShape([sizes[0], *sizes[2:]]))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
@@ -127,6 +127,11 @@ class TimeDistributed(Wrapper):
         return mask
 
 
+def _open(rest: list[Any]) -> list[Any]:
+    """A shape whose batch and time are any."""
+    return [None, None, *rest]
+
+
 def _sizes(head: tuple[Any, ...], x: Any, start: int, known: Any = None) -> tuple[Any, ...]:
     """A shape of first sizes and those of a tensor from an axis on, tensors where unknown."""
     rest = list(int_shape(x)[start:] if known is None else known)
@@ -172,7 +177,7 @@ class Bidirectional(Wrapper):
         vars(self)["_attributes_in_order"].pop("layer")
         self._untrack("layer")
         self.forward_layer = _copied(layer)
-        self.backward_layer = backward_layer or _copied(layer, turned=True)
+        self.backward_layer: Any = backward_layer or _copied(layer, turned=True)
         vars(self)["_own_backward"] = backward_layer is not None
         for direction, part in self._both().items():
             part._name = f"{direction}_{part.name}"
@@ -206,7 +211,7 @@ class Bidirectional(Wrapper):
                     f"attribute {name}, got {getattr(one, name)} and {getattr(other, name)}"
                 )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Any = None) -> None:
         """Builds both layers."""
         for part in self._both().values():
             with tf.name_scope(part.name):
@@ -219,7 +224,7 @@ class Bidirectional(Wrapper):
         found = self.forward_layer.compute_output_shape(input_shape)
         output, states = (found[0], found[1:]) if self.return_state else (found, [])
         if self.merge_mode == "concat":
-            sizes = TensorShape(output).as_list()
+            sizes: list[Any] = TensorShape(output).as_list()
             output = TensorShape([*sizes[:-1], sizes[-1] * 2])
         outputs = [output, output] if self.merge_mode is None else [output]
         if self.return_state:

@@ -59,6 +59,10 @@ class _Confusion(Metric):
     """
 
     _counted: tuple[str, ...] = _COUNTS
+    true_positives: Any
+    true_negatives: Any
+    false_positives: Any
+    false_negatives: Any
     top_k: int | None = None
     class_id: int | None = None
 
@@ -214,7 +218,7 @@ class _AtOther(_Confusion):
         inner = _spread(num_thresholds)
         self._begin_counts([0.5] if num_thresholds == 1 else [0.0, *inner, 1.0])
 
-    def _at(self, share: tuple[str, str], other: tuple[str, str]) -> Any:
+    def _share_at(self, share: tuple[str, str], other: tuple[str, str]) -> Any:
         distance = tf.abs(self._share(*other) - self.value)
         place = tf.cast(tf.argmin(distance, axis=0), tf.int32)
         return self._share(*share)[place]
@@ -239,7 +243,7 @@ class SensitivityAtSpecificity(_AtOther):
 
     def result(self) -> Any:
         """The sensitivity."""
-        return self._at(
+        return self._share_at(
             ("true_positives", "false_negatives"), ("true_negatives", "false_positives")
         )
 
@@ -263,7 +267,7 @@ class SpecificityAtSensitivity(_AtOther):
 
     def result(self) -> Any:
         """The specificity."""
-        return self._at(
+        return self._share_at(
             ("true_negatives", "false_positives"), ("true_positives", "false_negatives")
         )
 

@@ -160,6 +160,7 @@ class MeanRelativeError(Mean):
     """The mean of differences over a normalizer, a tensor or an array."""
 
     _arguments = ("normalizer",)
+    normalizer: Any
 
     def __init__(self, normalizer: Any, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -204,7 +205,7 @@ class MeanIoU(Metric):
         if sample_weight is not None and sample_weight.shape.ndims > 1:
             sample_weight = tf.reshape(sample_weight, [-1])
         counts = tf.confusion_matrix(
-            *flat, self.num_classes, weights=sample_weight, dtype=tf.float64
+            flat[0], flat[1], self.num_classes, weights=sample_weight, dtype=tf.float64
         )
         return self.total_cm.assign_add(counts)
 

@@ -175,7 +175,7 @@ class Optimizer(Trackable):
         self, name: str, shape: Any, dtype: Any = None, initializer: Any = "zeros", **kwargs: Any
     ) -> Any:
         """A variable of the optimizer."""
-        getter = make_variable
+        getter: Any = make_variable
         if isinstance(initializer, str) or callable(initializer):
             initializer = initializers.get(initializer)
         else:
@@ -383,7 +383,9 @@ class Optimizer(Trackable):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments."""
-        own = {key: getattr(self, key) for key in ("clipnorm", "clipvalue") if key in vars(self)}
+        own: dict[str, Any] = {
+            key: getattr(self, key) for key in ("clipnorm", "clipvalue") if key in vars(self)
+        }
         return {"name": self._name, **own}
 
     @classmethod

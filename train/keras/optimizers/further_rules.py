@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....ops.public import raw, tf
+from ....ops.public import tf
 from ..backend.settings import epsilon as default_epsilon
-from .rules import Rule
+from .rules import Rule, raw
 
 
 class _Accumulating(Rule):

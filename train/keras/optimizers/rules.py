@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from ....engine.graph.tensor import Tensor
-from ....ops.public import raw, tf
+from ....ops.public import raw as raw_ops
+from ....ops.public import tf
 from ..backend.settings import epsilon as default_epsilon
 from .base import Optimizer
 from .schedules import LearningRateSchedule
+
+# (Handles and numbers come as lists, which signatures of single ops cannot follow.)
+raw: Any = raw_ops
 
 
 class Rule(Optimizer):

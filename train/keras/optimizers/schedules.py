@@ -44,7 +44,13 @@ class _Steps(LearningRateSchedule):
 class ExponentialDecay(_Steps):
     """initial_learning_rate * decay_rate ** (step / decay_steps); whole quotients if staircase."""
 
-    _arguments = ("initial_learning_rate", "decay_steps", "decay_rate", "staircase", "name")
+    _arguments: tuple[str, ...] = (
+        "initial_learning_rate",
+        "decay_steps",
+        "decay_rate",
+        "staircase",
+        "name",
+    )
 
     def __init__(
         self,
@@ -99,7 +105,7 @@ class InverseTimeDecay(_Steps):
 class PiecewiseConstantDecay(LearningRateSchedule):
     """One of `values`: the first up to the first of `boundaries`, and so on; one more of these."""
 
-    _arguments = ("boundaries", "values", "name")
+    _arguments: tuple[str, ...] = ("boundaries", "values", "name")
 
     def __init__(
         self, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
@@ -124,7 +130,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 class PolynomialDecay(_Steps):
     """From a first rate to a last one by a power of what is left of the steps."""
 
-    _arguments = (
+    _arguments: tuple[str, ...] = (
         *("initial_learning_rate", "decay_steps", "end_learning_rate", "power", "cycle", "name"),
     )
 
@@ -162,7 +168,7 @@ class PolynomialDecay(_Steps):
 class CosineDecay(_Steps):
     """A half wave from a first rate to its `alpha`th part."""
 
-    _arguments = ("initial_learning_rate", "decay_steps", "alpha", "name")
+    _arguments: tuple[str, ...] = ("initial_learning_rate", "decay_steps", "alpha", "name")
 
     def __init__(
         self,
@@ -187,7 +193,14 @@ class CosineDecay(_Steps):
 class CosineDecayRestarts(_Steps):
     """Half waves one behind the other, each `t_mul` times as long and `m_mul` times as high."""
 
-    _arguments = ("initial_learning_rate", "first_decay_steps", "t_mul", "m_mul", "alpha", "name")
+    _arguments: tuple[str, ...] = (
+        "initial_learning_rate",
+        "first_decay_steps",
+        "t_mul",
+        "m_mul",
+        "alpha",
+        "name",
+    )
 
     def __init__(
         self,
@@ -229,7 +242,14 @@ class CosineDecayRestarts(_Steps):
 class LinearCosineDecay(_Steps):
     """Waves within a line that falls to zero, over a least part `beta`."""
 
-    _arguments = ("initial_learning_rate", "decay_steps", "num_periods", "alpha", "beta", "name")
+    _arguments: tuple[str, ...] = (
+        "initial_learning_rate",
+        "decay_steps",
+        "num_periods",
+        "alpha",
+        "beta",
+        "name",
+    )
 
     def __init__(
         self,
@@ -262,7 +282,7 @@ class LinearCosineDecay(_Steps):
 class NoisyLinearCosineDecay(LinearCosineDecay):
     """As LinearCosineDecay, the line being disturbed by noise that fades."""
 
-    _arguments = (
+    _arguments: tuple[str, ...] = (
         *("initial_learning_rate", "decay_steps", "initial_variance", "variance_decay"),
         *("num_periods", "alpha", "beta", "name"),
     )

@@ -182,7 +182,11 @@ def random_zoom(
         raise ValueError(
             f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}"
         )
-    zx, zy = (1, 1) if tuple(zoom_range) == (1, 1) else np.random.uniform(*zoom_range, 2)
+    zx, zy = (
+        (1, 1)
+        if tuple(zoom_range) == (1, 1)
+        else np.random.uniform(zoom_range[0], zoom_range[1], 2)
+    )
     return apply_affine_transform(
         x,
         zx=zx,

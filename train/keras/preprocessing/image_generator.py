@@ -82,10 +82,11 @@ class ImageDataGenerator:
         self.channel_axis, self.row_axis, self.col_axis = (1, 2, 3) if first else (3, 1, 2)
         if validation_split and not 0 < validation_split < 1:
             raise ValueError(
-                f"`validation_split` must be strictly between 0 and 1.  Received: {validation_split}"
+                "`validation_split` must be strictly between 0 and 1.  Received: "
+                f"{validation_split}"
             )
         self._validation_split = validation_split
-        if np.isscalar(zoom_range):
+        if isinstance(zoom_range, (int, float)):
             zoom_range = [1 - zoom_range, 1 + zoom_range]
         if len(zoom_range) != 2:
             raise ValueError(
@@ -198,7 +199,9 @@ class ImageDataGenerator:
         tx = self._shift(self.height_shift_range, img_shape[self.row_axis - 1])
         ty = self._shift(self.width_shift_range, img_shape[self.col_axis - 1])
         shear = draw(-self.shear_range, self.shear_range) if self.shear_range else 0
-        zx, zy = (1, 1) if self.zoom_range == [1, 1] else draw(*self.zoom_range, 2)
+        zx, zy = (
+            (1, 1) if self.zoom_range == [1, 1] else draw(self.zoom_range[0], self.zoom_range[1], 2)
+        )
         across = bool(np.random.random() < 0.5) and self.horizontal_flip
         down = bool(np.random.random() < 0.5) and self.vertical_flip
         shift = brightness = None
@@ -220,8 +223,8 @@ class ImageDataGenerator:
         }
 
     def _shift(self, given: Any, size: int) -> float:
-        if not np.isscalar(given):
-            shift = np.random.choice(given) * np.random.choice([-1, 1])
+        if not isinstance(given, (int, float)):
+            shift = float(np.random.choice(given) * np.random.choice([-1, 1]))
         elif not given:
             return 0
         else:
@@ -235,8 +238,12 @@ class ImageDataGenerator:
         rows, columns, channels = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
         x = apply_affine_transform(
             x,
-            *(given.get(name, 0) for name in ("theta", "tx", "ty", "shear")),
-            *(given.get(name, 1) for name in ("zx", "zy")),
+            given.get("theta", 0),
+            given.get("tx", 0),
+            given.get("ty", 0),
+            given.get("shear", 0),
+            given.get("zx", 1),
+            given.get("zy", 1),
             row_axis=rows,
             col_axis=columns,
             channel_axis=channels,

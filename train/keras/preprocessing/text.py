@@ -27,7 +27,8 @@ def text_to_word_sequence(
         split: what words are separated by.
     """
     text = text.lower() if lower else text
-    clean = text.translate(str.maketrans(dict.fromkeys(filters, split)))
+    separators: dict[int, str] = {ord(character): split for character in filters}
+    clean = text.translate(separators)
     return [word for word in clean.split(split) if word]
 
 

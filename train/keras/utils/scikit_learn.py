@@ -46,7 +46,7 @@ class BaseWrapper:
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         """Makes a model and trains it; gives its history."""
-        build = self.build_fn if self.build_fn is not None else self.__call__  # type: ignore[operator]
+        build: Any = self.build_fn if self.build_fn is not None else vars(type(self))["__call__"]
         if inspect.isclass(build):
             build = build()
         function = build if inspect.isroutine(build) else build.__call__

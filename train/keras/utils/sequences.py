@@ -140,9 +140,9 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
 def enqueued(source: Any, workers: Any, shuffle: bool) -> Iterator[Any]:
     """The batches of a `Sequence` or a generator, got ready by a thread if there are workers."""
-    if workers.count > 0:
+    if workers.number > 0:
         enqueuer = SequenceEnqueuer(source, workers.use_processes, shuffle)
-        enqueuer.start(workers.count, workers.queue_size)
+        enqueuer.start(workers.number, workers.queue_size)
         return _closing(enqueuer)
     return _endless(source, shuffle) if isinstance(source, Sequence) else iter(source)
 

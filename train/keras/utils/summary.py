@@ -35,6 +35,7 @@ def print_summary(
     is_simple = type(model).__name__ == "Sequential" or not model._is_graph_network
     is_simple = is_simple or _is_row(model)
     heads = ["Layer (type)", "Output Shape", "Param #"]
+    ends: list[Any]
     if is_simple:
         width, ends = line_length or 65, list(positions or [0.45, 0.85, 1.0])
     else:
@@ -48,8 +49,8 @@ def print_summary(
         for number, field in enumerate(fields):
             if number > 0:
                 line = line[:-1] + " "
-            line = (line + str(field))[: ends[number]]
-            line += " " * (ends[number] - len(line))
+            line = (line + str(field))[: int(ends[number])]
+            line += " " * (int(ends[number]) - len(line))
         show(line)
 
     show(f'Model: "{model.name}"')
