@@ -187,7 +187,7 @@ class _View(ModuleType):
         if (value is _MISSING or is_namespace) and name.isidentifier() and name[:2] != "__":
             below = self.__below(name)
             value = value if below is _MISSING else below
-            if value is _MISSING and self.__name__.startswith(
+            if value is _MISSING and f"{self.__name__}.".startswith(
                 (f"{ROOT}.python.", f"{ROOT}.contrib.")
             ):
                 value = _neighbour(name, self.__name__)

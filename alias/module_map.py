@@ -7,7 +7,7 @@ module of the standard library ("inspect") or "raw" (the functions that make one
 
 from __future__ import annotations
 
-from . import renamed_contrib
+from . import keras_modules, renamed_contrib
 
 _COLUMNS = " ".join(
     f".train.feature_column.{room}"
@@ -453,8 +453,6 @@ OTHERS = {
     **{f"contrib.{m}.ops.gen_{m}_ops": "raw" for m in ("image", "memory_stats", "resampler")},
     "python.compat.compat": ".alias.helpers",
     "python.estimator.run_config": "tf.estimator .train.estimator.run_config",
-    "python.keras.engine.base_layer": ".train.layers.base_layer .train.layers.input_spec",
-    "python.keras.engine.input_spec": ".train.layers.input_spec",
     "python.eager.backprop": ".ops.flow.gradient_tape .alias.internals.eager",
     "python.module.module": ".train.objects.module",
     "python.ops.parallel_for.control_flow_ops": ".ops.flow.parallel_for",
@@ -580,10 +578,9 @@ OTHERS["python.autograph.impl.api"] = "tf.autograph.experimental"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
 OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
-OTHERS["python.keras.utils.tf_utils"] = ".alias.internals.keras_view tf.contrib.framework"
-OTHERS["python.keras.utils.generic_utils"] = ".train.layers.names"
-for _module in ("activations", "initializers", "layers"):
-    OTHERS[f"python.keras.{_module}"] = f"tf.keras.{_module}"
+OTHERS.update(keras_modules.MODULES)
+# (`from tensorflow.python import ops` gives the module of framework, whose name hides the package.)
+OTHERS["python.ops"] = HOMES["framework"]["ops"]
 OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 _MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"

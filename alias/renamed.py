@@ -7,7 +7,7 @@ module of this package and a name in it, or such a module alone.
 
 from __future__ import annotations
 
-from . import renamed_contrib
+from . import keras_modules, renamed_contrib
 
 # Room of columns -> names that 1.x has below an underscore, and that mean the same here.
 _COLUMN_NAMES = {
@@ -65,7 +65,7 @@ RENAMED = {
     "contrib.framework.python.framework": {
         "experimental": ".train.contrib.framework.experimental:experimental",
     },
-    "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
+    **keras_modules.RENAMED,
     "framework.constant_op": {"constant_v1": "constant"},
     "framework.device": {"DeviceSpecV1": "DeviceSpec"},
     "framework.function": {

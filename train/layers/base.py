@@ -63,6 +63,8 @@ class Layer(base_layer.Layer):
         ValueError: `_scope` or `_reuse` is given where layers are in Keras's style.
     """
 
+    _looks_at_attributes = False
+
     def __init__(
         self,
         trainable: bool = True,

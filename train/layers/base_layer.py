@@ -17,6 +17,7 @@ import numpy as np
 
 from ...engine.graph.operation import Operation
 from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.trackable import no_automatic_dependency_tracking_scope
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
 from ..objects.module import Module
@@ -26,7 +27,9 @@ from .connected import Connected
 from .dependency import reaches
 from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
-from .weights import checked_trainable, make_variable, parts_of
+from .nested import Nested
+from .nodes import give_histories
+from .weights import checked_trainable, make_variable, parts_of, track
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike, SparseLike, TensorLike
@@ -61,7 +64,7 @@ class _Calls(threading.local):
 _calls = _Calls()
 
 
-class Layer(Connected, Module):
+class Layer(Connected, Nested, Module):
     """Base class of layers; graphs only.
 
     Args:
@@ -69,7 +72,9 @@ class Layer(Connected, Module):
         name: the layer's name; made from the class's if None.
         dtype: dtype of the variables; that of the first input if None.
         activity_regularizer: a function from each output to a loss.
-        input_shape, batch_input_shape, batch_size, weights, autocast: accepted, of no effect.
+        input_shape, batch_input_shape, batch_size: the shape of inputs, for models of Keras.
+        weights: arrays, the variables' first values.
+        autocast: accepted, of no effect.
 
     Raises:
         TypeError: an argument is unknown.
@@ -89,6 +94,10 @@ class Layer(Connected, Module):
             raise TypeError("Keyword argument not understood:", sorted(unknown)[0])
         if dynamic:
             raise ValueError("dynamic=True needs eager execution, which numbaflow has not")
+        with no_automatic_dependency_tracking_scope(self):
+            self._begin(trainable, name, dtype, kwargs)
+
+    def _begin(self, trainable: bool, name: Any, dtype: Any, options: dict[str, Any]) -> None:
         self._trainable = trainable
         self.stateful = False
         self.built = False
@@ -96,7 +105,7 @@ class Layer(Connected, Module):
         self.input_spec = None
         self._init_set_name(name)
         self._activity_regularizer = named.function_or_none(
-            kwargs.get("activity_regularizer"), "regularizer"
+            options.get("activity_regularizer"), "regularizer"
         )
         self._trainable_weights: list[Any] = []
         self._non_trainable_weights: list[Any] = []
@@ -104,14 +113,11 @@ class Layer(Connected, Module):
         self._losses: list[Any] = []
         self._callable_losses: list[Callable[[], Any]] = []
         self._dtype = dtype
+        if "batch_input_shape" in options or "input_shape" in options:
+            rest = (options.get("batch_size"), *options.get("input_shape", ()))
+            self._batch_input_shape = tuple(options.get("batch_input_shape", rest))
+        self._initial_weights = options.get("weights")
         self._find_call_arguments()
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Attributes of layers are no dependencies; variables become some when they are added.
-        object.__setattr__(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
 
     def _init_set_name(self, name: str) -> None:
         self._name = name or unique(snake_case(type(self).__name__), zero_based=True)
@@ -153,6 +159,8 @@ class Layer(Connected, Module):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self._trainable = value
+        for layer in self._nested_layers():
+            layer.trainable = value
 
     @property
     def activity_regularizer(self) -> Any:
@@ -178,13 +186,17 @@ class Layer(Connected, Module):
     @property
     def trainable_weights(self) -> list[Any]:
         """The variables to train."""
-        return list(self._trainable_weights) if self.trainable else []
+        if not self.trainable:
+            return []
+        return [*self._trainable_weights, *self._of_nested("trainable_weights")]
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         """The variables that are not trained."""
-        trained = [] if self.trainable else self._trainable_weights
-        return trained + self._non_trainable_weights
+        own, nested = self._non_trainable_weights, self._of_nested("non_trainable_weights")
+        if self.trainable:
+            return [*own, *nested]
+        return [*self._trainable_weights, *own, *self._of_nested("weights")]
 
     @property
     def weights(self) -> list[Any]:
@@ -218,30 +230,37 @@ class Layer(Connected, Module):
         return int(sum(np.prod(w.shape.as_list()) for w in self.weights))
 
     def get_weights(self) -> list[np.ndarray]:
-        """The values of the variables in the default session."""
-        session = tf.get_default_session()
-        if session is None:
-            raise ValueError("get_weights needs a default session")
-        return session.run(self.weights)  # type: ignore[no-any-return]
+        """The values of the variables, in the session of Keras, which may be the default one."""
+        from ..keras.backend.sessions import batch_get_value
+
+        return batch_get_value(self.weights)
 
     def set_weights(self, weights: list[Any]) -> None:
-        """Gives the variables values, in the default session; ValueError where shapes differ."""
-        if len(weights) != len(self.weights):
+        """Gives the variables values, in that session; ValueError where shapes differ."""
+        from ..keras.backend.sessions import batch_set_value
+
+        variables = self.weights
+        if len(weights) != len(variables):
             raise ValueError(
                 f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of '
-                f"length {len(weights)}, but the layer was expecting {len(self.weights)} weights."
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
             )
-        for variable, value in zip(self.weights, weights):
+        for variable, value in zip(variables, weights):
             if not variable.shape.is_compatible_with(np.shape(value)):
                 raise ValueError(
                     f"Layer weight shape {variable.shape} not compatible with provided weight "
                     f"shape {np.shape(value)}"
                 )
-            variable.load(value)
+        batch_set_value(list(zip(variables, weights)))
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that all layers have; classes with others add theirs."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        config = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        return config
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
@@ -308,6 +327,7 @@ class Layer(Connected, Module):
         )
         if named.function_or_none(regularizer, "regularizer") is not None:
             self._handle_weight_regularization(variable.name.split(":")[0], variable, regularizer)
+        track(variable)
         (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
         return variable
 
@@ -331,7 +351,8 @@ class Layer(Connected, Module):
     def losses(self) -> list[Any]:
         """The losses; those of regularizers are made anew whenever this is asked for."""
         made = (loss() for loss in self._callable_losses)
-        return self._losses + [loss for loss in made if loss is not None]
+        own = self._losses + [loss for loss in made if loss is not None]
+        return own + self._of_nested("losses")
 
     def add_loss(self, losses: object, inputs: TensorLike | None = None) -> None:
         """Adds losses: tensors, values or functions that make them.
@@ -377,7 +398,9 @@ class Layer(Connected, Module):
     @property
     def updates(self) -> list[Any]:
         """The update ops; none when the layer is not trained."""
-        return list(self._updates) if self.trainable or self.stateful else []
+        if not (self.trainable or self.stateful):
+            return []
+        return [*self._updates, *self._of_nested("updates")]
 
     def add_update(self, updates: object, inputs: TensorLike | None = None) -> None:
         """Adds updates: operations, tensors or functions that make one; one, or a list."""
@@ -425,8 +448,11 @@ class Layer(Connected, Module):
         symbolic = all(_is_symbolic(x) for x in nest.flatten(inputs))
         if not symbolic:
             inputs = nest.map_structure(_as_tensor, inputs)
+        given = dict(kwargs)
         training = self._training_argument(args, kwargs)
         mask = self._mask_argument(inputs, args, kwargs)
+        if not _calls.within:
+            give_histories(inputs)
         with _calls.enter(inputs, training):
             if symbolic:
                 assert_input_compatibility(self.input_spec, inputs, self.name)
@@ -438,8 +464,10 @@ class Layer(Connected, Module):
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "
                         f"None (layer: {self.name})."
                     )
+                outputs = self._connect(inputs, outputs, args, given)
                 self._handle_activity_regularization(inputs, outputs)
                 self._carry_masks(inputs, outputs, mask)
+                self._called(inputs, outputs)
         return outputs
 
     def _training_argument(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -470,6 +498,9 @@ class Layer(Connected, Module):
             shapes = nest.map_structure(lambda x: x.shape, inputs)
         self.build(shapes)
         self.built = True
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
 
     def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The shape of the output for a shape of the input."""

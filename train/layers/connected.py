@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
+from .nodes import KerasHistory, Node, history_of, no_histories
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import ShapeLike
@@ -177,6 +178,29 @@ class Connected:
         dtype = dtypes.as_dtype(self._dtype or nest.flatten(input_signature)[0].dtype)
         return nest.map_structure(lambda s: tf.TensorSpec(dtype=dtype, shape=s), shapes)
 
+    def _connect(
+        self, inputs: Any, outputs: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Notes a call as a node, if the inputs are a Keras network's; returns its outputs."""
+        flat = nest.flatten(inputs)
+        if not flat or any(history_of(x) is None for x in flat):
+            return outputs
+        given = {id(x) for x in flat}
+        if any(id(x) in given for x in nest.flatten(outputs)):
+            # An output of its own, which has a history of its own.
+            with tf.name_scope(self.name):
+                outputs = nest.map_structure(
+                    lambda x: tf.identity(x) if id(x) in given else x, outputs
+                )
+        node = Node(self, inputs, outputs, {**dict(zip(self._call_fn_args[1:], args)), **kwargs})
+        index = self._inbound_nodes.index(node)
+        for number, x in enumerate(nest.flatten(outputs)):
+            x._keras_history = KerasHistory(self, index, number)
+        return outputs
+
+    def _called(self, inputs: Any, outputs: Any) -> None:
+        """What a class does when a call is over."""
+
     # Masks
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -214,6 +238,7 @@ class Connected:
         if found is not None:
             for output, of_output in zip(flat, nest.flatten(found)):
                 output._keras_mask = of_output
+        no_histories([mask for mask in map(mask_of, flat) if mask is not None])
 
     # Metrics
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reaches(inputs: Any, target: Operation) -> bool:
-    """Whether an operation or a tensor depends on one of the inputs, by data."""
+    """Whether an operation or a tensor depends on one of the inputs, by data or by its order."""
     starts = {id(x) for x in nest.flatten(inputs)} | {id(x.op) for x in _variables(inputs)}
     waiting, seen = [target], set()
     while waiting:
@@ -22,7 +22,8 @@ def reaches(inputs: Any, target: Operation) -> bool:
             return True
         if id(x) not in seen:
             seen.add(id(x))
-            waiting.extend(x.inputs if isinstance(x, Operation) else [x.op])
+            # What a variable is read for behind its change depends on what it was changed by.
+            waiting.extend([*x.inputs, *x.control_inputs] if isinstance(x, Operation) else [x.op])
     return False
 
 

@@ -39,3 +39,8 @@ def unique(
         proposed = name if zero_based and not number else f"{name}_{number}"
         if proposed not in (avoid or ()):
             return proposed
+
+
+def forget() -> None:
+    """Begins all numbers anew."""
+    _counts.clear()

@@ -53,3 +53,14 @@ def checked_trainable(trainable: bool | None, synchronization: object) -> bool:
 def parts_of(variable: Any) -> list[Any]:
     """The variables that a variable consists of."""
     return [variable] if is_variable(variable) else list(variable)
+
+
+def track(variable: Any) -> None:
+    """Notes a variable of a layer with its graph: the session of Keras is to initialize it."""
+    for part in parts_of(variable):
+        vars(part.graph).setdefault("_layer_variables", []).append(part)
+
+
+def tracked(graph: Any) -> list[Any]:
+    """The variables of a graph's layers."""
+    return getattr(graph, "_layer_variables", [])

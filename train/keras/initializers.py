@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...engine import api
 from ...engine.types import dtypes
 from ...ops.state import init
-from ...train.layers import named
+from .serialization import Family, serialize_keras_object
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike
@@ -82,9 +83,51 @@ class RandomUniform(init.RandomUniform):
         super().__init__(minval, maxval, seed, dtype)
 
 
-def serialize(initializer: Any) -> dict[str, Any]:
+def _published(name: str) -> Any:
+    return api.NAMES[name]
+
+
+def _objects() -> dict[str, Any]:
+    found: dict[str, Any] = {
+        **dict.fromkeys(("RandomNormal", "random_normal", "normal"), RandomNormal),
+        **dict.fromkeys(("RandomUniform", "random_uniform", "uniform"), RandomUniform),
+        **dict.fromkeys(("TruncatedNormal", "truncated_normal"), TruncatedNormal),
+        "Initializer": init.Initializer,
+    }
+    for names, public in _PUBLIC.items():
+        found.update(dict.fromkeys(names.split(), _published(public)))
+    return found
+
+
+# Names -> the public name of what they stand for.
+_PUBLIC = {
+    "Constant constant": "constant_initializer",
+    "Identity identity": "initializers.identity",
+    "Ones ones one": "ones_initializer",
+    "Orthogonal orthogonal": "orthogonal_initializer",
+    "VarianceScaling": "variance_scaling_initializer",
+    "Zeros zeros zero": "zeros_initializer",
+    "glorot_normal GlorotNormal": "glorot_normal_initializer",
+    "glorot_uniform GlorotUniform": "glorot_uniform_initializer",
+    **{
+        name: f"initializers.{name}"
+        for name in "he_normal he_uniform lecun_normal lecun_uniform".split()
+    },
+}
+_FAMILY = Family("initializer", _objects)
+
+
+def __getattr__(name: str) -> Any:
+    """The initializers of TensorFlow's own, by the names that they have in Keras."""
+    found = _objects().get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
+
+def serialize(initializer: Any) -> Any:
     """What `deserialize` makes an initializer of: its class's name and its configuration."""
-    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+    return serialize_keras_object(initializer)
 
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
@@ -97,15 +140,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     Raises:
         ValueError: no initializer has that name.
     """
-    from .keras_view import KERAS
-
-    if isinstance(config, str):
-        config = {"class_name": config, "config": {}}
-    name, options = config["class_name"], config.get("config", {})
-    made = (custom_objects or {}).get(name) or getattr(KERAS.initializers, name, None)
-    if made is None or made in (get, serialize, deserialize):
-        return named.initializer(name)
-    return made.from_config(options) if hasattr(made, "from_config") else made(**options)
+    return _FAMILY.deserialize(config, custom_objects)
 
 
 def get(identifier: Any) -> Any:
@@ -114,5 +149,7 @@ def get(identifier: Any) -> Any:
     Raises:
         ValueError: it is something else.
     """
-    is_described = isinstance(identifier, (dict, str))
-    return deserialize(identifier) if is_described else named.initializer(identifier)
+    if isinstance(identifier, str):
+        # A function that makes an initializer is called, too.
+        return deserialize({"class_name": identifier, "config": {}})
+    return _FAMILY.get(identifier)

@@ -1,38 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers of `tf.keras` that are activations: they need none of its models."""
+"""Layers that are activations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...engine.api import NAMES
-from ...engine.types.shape import TensorShape
-from ...ops.public import tf
-from ...train.layers import named
-from ...train.layers.base_layer import Layer
-from ...train.layers.input_spec import InputSpec
+import numpy as np
+
+from ....engine.api import NAMES
+from ....engine.types.shape import TensorShape
+from ....ops.public import tf
+from ...layers.input_spec import InputSpec
+from .. import constraints, initializers, regularizers
+from ..backend.networks import relu
+from ..backend.settings import floatx
+from .style import KerasLayer
 
 if TYPE_CHECKING:
-    from ...engine.graph.annotations import ShapeLike
-    from ...engine.graph.tensor import Tensor
+    from ....engine.graph.annotations import ShapeLike
 
 
-def _rectified(x: Tensor, slope: float, limit: float | None, threshold: float) -> Tensor:
-    """x above a threshold, up to a limit; below it, the distance to it by a slope."""
-    if slope and limit is None and threshold == 0:
-        return NAMES["nn.leaky_relu"](x, alpha=slope)
-    below = NAMES["nn.relu"](-x + threshold if threshold else -x) if slope else None
-    if threshold:
-        above = x * tf.cast(tf.greater(x, threshold), x.dtype)
-    else:
-        above = NAMES["nn.relu6"](x) if limit == 6 else NAMES["nn.relu"](x)
-    if limit is not None and (threshold or limit != 6):
-        above = tf.clip_by_value(above, 0.0, limit)
-    return above if below is None else above - slope * below
-
-
-class _Elementwise(Layer):
+class _Elementwise(KerasLayer):
     """A layer whose outputs are of its inputs' shape."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -42,27 +31,6 @@ class _Elementwise(Layer):
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The inputs' shape."""
         return TensorShape(input_shape)
-
-
-class Activation(_Elementwise):
-    """Applies an activation.
-
-    Args:
-        activation: a function or its name.
-        name, dtype, trainable: as of all layers.
-
-    Example:
-        >>> print(Activation("relu")(tf.zeros([2, 3])).shape)
-        (2, 3)
-    """
-
-    def __init__(self, activation: str | Callable[..., Any] | None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.activation = named.activation(activation)
-
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
-        """The activation of the inputs."""
-        return self.activation(inputs)
 
 
 class LeakyReLU(_Elementwise):
@@ -79,11 +47,11 @@ class LeakyReLU(_Elementwise):
 
     def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.alpha = float(alpha)
+        self.alpha = float(np.asarray(alpha, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
-        return _rectified(inputs, self.alpha, None, 0.0)
+        return relu(inputs, self.alpha, None, 0.0)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments."""
@@ -106,6 +74,8 @@ class PReLU(_Elementwise):
         (2, 3, 4) (1, 4)
     """
 
+    _arguments = ("alpha_initializer", "alpha_regularizer", "alpha_constraint", "shared_axes")
+
     def __init__(
         self,
         alpha_initializer: Any = "zeros",
@@ -115,8 +85,9 @@ class PReLU(_Elementwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.alpha_initializer = named.initializer(alpha_initializer)
-        self.alpha_regularizer, self.alpha_constraint = alpha_regularizer, alpha_constraint
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
         shared = [shared_axes] if isinstance(shared_axes, int) else shared_axes
         self.shared_axes = None if shared is None else list(shared)
 
@@ -156,7 +127,7 @@ class ELU(_Elementwise):
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.alpha = float(alpha)
+        self.alpha = float(np.asarray(alpha, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
@@ -182,7 +153,7 @@ class ThresholdedReLU(_Elementwise):
 
     def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.theta = float(theta)
+        self.theta = float(np.asarray(theta, floatx()))
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
@@ -251,7 +222,7 @@ class ReLU(_Elementwise):
 
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The activation of the inputs."""
-        return _rectified(inputs, self.negative_slope, self.max_value, self.threshold)
+        return relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments."""

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the modules below `tensorflow.python.keras` are found here, as module_map.py has others."""
+
+from __future__ import annotations
+
+_K = ".train.keras"
+_ENGINE = {
+    "base_layer": (
+        ".train.layers.base_layer .train.layers.input_spec .train.layers.nodes "
+        f"{_K}.engine.op_layer"
+    ),
+    "base_layer_utils": ".train.layers.weights .train.layers.nodes",
+    "input_layer": f"{_K}.engine.input_layer",
+    "input_spec": ".train.layers.input_spec",
+    "network": f"{_K}.engine.network {_K}.engine.network_map",
+    "node": ".train.layers.nodes",
+    "saving": f"{_K}.saving.models {_K}.saving.hdf5",
+    "sequential": f"{_K}.engine.sequential",
+    "training": f"{_K}.engine.training",
+    "training_utils": f"{_K}.engine.data {_K}.engine.endpoints",
+}
+_LAYERS = (
+    "advanced_activations convolutional core dense_attention embeddings local merge noise "
+    "normalization pooling recurrent wrappers"
+)
+_OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
+_SAME = (
+    "activations applications backend callbacks constraints datasets estimator initializers layers "
+    "losses metrics models optimizers preprocessing preprocessing.image preprocessing.sequence "
+    "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
+)
+_UTILS = {
+    "conv_utils": ".train.layers.utils",
+    "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files",
+    "generic_utils": f"{_K}.serialization .train.layers.names tf.keras.utils {_K}.utils.generic",
+    "io_utils": f"tf.keras.utils {_K}.engine.network_weights",
+    "layer_utils": f"{_K}.utils.summary {_K}.utils.models tf.keras.utils",
+    "losses_utils": f"{_K}.losses.objects {_K}.losses.ranks",
+    "metrics_utils": f"{_K}.metrics.confusion",
+    "mode_keys": ".alias.internals.mode_keys",
+    "multi_gpu_utils": "tf.keras.utils",
+    "np_utils": "tf.keras.utils",
+    "tf_utils": ".alias.internals.keras_view .train.layers.utils tf.contrib.framework",
+    "vis_utils": "tf.keras.utils",
+}
+MODULES = {
+    "python.keras": "tf.keras",
+    **{f"python.keras.{name}": f"tf.keras.{name}" for name in _SAME.split()},
+    **{f"python.keras.engine.{name}": homes for name, homes in _ENGINE.items()},
+    **{
+        f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
+        for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
+    },
+    "python.keras.layers.serialization": f"{_K}.layers.table",
+    **{
+        f"python.keras.optimizer_v2.{name}": f"tf.keras.optimizers {_K}.optimizers.base"
+        for name in _OPTIMIZERS.split()
+    },
+    "python.keras.optimizer_v2.learning_rate_schedule": (
+        f"tf.keras.optimizers.schedules {_K}.optimizers.schedules"
+    ),
+    "python.keras.saving": f"{_K}.saving.models",
+    "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
+    "python.keras.saving.model_config": f"{_K}.saving.models",
+    "python.keras.saving.save": f"{_K}.saving.models",
+    **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
+    "python.keras.backend_config": f"{_K}.backend.settings",
+}
+# Module -> name -> where it is, under another name.
+RENAMED = {
+    "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
+    "keras.optimizer_v2.optimizer_v2": {"OptimizerV2": f"{_K}.optimizers.base:Optimizer"},
+    "keras.engine.base_layer_utils": {"make_variable": ".train.layers.weights:make_variable"},
+}

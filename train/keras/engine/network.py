@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Network`: layers as one layer, from inputs to outputs or by a `call` of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ....engine.types import nest
+from ....engine.types.shape import TensorShape
+from ....ops.public import tf
+from ...layers.base_layer import Layer
+from ...layers.connected import mask_of
+from ...layers.nodes import Node, give_histories, history_of
+from ..backend.elements import placeholder
+from ..backend.settings import floatx
+from .network_map import network_map
+from .network_weights import Saved
+
+
+class Network(Saved, Layer):
+    """Several layers that are called as one.
+
+    Args:
+        inputs: tensors of `Input`, one or a structure; without them a class defines `call`.
+        outputs: tensors that come of them.
+        name: the network's name.
+
+    Raises:
+        ValueError: an input is none of `Input`, or an output comes of no layer.
+    """
+
+    _is_graph_network = False
+    inputs: Any
+    outputs: Any
+    input_names: list[str]
+    output_names: list[str]
+    _nested_inputs: Any
+    _nested_outputs: Any
+    _layers: list[Any]
+    _nodes: list[Any]
+    _keys: set[tuple[str, int]]
+    _input_layers: list[Any]
+    _output_layers: list[Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (
+            len(args) == 2
+            or ("inputs" in kwargs and "outputs" in kwargs)
+            or (len(args) == 1 and "outputs" in kwargs)
+        ):
+            self._init_graph_network(*args, **kwargs)
+        else:
+            self._init_subclassed(*args, **kwargs)
+
+    def _init_subclassed(self, name: str | None = None, **kwargs: Any) -> None:
+        self._begin_network(name, kwargs)
+
+    def _begin_network(self, name: str | None, options: dict[str, Any]) -> None:
+        options = {"trainable": True, **options}
+        for unknown in set(options) - {"trainable", "dtype", "dynamic", "autocast"}:
+            raise TypeError("Keyword argument not understood:", unknown)
+        super().__init__(name=name, **options)
+        self._set(
+            inputs=None,
+            outputs=None,
+            _nested_inputs=None,
+            _nested_outputs=None,
+            _layers=[],
+            _nodes=[],
+            _keys=set(),
+            input_names=[],
+            output_names=[],
+            _input_layers=[],
+            _output_layers=[],
+        )
+        if "dtype" not in options:
+            self._dtype = None
+
+    def _set(self, **attributes: Any) -> None:
+        """Sets attributes that are no dependencies."""
+        vars(self).update(attributes)
+
+    def _init_graph_network(
+        self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any
+    ) -> None:
+        if "_self_tracking" not in vars(self) or "_layers" not in vars(self):
+            self._begin_network(name, kwargs)
+        flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
+        give_histories(flat_outputs)
+        self._check_ends(flat_inputs, flat_outputs)
+        found = network_map(flat_inputs, flat_outputs)
+        self._set(
+            _is_graph_network=True,
+            built=True,
+            inputs=flat_inputs,
+            outputs=flat_outputs,
+            _nested_inputs=_single(inputs),
+            _nested_outputs=_single(outputs),
+            _layers=found.layers,
+            _nodes=found.nodes,
+            _keys=found.keys,
+            _input_layers=[history_of(x).layer for x in flat_inputs],
+            _output_layers=[history_of(x).layer for x in flat_outputs],
+            supports_masking=False,
+        )
+        self._set(input_names=[layer.name for layer in self._input_layers])
+        self._name_outputs()
+        self._track_layers()
+        self._set(_nodes_in=[], _nodes_out=[])
+        Node(self, self._nested_inputs, self._nested_outputs, begins=True)
+
+    def _track_layers(self) -> None:
+        """Checkpoints know layers by their numbers, and those with weights by theirs, too."""
+        weighted = 0
+        for number, layer in enumerate(self._layers):
+            if layer.weights:
+                self._track_trackable(layer, f"layer_with_weights-{weighted}", overwrite=True)
+                weighted += 1
+            self._track_trackable(layer, f"layer-{number}", overwrite=True)
+
+    def _check_ends(self, inputs: list[Any], outputs: list[Any]) -> None:
+        name = type(self).__name__
+        if len({id(x) for x in inputs}) != len(inputs):
+            raise ValueError(
+                f"The list of inputs passed to the model is redundant. All inputs should only "
+                f"appear once. Found: {inputs}"
+            )
+        for x in inputs:
+            if history_of(x) is None:
+                raise ValueError(
+                    f"Input tensors to a {name} must come from `tf.keras.Input`. Received: {x} "
+                    "(missing previous layer metadata)."
+                )
+        for x in outputs:
+            if history_of(x) is None:
+                raise ValueError(
+                    f"Output tensors to a {name} must be the output of a TensorFlow `Layer` (thus "
+                    f"holding past layer metadata). Found: {x}"
+                )
+
+    def _name_outputs(self) -> None:
+        """Outputs have their layers' names; a second one of a layer gets a number."""
+        names: list[str] = []
+        counts: dict[str, int] = {}
+        for layer in self._output_layers:
+            name = layer.name
+            while name in names:
+                counts[layer.name] = counts.get(layer.name, 0) + 1
+                name = f"{layer.name}_{counts[layer.name]}"
+            names.append(name)
+        self._set(output_names=names)
+
+    # Layers
+
+    def _nested_layers(self) -> list[Any]:
+        if self._is_graph_network:
+            return list(self._layers)
+        own = super()._nested_layers()
+        return [*self._layers, *(x for x in own if not any(x is y for y in self._layers))]
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers in order."""
+        return self._nested_layers()
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """A layer by its name or its number; ValueError if there is none."""
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has "
+                    f"{len(self.layers)} layers."
+                )
+            return self.layers[index]
+        if not name:
+            raise ValueError("Provide either a layer name or layer index.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}")
+
+    @property
+    def weights(self) -> list[Any]:
+        """All variables, layer by layer.
+
+        Raises:
+            ValueError: the network's `build` has not been called yet.
+        """
+        self._check_built()
+        found = [v for layer in self._nested_layers() for v in layer.weights]
+        return found + self._trainable_weights + self._non_trainable_weights
+
+    def _check_built(self) -> None:
+        if not self._is_graph_network and "build" in vars(type(self)) and not self.built:
+            raise ValueError(
+                f"Weights for model {self.name} have not yet been created. Weights are created "
+                "when the Model is first called on inputs or `build()` is called with an "
+                "`input_shape`."
+            )
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        """The variables to train, layer by layer."""
+        self._check_built()
+        if not self.trainable:
+            return []
+        return [*self._of_nested("trainable_weights"), *self._trainable_weights]
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        """The variables that are not trained, layer by layer."""
+        self._check_built()
+        rest = [*self._of_nested("non_trainable_weights"), *self._non_trainable_weights]
+        if self.trainable:
+            return rest
+        return [*self._of_nested("trainable_weights"), *self._trainable_weights, *rest]
+
+    @property  # type: ignore[override]
+    def stateful(self) -> bool:
+        """Whether a layer keeps its state from batch to batch."""
+        return any(getattr(layer, "stateful", False) for layer in self._nested_layers())
+
+    @stateful.setter
+    def stateful(self, value: bool) -> None:
+        del value
+
+    def reset_states(self) -> None:
+        """Begins the states of layers that keep them anew."""
+        for layer in self.layers:
+            if hasattr(layer, "reset_states") and getattr(layer, "stateful", False):
+                layer.reset_states()
+
+    @property
+    def state_updates(self) -> list[Any]:
+        """The updates of layers that keep their states."""
+        return [
+            update
+            for layer in self.layers
+            if getattr(layer, "stateful", False) and hasattr(layer, "updates")
+            for update in layer.updates
+        ]
+
+    @property
+    def input_spec(self) -> Any:
+        """What the inputs must be."""
+        if not self._is_graph_network:
+            return self._input_spec
+        specs = [getattr(layer, "input_spec", None) for layer in self._input_layers]
+        return specs if any(specs) else None
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        self._input_spec = value
+
+    # Calls
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables for inputs of a shape, by a call in a graph that is left at once.
+
+        Raises:
+            ValueError: the shape is unknown, or `call` needs more than inputs.
+        """
+        if self._is_graph_network:
+            self.built = True
+            return
+        if input_shape is None:
+            raise ValueError(
+                "Input shape must be defined when calling build on a model subclass network."
+            )
+        if self.built or type(self).call is Network.call:
+            self.built = True
+            return
+        shapes = input_shape if isinstance(input_shape, list) else [input_shape]
+        tensors = [placeholder(TensorShape(s).as_list(), dtype=floatx()) for s in shapes]
+        self.call(tensors if isinstance(input_shape, list) else tensors[0])
+        self.built = True
+
+    def _maybe_build(self, inputs: Any) -> None:
+        # Layers make their variables when they are called; only a class's own `build` is for this.
+        if type(self).build is not Network.build and not self.built:
+            super()._maybe_build(inputs)
+        self.built = True
+
+    def call(  # type: ignore[override]
+        self, inputs: Any, training: Any = None, mask: Any = None
+    ) -> Any:
+        """The outputs for other inputs.
+
+        Raises:
+            NotImplementedError: a class without inputs and outputs has no `call`.
+        """
+        if not self._is_graph_network:
+            raise NotImplementedError(
+                "When subclassing the `Model` class, you should implement a `call` method."
+            )
+        return self._run(inputs, training=training, mask=mask)
+
+    def _run(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        flat = nest.flatten(inputs)
+        masks = nest.flatten(mask) if mask is not None else [None] * len(flat)
+        known: dict[int, Any] = {}
+        for own, x, of_x in zip(self.inputs, flat, masks):
+            known[id(own)] = x
+            if of_x is not None:
+                x._keras_mask = of_x
+        for node in self._nodes:
+            if not nest.flatten(node.inbound_layers):
+                continue
+            if any(id(x) not in known for x in nest.flatten(node.input_tensors)):
+                continue
+            layer = node.outbound_layer
+            given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
+            arguments = nest.map_structure(lambda x: known.get(id(x), x), node.arguments)
+            if training is not None and "training" in layer._call_fn_args:
+                arguments.setdefault("training", training)
+            made = layer(given, **arguments)
+            for own, x in zip(nest.flatten(node.output_tensors), nest.flatten(made)):
+                known[id(own)] = x
+        found = [known[id(x)] for x in self.outputs]
+        return nest.pack_sequence_as(self._nested_outputs, found)
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """The masks of the outputs for masks of the inputs."""
+        if not self._is_graph_network:
+            return None
+        outputs = self._run(inputs, mask=mask)
+        return nest.map_structure(mask_of, outputs)
+
+    def _carry_masks(self, inputs: Any, outputs: Any, mask: Any) -> None:
+        """(The outputs carry what the layers gave them.)"""
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shapes of the outputs for those of the inputs.
+
+        Raises:
+            NotImplementedError: the network has a `call` of its own.
+        """
+        if not self._is_graph_network:
+            if type(self).call is Network.call:
+                raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
+            return self._shape_of_call(input_shape)
+        shapes = input_shape if isinstance(input_shape, list) else [input_shape]
+        known = {id(x): TensorShape(s) for x, s in zip(self.inputs, shapes)}
+        for node in self._nodes:
+            if nest.flatten(node.inbound_layers):
+                given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
+                made = node.outbound_layer.compute_output_shape(given)
+                flat = [made] if isinstance(made, (TensorShape, tuple)) else nest.flatten(made)
+                for x, shape in zip(nest.flatten(node.output_tensors), flat):
+                    known[id(x)] = TensorShape(shape)
+        found = [known[id(x)] for x in self.outputs]
+        return found[0] if len(found) == 1 else found
+
+    def _shape_of_call(self, input_shape: Any) -> Any:
+        with tf.Graph().as_default():
+            x = placeholder(TensorShape(input_shape).as_list())
+            return nest.map_structure(lambda y: y.shape, self.call(x))
+
+    def _called(self, inputs: Any, outputs: Any) -> None:
+        """A network with a `call` of its own gets the inputs and outputs of its first call."""
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Sequence[float] | None = None,
+        print_fn: Callable[[str], Any] | None = None,
+    ) -> None:
+        """Prints the layers, the shapes of their outputs and the numbers of their weights.
+
+        Args:
+            line_length, positions: the width, and where columns end, as shares of it.
+            print_fn: prints a line; `print` if None.
+
+        Raises:
+            ValueError: the network has no variables yet.
+        """
+        from ..utils.summary import print_summary
+
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or "
+                "calling `fit()` with some data, or specify an `input_shape` argument in the first "
+                "layer(s) for automatic build."
+            )
+        print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
+
+
+def _single(structure: Any) -> Any:
+    """A list of one as its element, as calls of networks take and give them."""
+    if isinstance(structure, (list, tuple)) and len(structure) == 1:
+        return structure[0]
+    return structure
+
+
+def skips_first_node(layer: Any) -> bool:
+    """Whether a layer's first node is the one that made it, as it is in networks."""
+    return isinstance(layer, Network) and layer._is_graph_network

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All layers by their names, as configurations have them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ...layers.base_layer import Layer
+from ..serialization import Family, serialize_keras_object
+
+MODULES = (
+    *("core", "activations", "convolutional", "spatial", "merge", "normalization"),
+    *("recurrent", "cells", "wrappers", "lookup"),
+)
+
+
+def _all() -> dict[str, Any]:
+    from ..engine.input_layer import InputLayer
+    from ..engine.network import Network
+    from ..engine.op_layer import TensorFlowOpLayer
+    from ..engine.sequential import Sequential
+    from ..engine.training import Model
+
+    engine = (InputLayer, Network, Sequential, Model, TensorFlowOpLayer, Layer)
+    found: dict[str, Any] = {kind.__name__: kind for kind in engine}
+    for module in MODULES:
+        for name, value in vars(importlib.import_module(f".{module}", __package__)).items():
+            if isinstance(value, type) and issubclass(value, Layer) and name[0] != "_":
+                found.setdefault(name, value)
+    return found
+
+
+_FAMILY = Family("layer", _all)
+serialize = serialize_keras_object
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The layer of a dict of class_name and config; ValueError if there is none."""
+    return _FAMILY.deserialize(config, custom_objects)

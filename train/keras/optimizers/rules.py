@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The optimizers themselves: hyperparameters, slots, and how a variable or its rows are updated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....engine.graph.tensor import Tensor
+from ....ops.public import raw as raw_ops
+from ....ops.public import tf
+from ..backend.settings import epsilon as default_epsilon
+from .base import Optimizer
+from .schedules import LearningRateSchedule
+
+# (Handles and numbers come as lists, which signatures of single ops cannot follow.)
+raw: Any = raw_ops
+
+
+class Rule(Optimizer):
+    """What the optimizers here have in common.
+
+    `_numbers` are hyperparameters that a step reads, `_others` the other arguments.
+    """
+
+    _numbers: tuple[str, ...] = ()
+    _others: tuple[str, ...] = ()
+
+    def _begin(
+        self, name: str, options: dict[str, Any], learning_rate: Any, **numbers: Any
+    ) -> None:
+        Optimizer.__init__(self, name, **options)
+        self._set_hyper("learning_rate", options.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+        for key, value in numbers.items():
+            self._set_hyper(key, value)
+
+    # The order in which TensorFlow makes the numbers of a step: seeds of layers that are made
+    # behind it depend on how many nodes there are.
+    _order: tuple[str, ...] = ()
+
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        given = super()._coefficients(dtype)
+        for name in self._order or self._numbers:
+            if name == "epsilon":
+                given[name] = tf.convert_to_tensor(self.epsilon, dtype)
+            elif name == "negative":
+                given[name] = -given["lr"]
+            elif name == "zero":
+                given[name] = tf.zeros((), dtype=tf.int64)
+            elif name.startswith("left_"):
+                given[name] = 1 - given[name.removeprefix("left_")]
+            else:
+                given[name] = tf.identity(self._get_hyper(name, dtype))
+        return given
+
+    def _handles(self, variable: Any, *names: str) -> list[Any]:
+        slots = [self.get_slot(variable, name) for name in names or self._slots_of]
+        return [variable.handle, *(slot.handle for slot in slots)]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """As Optimizer's; files of older Keras have no step counter."""
+        if len(self.weights) == len(weights) + 1:
+            weights = [np.array(0), *weights]
+        super().set_weights(weights)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments."""
+        numbers = ("learning_rate", "decay", *self._numbers)
+        return {
+            **super().get_config(),
+            **{name: self._serialize_hyperparameter(name) for name in numbers},
+            **{name: getattr(self, name) for name in self._others},
+        }
+
+
+def _is_used(momentum: Any) -> bool:
+    """Whether there is momentum; ValueError for a number that is not in [0, 1]."""
+    if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+        raise ValueError("`momentum` must be between [0, 1].")
+    return isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
+
+
+class SGD(Rule):
+    """Gradient descent, with momentum if it is positive.
+
+    Args:
+        learning_rate: a number, a tensor, a function or a schedule.
+        momentum: the share of the last step that is made again.
+        nesterov: whether Nesterov's momentum is used.
+        name, lr, decay, clipnorm, clipvalue: as of Optimizer.
+    """
+
+    _numbers = ("momentum",)
+    _others = ("nesterov",)
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        momentum: Any = 0.0,
+        nesterov: bool = False,
+        name: str = "SGD",
+        **kwargs: Any,
+    ) -> None:
+        self._begin(name, kwargs, learning_rate, momentum=momentum)
+        self._has_momentum = _is_used(momentum)
+        self._slots_of = ("momentum",) if self._has_momentum else ()
+        self.nesterov = nesterov
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        if not self._has_momentum:
+            return raw.ResourceApplyGradientDescent(
+                variable.handle, given["lr"], gradient, use_locking=True
+            )
+        return raw.ResourceApplyKerasMomentum(
+            *self._handles(variable),
+            given["lr"],
+            gradient,
+            given["momentum"],
+            use_locking=True,
+            use_nesterov=self.nesterov,
+        )
+
+    def _apply_slices(
+        self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]
+    ) -> Any:
+        if self._has_momentum:
+            return super()._apply_slices(gradient, variable, indices, given)
+        return raw.ResourceScatterAdd(variable.handle, indices, -gradient * given["lr"])
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        return raw.ResourceSparseApplyKerasMomentum(
+            *self._handles(variable),
+            given["lr"],
+            gradient,
+            indices,
+            given["momentum"],
+            use_locking=True,
+            use_nesterov=self.nesterov,
+        )
+
+
+class RMSprop(Rule):
+    """Gradients over the root of their mean square.
+
+    Args:
+        learning_rate: a number, a tensor, a function or a schedule.
+        rho: the share of the last mean that is kept.
+        momentum: the share of the last step that is made again.
+        epsilon: added to the root; that of settings if None.
+        centered: whether the variance takes the place of the mean square.
+        name, lr, decay, clipnorm, clipvalue: as of Optimizer.
+    """
+
+    _numbers = ("rho", "momentum")
+    _others = ("epsilon", "centered")
+    _order = ("rho", "negative", "epsilon", "momentum", "left_rho")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: Any = 0.9,
+        momentum: Any = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+        name: str = "RMSprop",
+        **kwargs: Any,
+    ) -> None:
+        self._begin(name, kwargs, learning_rate, rho=rho, momentum=momentum)
+        self._has_momentum = _is_used(momentum)
+        self.epsilon = epsilon or default_epsilon()
+        self.centered = centered
+        momentum_slot = ("momentum",) if self._has_momentum else ()
+        self._slots_of = ("rms", *momentum_slot, *(("mg",) if centered else ()))
+
+    def _fused(self, variable: Any, form: str, *given: Any) -> Any:
+        """The update with momentum by an op of TensorFlow's."""
+        if self.centered:
+            handles = self._handles(variable, "mg", "rms", "momentum")
+            op = getattr(raw, f"Resource{form}CenteredRMSProp")
+        else:
+            handles = self._handles(variable, "rms", "momentum")
+            op = getattr(raw, f"Resource{form}RMSProp")
+        return op(*handles, *given, use_locking=True)
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        numbers = [given[key] for key in ("lr", "rho", "momentum", "epsilon")]
+        if self._has_momentum:
+            return self._fused(variable, "Apply", *numbers, gradient)
+        rho, rms = given["rho"], self.get_slot(variable, "rms")
+        square = rms.assign(rho * rms + given["left_rho"] * tf.square(gradient))
+        if self.centered:
+            mean = self.get_slot(variable, "mg")
+            mean = mean.assign(rho * mean + given["left_rho"] * gradient)
+            square = square - tf.square(mean)
+        step = given["lr"] * gradient / (tf.sqrt(square) + given["epsilon"])
+        return variable.assign(variable - step)
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        numbers = [given[key] for key in ("lr", "rho", "momentum", "epsilon")]
+        if self._has_momentum:
+            return self._fused(variable, "SparseApply", *numbers, gradient, indices)
+        rho, updates = given["rho"], []
+
+        def moved(slot: Any, rows: Any) -> Any:
+            with tf.control_dependencies([slot.assign(slot * rho)]):
+                whole = self._resource_scatter_add(slot, indices, rows * given["left_rho"])
+                updates.append(whole)
+                return tf.gather(whole, indices)
+
+        square = moved(self.get_slot(variable, "rms"), gradient * gradient)
+        if self.centered:
+            square = square - tf.square(moved(self.get_slot(variable, "mg"), gradient))
+        step = -given["lr"] * gradient / (tf.sqrt(square) + given["epsilon"])
+        return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
+
+
+class Adam(Rule):
+    """Adam, of arXiv 1412.6980.
+
+    Args:
+        learning_rate: a number, a tensor, a function or a schedule.
+        beta_1, beta_2: the shares of the means of gradients and of squares that are kept.
+        epsilon: added to the root; that of settings if None.
+        amsgrad: whether the largest mean of squares so far counts.
+        name, lr, decay, clipnorm, clipvalue: as of Optimizer.
+    """
+
+    _numbers = ("beta_1", "beta_2")
+    _others = ("epsilon", "amsgrad")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: Any = 0.9,
+        beta_2: Any = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        name: str = "Adam",
+        **kwargs: Any,
+    ) -> None:
+        self._begin(name, kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2)
+        self.epsilon = epsilon or default_epsilon()
+        self.amsgrad = amsgrad
+        self._slots_of = ("m", "v", "vhat") if amsgrad else ("m", "v")
+
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        given = Optimizer._coefficients(self, dtype)
+        step = tf.cast(self.iterations + 1, dtype)
+        for name in self._numbers:
+            given[name] = tf.identity(self._get_hyper(name, dtype))
+        for number in (1, 2):
+            given[f"power_{number}"] = tf.pow(given[f"beta_{number}"], step)
+        root = tf.sqrt(1 - given["power_2"])
+        given["scaled"] = given["lr"] * (root / (1 - given["power_1"]))
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        for name in self._numbers:
+            given[f"left_{name}"] = 1 - given[name]
+        return given
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """As Optimizer's; files of older Keras have three slots and use two."""
+        variables = (len(self.weights) - 1) // 2
+        if len(weights) == 3 * variables + 1:
+            weights = weights[: len(self.weights)]
+        super().set_weights(weights)
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        op = raw.ResourceApplyAdamWithAmsgrad if self.amsgrad else raw.ResourceApplyAdam
+        numbers = ("power_1", "power_2", "lr", "beta_1", "beta_2", "epsilon")
+        handles = self._handles(variable)
+        return op(*handles, *(given[key] for key in numbers), gradient, use_locking=True)
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        def moved(name: str, rows: Any, beta: Any) -> Any:
+            slot = self.get_slot(variable, name)
+            with tf.control_dependencies([slot.assign(slot * beta)]):
+                return self._resource_scatter_add(slot, indices, rows * (1 - beta))
+
+        m = moved("m", gradient, given["beta_1"])
+        v = moved("v", gradient * gradient, given["beta_2"])
+        updates, largest = [m, v], v
+        if self.amsgrad:
+            slot = self.get_slot(variable, "vhat")
+            largest = slot.assign(tf.maximum(slot, v))
+            updates.append(largest)
+        step = given["scaled"] * m / (tf.sqrt(largest) + given["epsilon"])
+        return tf.group(variable.assign_sub(step), *updates)
+
+
+class Adamax(Rule):
+    """Adam with the largest gradient instead of the mean of squares; arguments as Adam's."""
+
+    _numbers = ("beta_1", "beta_2")
+    _others = ("epsilon",)
+    _slots_of = ("m", "v")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: Any = 0.9,
+        beta_2: Any = 0.999,
+        epsilon: float = 1e-7,
+        name: str = "Adamax",
+        **kwargs: Any,
+    ) -> None:
+        self._begin(name, kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2)
+        self.epsilon = epsilon or default_epsilon()
+
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        given = Optimizer._coefficients(self, dtype)
+        step = tf.cast(self.iterations + 1, dtype)
+        for name in self._numbers:
+            given[name] = tf.identity(self._get_hyper(name, dtype))
+        given["power_1"] = tf.pow(given["beta_1"], step)
+        given["scaled"] = -given["lr"] / (1 - given["power_1"])
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        given["left_beta_1"] = 1 - given["beta_1"]
+        given["zero"] = tf.zeros((), dtype=tf.int64)
+        return given
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        numbers = ("power_1", "lr", "beta_1", "beta_2", "epsilon")
+        handles = self._handles(variable)
+        return raw.ResourceApplyAdaMax(
+            *handles, *(given[key] for key in numbers), gradient, use_locking=True
+        )
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        m, v = (self.get_slot(variable, name) for name in self._slots_of)
+        beta_1, beta_2 = given["beta_1"], given["beta_2"]
+        rows = tf.gather(m, indices) * beta_1 + gradient * (1 - beta_1)
+        largest = tf.maximum(tf.gather(v, indices) * beta_2, tf.abs(gradient))
+        with tf.control_dependencies([rows, largest]):
+            updates = [
+                raw.ResourceScatterUpdate(slot.handle, indices, value)
+                for slot, value in ((m, rows), (v, largest))
+            ]
+        step = given["scaled"] * (rows / (largest + given["epsilon"]))
+        return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
+
+
+class Nadam(Rule):
+    """Adam with Nesterov's momentum; arguments as Adam's, but no schedule."""
+
+    _numbers = ("beta_1", "beta_2")
+    _others = ("epsilon",)
+    _slots_of = ("m", "v")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: Any = 0.9,
+        beta_2: Any = 0.999,
+        epsilon: float = 1e-7,
+        name: str = "Nadam",
+        **kwargs: Any,
+    ) -> None:
+        kwargs["decay"] = kwargs.pop("schedule_decay", kwargs.get("decay") or 0.004)
+        if isinstance(kwargs.get("lr", learning_rate), LearningRateSchedule):
+            raise ValueError(
+                "The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules as "
+                "the learning rate."
+            )
+        self._begin(name, kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2)
+        self.epsilon = epsilon or default_epsilon()
+        self._m_cache: Any = None
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        if self._m_cache is None:
+            dtype = var_list[0].dtype.base_dtype
+            self._m_cache = self.add_weight("momentum_cache", [], dtype, "ones")
+            self._weights.append(self._m_cache)
+        super()._create_slots(var_list)
+
+    def _decayed_lr(self, dtype: Any) -> Any:
+        return self._get_hyper("learning_rate", dtype)
+
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        given = super()._coefficients(dtype)
+        step, following = (tf.cast(self.iterations + n, dtype) for n in (1, 2))
+        base = tf.cast(0.96, dtype)
+
+        def momentum(at: Any) -> Any:
+            return given["beta_1"] * (1.0 - 0.5 * tf.pow(base, self._initial_decay * at))
+
+        now, following = momentum(step), momentum(following)
+        schedule = tf.cast(tf.identity(self._m_cache), dtype) * now
+        if dtype == self._m_cache.dtype.base_dtype:
+            schedule = tf.identity(self._m_cache.assign(schedule))
+        after = schedule * following
+        given["negative"] = -given["lr"]
+        given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
+        for name in self._numbers:
+            given[f"left_{name}"] = 1 - given[name]
+        given["next"], given["left_now"] = following, 1.0 - now
+        given["left_schedule"], given["left_after"] = 1.0 - schedule, 1.0 - after
+        given["left_2"] = 1.0 - tf.pow(given["beta_2"], step)
+        return given
+
+    def _mixed(self, gradient: Any, m: Any, given: dict[str, Any]) -> Any:
+        """The mean of gradients and the gradient, each as it would be without its beginning."""
+        own = gradient / given["left_schedule"]
+        return given["left_now"] * own + given["next"] * (m / given["left_after"])
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        m, v = (self.get_slot(variable, name) for name in self._slots_of)
+        beta_1, beta_2 = given["beta_1"], given["beta_2"]
+        mean = m.assign(beta_1 * m + given["left_beta_1"] * gradient)
+        square = v.assign(beta_2 * v + given["left_beta_2"] * tf.square(gradient))
+        root = tf.sqrt(square / given["left_2"]) + given["epsilon"]
+        return variable.assign(variable - given["lr"] * self._mixed(gradient, mean, given) / root)
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        updates = []
+
+        def moved(name: str, rows: Any, beta: Any) -> Any:
+            slot = self.get_slot(variable, name)
+            with tf.control_dependencies([slot.assign(slot * beta)]):
+                whole = self._resource_scatter_add(slot, indices, rows * (1 - beta))
+                updates.append(whole)
+                return tf.gather(whole, indices)
+
+        mean = moved("m", gradient, given["beta_1"])
+        square = moved("v", gradient * gradient, given["beta_2"])
+        root = tf.sqrt(square / given["left_2"]) + given["epsilon"]
+        step = -given["lr"] * self._mixed(gradient, mean, given) / root
+        return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
