@@ -156,7 +156,19 @@ def narrow() -> Any:
     )
 
 
-PROGRAMS = [halved, narrow, filled, called, dense, windows, random, measured, looped, branched, counted]
+PROGRAMS = [
+    halved,
+    narrow,
+    filled,
+    called,
+    dense,
+    windows,
+    random,
+    measured,
+    looped,
+    branched,
+    counted,
+]
 
 
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
