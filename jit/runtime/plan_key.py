@@ -61,7 +61,11 @@ class Outside:
         # The variables and other resources that tensors stand for: those that are known from
         # before, and those that operations give, found as tracing finds them.
         given = list(segment.handles.values())
-        makers = (op for op in segment.operations[segment.start :] if makes_handles(op))
+        makers = [op for op in segment.operations[segment.start :] if makes_handles(op)]
+        for op in makers:
+            # What is made of files, say, is not made before what writes these has run.
+            if is_handle(op.outputs[0]) and not segment.rest.isdisjoint(op.control_inputs):
+                raise NotStored("a resource is made behind other operations")
         self.handles = [given, *(list(segment.evaluate(op, [])) for op in makers)]
         self.cells = list(dict.fromkeys(cell for cells in self.handles for cell in cells))
         self.operation_numbers = {op: number for number, op in enumerate(self.operations)}

@@ -170,6 +170,29 @@ def test_what_the_graph_tells_of_something_fed_counts_for_the_key(traces: Traces
     assert traces.count > 0
 
 
+def test_resources_are_made_no_earlier_than_operations_before_them(tmp_path: Path) -> None:
+    """A dataset of files that the run itself writes, say."""
+    file = tmp_path / "lines"
+
+    def write(rows: np.ndarray) -> np.ndarray:
+        file.write_text("1")
+        return rows
+
+    def build() -> Any:
+        x = tf.py_func(write, [tf.exp(_numbers())], tf.float32)
+        with tf.control_dependencies([x]):
+            data = tf.data.Dataset.list_files(f"{file}*").repeat()
+            name = data.make_one_shot_iterator().get_next()
+        length = tf.cast(tf.strings.length(name), tf.float32)
+        return tf.reduce_sum(tf.exp(length * tf.ones([3]) / length) - 1.0) * 2.0
+
+    want = 6 * (np.exp(1) - 1)
+    for _ in range(2):
+        file.unlink(missing_ok=True)
+        got = results(build, [{"x:0": NUMBERS}] * 3)
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
 def test_errors_behind_a_host_step_are_those_of_the_traced_plan() -> None:
     def build() -> Any:
         x = tf.reshape(tf.py_func(lambda rows: rows, [_numbers()], tf.float32), [-1, 3])
