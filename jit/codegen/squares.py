@@ -26,14 +26,15 @@ class SquareWriter(Writer):
         self.along, self.loads = axis, loads
         self.height = height(kernel, loads)
         self.are_there = False
-        # Rows may be counted in any order: those that are neighbours in what is read are together.
-        self.outer.remove(axis)
-        self.outer.append(axis)
 
     def text(self, node: Expr, scope: Scope) -> str:
         if self.are_there and isinstance(node, Load) and node in self.loads:
-            return f"load(square{self.loads.index(node)}, held + i{self.inner})"
+            return self.held(self.loads.index(node))
         return super().text(node, scope)
+
+    def held(self, number: int) -> str:
+        """What a square has for the present position."""
+        return f"load(square{number}, held + i{self.inner})"
 
     def dependence(self, node: Any) -> frozenset[int]:
         found = super().dependence(node)
@@ -55,6 +56,8 @@ def write(e: SquareWriter, plain: Callable[[], None]) -> None:
     """The map by squares; as `plain` writes it where a side is too short for them."""
     sides = [n for n in (e.along, e.inner) if e.kernel.axes[n].size is None]
     shortest = reduce(lambda a, b: f"minimum({a}, {b})", map(e.size, sides))
+    # Rows may be counted in any order: those that are neighbours in what is read are together.
+    e.outer = [axis for axis in e.outer if axis != e.along] + [e.along]
     e.open(())
     plain()
     e.line("return")
@@ -96,8 +99,7 @@ def _turn(e: SquareWriter, number: int, load: Load) -> None:
     e.dependence(load.index)
     source = f"{e.buffer(load.buffer)}, {e.index(load.index, e.scopes[-1])}"
     stride = load.index.strides[e.inner]
-    assert isinstance(stride, Param)
-    step = e.param(stride)
+    step = e.param(stride) if isinstance(stride, Param) else str(stride)
     e.line(f"turn(square{number}, at, {WIDE}, {source}, {step}, {step} * {WIDE})")
     e.close(f"for down in range(start, bottom, {SQUARE}):")
     e.close(f"for across in range(begin, right, {SQUARE}):")

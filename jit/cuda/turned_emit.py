@@ -10,11 +10,11 @@ kernel runs) the map stays what it is.  Imports no Numba.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from ..codegen.writer import ROW, Scope, Writer
+from ..codegen.squares import SquareWriter
+from ..codegen.writer import ROW
 from ..kernel.grain import crossing
-from ..kernel.ir import Expr, Kernel, Load
+from ..kernel.ir import Kernel, Load
 
 SIDE = 32  # of a square
 _BITS = 5
@@ -31,26 +31,12 @@ def turned_axis(kernel: Kernel) -> tuple[int, tuple[Load, ...]] | None:
     return crossing(kernel, near=(0, 1))
 
 
-class TurnedWriter(Writer):
+class TurnedWriter(SquareWriter):
     """A writer that finds loads in squares once these are there."""
 
-    def __init__(self, kernel: Kernel, axis: int, loads: tuple[Load, ...]) -> None:
-        super().__init__(kernel)
-        self.along, self.loads = axis, loads
-        self.are_there = False
-
-    def text(self, node: Expr, scope: Scope) -> str:
-        if self.are_there and isinstance(node, Load) and node in self.loads:
-            at = f"v * {_PITCH} + u"
-            return f"load_ordered(square{self.loads.index(node)}, {at})"
-        return super().text(node, scope)
-
-    def dependence(self, node: Any) -> frozenset[int]:
-        found = super().dependence(node)
-        if isinstance(node, Load) and node in self.loads:
-            found |= {self.along, self.inner}
-            self.axes_of[node] = found
-        return found
+    def held(self, number: int) -> str:
+        """What a square has for the present position."""
+        return f"load_ordered(square{number}, v * {_PITCH} + u)"
 
 
 def write(e: TurnedWriter, plain: Callable[[], None]) -> None:

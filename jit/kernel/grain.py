@@ -68,7 +68,7 @@ def crossing(kernel: Kernel, near: Container[Any]) -> tuple[int, tuple[Load, ...
     innermost axis, as the stores do.
     """
     inner = len(kernel.axes) - 1
-    if kernel.form != "map" or any(s.index.strides[inner] != 1 for s in kernel.stores):
+    if kernel.form != "map" or inner < 1 or any(s.index.strides[inner] != 1 for s in kernel.stores):
         return None
     if not all(_is_plain(store.index.offset) for store in kernel.stores):
         return None

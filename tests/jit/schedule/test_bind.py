@@ -17,6 +17,7 @@ from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.kernel.sizes import compile_function
 from numbaflow.jit.library import binding_kernels as kernels
 from numbaflow.jit.library.plain_vocabulary import Address, Arguments
+from numbaflow.jit.library.step_table import ROWS
 from numbaflow.jit.runtime import runner
 from numbaflow.jit.runtime.execution import Run
 from numbaflow.jit.schedule import bind as binding
@@ -140,6 +141,18 @@ def test_code_writes_what_python_does() -> None:
         assert one.offsets == other.offsets
         cut += one.cut
     assert cut
+
+
+def test_transposes_are_cut_into_whole_squares() -> None:
+    x = tf.placeholder(tf.float32, [None, None])
+    template, _ = template_of([tf.transpose(x) + 1.0], {x: np.zeros((40, 30), np.float32)})
+    code = binding._binder(template)
+    assert code is not None
+    for symbols in ((40, 30), (1024, 1024), (20, 50000), (50000, 20), (5000, 1001)):
+        one, other = (bind(_with(template, binder), symbols) for binder in (None, code))
+        np.testing.assert_array_equal(one.table, other.table)
+        rows, row_tile = one.table[0, ROWS : ROWS + 2]
+        assert row_tile % 64 == 0 or row_tile == rows
 
 
 def _with(template: Template, binder: Binder | None) -> Template:
