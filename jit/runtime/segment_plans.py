@@ -112,7 +112,9 @@ class SegmentPlans:
         self._may_find = self.backend.keeps_plans and not is_turn
         # Those for one run that have run, and at which sizes.
         self._ran: dict[Plan, tuple[int, ...]] = {}
-        self._may_wait = settings.mode(segment.evaluate.session.config) != "always"
+        # May the first run of a plan do without machine code of its kernels?
+        is_always = settings.mode(segment.evaluate.session.config) == "always"
+        self.may_evaluate = not is_always and not is_turn
         self._lock = threading.Lock()
 
     def run(self, arrays: Sequence[np.ndarray]) -> tuple[Plan, list[Any]]:
@@ -534,9 +536,7 @@ class SegmentPlans:
         saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
-                is_once = (
-                    before is None and not self.is_turn and self._may_wait and not _is_watched()
-                )
+                is_once = before is None and self.may_evaluate and not _is_watched()
                 plan = for_good(before) if before else self.backend.compile(traced, is_once)
                 # (Another process finds it when all of its kernels have been compiled.)
                 if saving is not None:
