@@ -77,8 +77,8 @@ class _Positions:
 
     def sequence(self, nodes: Iterable[Any], end: int) -> int:
         """The position from which nodes one after the other lead to `end`."""
-        for node in reversed(list(nodes)):
-            end = self._node(*node, end)
+        for kind, value in reversed(list(nodes)):
+            end = self._node(kind, value, end)
         return end
 
     def _node(self, kind: Any, value: Any, end: int) -> int:
@@ -96,7 +96,8 @@ class _Positions:
             case _constants.SUBPATTERN if not value[1] and not value[2]:
                 return self.sequence(value[3], end)
             case _constants.MAX_REPEAT | _constants.MIN_REPEAT:
-                return self._repeated(*value, end)
+                least, most, nodes = value
+                return self._repeated(least, most, nodes, end)
         raise _Unfit
 
     def _repeated(self, least: int, most: Any, nodes: Any, end: int) -> int:

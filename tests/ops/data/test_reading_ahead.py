@@ -73,6 +73,7 @@ def rest(session: tf.Session, element: Any) -> list[Any]:
 
 @pytest.mark.parametrize("kind", ["lines", "records", "compressed"])
 def test_elements_come_in_their_order_and_the_thread_ends(tmp_path: Path, kind: str) -> None:
+    all_end(0)  # those of other tests
     before = readers()
     dataset = datasets(tmp_path)[kind]
     iterator = tf.data.make_initializable_iterator(dataset.concatenate(dataset))
