@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from ....ops.public import tf
 from ...layers.nodes import history_of, int_shape
 from ...layers.weights import track
 from ...variables.moving_averages import assign_moving_average
+from ..identifiers import Identifier
 from .published import nn
 from .settings import floatx, image_data_format
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
 
 
 def _reducing(public: str, sentence: str, *, cast: Any = None) -> Callable[..., Any]:
@@ -150,7 +154,7 @@ def to_dense(tensor: Any) -> Any:
 def placeholder(
     shape: Any = None,
     ndim: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sparse: bool = False,
     name: str | None = None,
     ragged: bool = False,
@@ -186,7 +190,12 @@ def is_placeholder(x: Any) -> bool:
     return op is not None and op.type == "Placeholder"
 
 
-def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:
+def variable(
+    value: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    constraint: Identifier = None,
+) -> Any:
     """A variable with an initial value; a sparse matrix of SciPy becomes a SparseTensor."""
     dtype = dtype or floatx()
     if hasattr(value, "tocoo"):
@@ -201,7 +210,9 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     return made
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+def constant(
+    value: Any, dtype: DTypeLike | None = None, shape: Any = None, name: str | None = None
+) -> Any:
     """A constant; of the settings' float type if no dtype is given."""
     return tf.constant(value, dtype=dtype or floatx(), shape=shape, name=name or "Const")
 
@@ -257,27 +268,27 @@ def _filled(value: float, shape: Any, dtype: Any, name: str | None) -> Any:
     return made if None in sizes else variable(made, dtype=dtype, name=name)
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros(shape: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable of zeros; a tensor where the shape is not known."""
     return _filled(0.0, shape, dtype, name)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones(shape: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable of ones; a tensor where the shape is not known."""
     return _filled(1.0, shape, dtype, name)
 
 
-def eye(size: Any, dtype: Any = None, name: str | None = None) -> Any:
+def eye(size: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable that is the identity matrix."""
     return variable(tf.eye(size, dtype=dtypes.as_dtype(dtype or floatx())), dtype, name)
 
 
-def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros_like(x: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Zeros in the shape of a tensor."""
     return tf.zeros_like(x, dtype=dtype, name=name)
 
 
-def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones_like(x: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Ones in the shape of a tensor."""
     return tf.ones_like(x, dtype=dtype, name=name)
 
@@ -510,7 +521,9 @@ def resize_volumes(
     return x
 
 
-def map_fn(fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: Any = None) -> Any:
+def map_fn(
+    fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: DTypeLike | None = None
+) -> Any:
     """A function of each element along the first axis."""
     return tf.map_fn(fn, elems, name=name, dtype=dtype)
 
