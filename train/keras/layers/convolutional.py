@@ -12,6 +12,7 @@ from ...layers.input_spec import InputSpec
 from ...layers.utils import conv_output_length, deconv_output_length, normalize_tuple
 from ..backend import convolutions
 from ..backend.settings import image_data_format
+from ..identifiers import Identifier, PerAxis
 from .style import KerasLayer, resolved, with_input_shape
 
 _COMMON = (
@@ -20,7 +21,6 @@ _COMMON = (
     *("kernel_regularizer", "bias_regularizer", "activity_regularizer"),
     *("kernel_constraint", "bias_constraint"),
 )
-from ..identifiers import Identifier, PerAxis
 
 _ABOUT = """
 
