@@ -174,7 +174,7 @@ ROOMS = {
     ),
     "train": (
         *("variables", "summaries", "checkpoints", "objects", "inputs", "sessions", "optimizers"),
-        *("cluster", "distributed", "layers", "rnn", "saved_model", "feature_column"),
+        *("cluster", "distributed", "layers", "rnn", "keras", "saved_model", "feature_column"),
         *("estimator", "contrib", "public", "mnist", "tools"),
     ),
 }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.public import tf
 from .backend import networks as K  # noqa: N812
@@ -11,10 +11,14 @@ from .backend.networks import elu, hard_sigmoid, relu, softplus, softsign
 from .backend.published import nn
 from .serialization import Family, serialize_keras_object
 
+if TYPE_CHECKING:
+    from ...engine.graph.tensor import Tensor
+
+
 __all__ = ["elu", "hard_sigmoid", "relu", "softplus", "softsign"]
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Tensor, axis: int = -1) -> Any:
     """exp(x) over its sum along an axis; ValueError for a tensor of less than two axes."""
     rank = x.shape.ndims
     if rank == 2:
@@ -26,27 +30,27 @@ def softmax(x: Any, axis: int = -1) -> Any:
     return e / tf.reduce_sum(e, axis=axis, keepdims=True)
 
 
-def selu(x: Any) -> Any:
+def selu(x: Tensor) -> Any:
     """The scaled elu of arXiv 1706.02515, whose fixed point is mean 0, variance 1."""
     return 1.0507009873554804934193349852946 * K.elu(x, 1.6732632423543772848170429916717)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Tensor) -> Any:
     """The hyperbolic tangent."""
     return tf.tanh(x)
 
 
-def sigmoid(x: Any) -> Any:
+def sigmoid(x: Tensor) -> Any:
     """The logistic function."""
     return tf.sigmoid(x)
 
 
-def exponential(x: Any) -> Any:
+def exponential(x: Tensor) -> Any:
     """exp(x)."""
     return tf.exp(x)
 
 
-def linear(x: Any) -> Any:
+def linear(x: Tensor) -> Any:
     """The input."""
     return x
 

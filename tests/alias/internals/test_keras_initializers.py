@@ -53,7 +53,7 @@ def test_they_are_found_by_name() -> None:
     mine = INITIALIZERS.deserialize("Mine", {"Mine": INITIALIZERS.Ones})
     assert isinstance(mine, INITIALIZERS.Ones)
     for wrong in ("unheard", "get"):
-        with pytest.raises(ValueError, match=f"Unknown initializer:{wrong}"):
+        with pytest.raises(ValueError, match=f"Unknown initializer: {wrong}"):
             INITIALIZERS.get(wrong)
     with pytest.raises(ValueError, match="Could not interpret initializer identifier: 3"):
         INITIALIZERS.get(3)
@@ -62,5 +62,5 @@ def test_they_are_found_by_name() -> None:
 def test_contributed_keras_is_the_same() -> None:
     assert tf.contrib.keras is tf.keras
     assert resolve("tensorflow.contrib.keras.initializers") is INITIALIZERS
-    with pytest.raises(NotImplementedError, match="tf.keras.layers.Conv3D is not in numbaflow"):
-        tf.contrib.keras.layers.Conv3D(2, 3)
+    with pytest.raises(NotImplementedError, match="tf.keras.layers.ConvLSTM2D is not in num"):
+        tf.contrib.keras.layers.ConvLSTM2D(2, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,19 @@ from ....ops.public import tf
 from ...layers.nodes import history_of, int_shape
 from ...layers.weights import track
 from ...variables.moving_averages import assign_moving_average
+from ..identifiers import Identifier
 from .published import nn
 from .settings import floatx, image_data_format
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+    from ....engine.graph.tensor import Tensor
 
 
 def _reducing(public: str, sentence: str, *, cast: Any = None) -> Callable[..., Any]:
     """`f(x, axis=None, keepdims=False)` of a public reduction."""
 
-    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def reduce(x: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
         if cast is not None and (cast == "bool" or x.dtype.base_dtype == dtypes.bool):
             x = tf.cast(x, dtypes.bool if cast == "bool" else floatx())
         return getattr(tf, public)(x, axis, keepdims)
@@ -32,7 +37,7 @@ def _reducing(public: str, sentence: str, *, cast: Any = None) -> Callable[..., 
 
 
 def _of_one(public: str, sentence: str) -> Callable[..., Any]:
-    def apply(x: Any) -> Any:
+    def apply(x: Tensor) -> Any:
         return getattr(tf, public)(x)
 
     apply.__doc__ = f"{sentence} of each element."
@@ -40,7 +45,7 @@ def _of_one(public: str, sentence: str) -> Callable[..., Any]:
 
 
 def _of_two(public: str) -> Callable[..., Any]:
-    def apply(x: Any, y: Any) -> Any:
+    def apply(x: Tensor, y: Tensor) -> Any:
         return getattr(tf, public)(x, y)
 
     apply.__doc__ = f"`tf.{public}` of elements of two tensors."
@@ -70,30 +75,30 @@ less, less_equal = _of_two("less"), _of_two("less_equal")
 maximum, minimum = _of_two("maximum"), _of_two("minimum")
 
 
-def var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def var(x: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
     """The variance along an axis, or of all elements."""
     if x.dtype.base_dtype == dtypes.bool:
         x = tf.cast(x, floatx())
     return mean(tf.square(x - tf.reduce_mean(x, axis, True)), axis, keepdims)
 
 
-def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def std(x: Tensor, axis: Any = None, keepdims: bool = False) -> Any:
     """The standard deviation along an axis, or of all elements."""
     return tf.sqrt(var(x, axis, keepdims))
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Tensor) -> Any:
     """The square root of each element; 0 for negative ones."""
     zero = tf.constant(0.0, dtype=x.dtype.base_dtype)
     return tf.sqrt(tf.clip_by_value(x, zero, tf.constant(np.inf, dtype=x.dtype.base_dtype)))
 
 
-def pow(x: Any, a: Any) -> Any:
+def pow(x: Tensor, a: Any) -> Any:
     """Each element to a power."""
     return tf.pow(x, a)
 
 
-def clip(x: Any, min_value: Any, max_value: Any) -> Any:
+def clip(x: Tensor, min_value: Any, max_value: Any) -> Any:
     """Each element within two bounds; infinite if None."""
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)):
         max_value = min_value if max_value < min_value else max_value
@@ -102,22 +107,22 @@ def clip(x: Any, min_value: Any, max_value: Any) -> Any:
     return tf.clip_by_value(x, low, high)
 
 
-def cumsum(x: Any, axis: int = 0) -> Any:
+def cumsum(x: Tensor, axis: int = 0) -> Any:
     """Sums of the elements so far along an axis."""
     return tf.cumsum(x, axis=axis)
 
 
-def cumprod(x: Any, axis: int = 0) -> Any:
+def cumprod(x: Tensor, axis: int = 0) -> Any:
     """Products of the elements so far along an axis."""
     return tf.cumprod(x, axis=axis)
 
 
-def argmax(x: Any, axis: int = -1) -> Any:
+def argmax(x: Tensor, axis: int = -1) -> Any:
     """The index of the largest element along an axis."""
     return tf.argmax(x, axis)
 
 
-def argmin(x: Any, axis: int = -1) -> Any:
+def argmin(x: Tensor, axis: int = -1) -> Any:
     """The index of the smallest element along an axis."""
     return tf.argmin(x, axis)
 
@@ -125,14 +130,14 @@ def argmin(x: Any, axis: int = -1) -> Any:
 # Tensors and what they are
 
 
-def is_keras_tensor(x: Any) -> bool:
+def is_keras_tensor(x: Tensor) -> bool:
     """Whether a layer gave the tensor; ValueError for what is no tensor."""
     if not is_tensor(x):
         raise ValueError(f"Unexpectedly found an instance of type `{type(x)}`.")
     return history_of(x) is not None
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: Tensor) -> bool:
     """Whether it is a tensor, a sparse one or a variable."""
     return hasattr(x, "dtype") and hasattr(x, "graph")
 
@@ -150,7 +155,7 @@ def to_dense(tensor: Any) -> Any:
 def placeholder(
     shape: Any = None,
     ndim: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sparse: bool = False,
     name: str | None = None,
     ragged: bool = False,
@@ -186,7 +191,12 @@ def is_placeholder(x: Any) -> bool:
     return op is not None and op.type == "Placeholder"
 
 
-def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:
+def variable(
+    value: Any,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    constraint: Identifier = None,
+) -> Any:
     """A variable with an initial value; a sparse matrix of SciPy becomes a SparseTensor."""
     dtype = dtype or floatx()
     if hasattr(value, "tocoo"):
@@ -201,22 +211,24 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     return made
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Any:
+def constant(
+    value: Any, dtype: DTypeLike | None = None, shape: Any = None, name: str | None = None
+) -> Any:
     """A constant; of the settings' float type if no dtype is given."""
     return tf.constant(value, dtype=dtype or floatx(), shape=shape, name=name or "Const")
 
 
-def shape(x: Any) -> Any:
+def shape(x: Tensor) -> Any:
     """The shape as a tensor."""
     return tf.shape(x)
 
 
-def ndim(x: Any) -> Any:
+def ndim(x: Tensor) -> Any:
     """The rank; None where it is unknown."""
     return x.shape.ndims
 
 
-def dtype(x: Any) -> str:
+def dtype(x: Tensor) -> str:
     """The name of the dtype."""
     return str(x.dtype.base_dtype.name)
 
@@ -226,26 +238,26 @@ def count_params(x: Any) -> int:
     return int(np.prod(x.shape.as_list()))
 
 
-def eval(x: Any) -> Any:
+def eval(x: Tensor) -> Any:
     """The value of a tensor or variable."""
     from .sessions import get_value
 
     return get_value(to_dense(x))
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Tensor, dtype: Any) -> Any:
     """The tensor in another dtype."""
     return tf.cast(x, dtype)
 
 
-def cast_to_floatx(x: Any) -> Any:
+def cast_to_floatx(x: Tensor) -> Any:
     """A tensor or an array in the settings' float type."""
     if hasattr(x, "graph"):
         return tf.cast(x, floatx())
     return np.asarray(x, dtype=floatx())
 
 
-def identity(x: Any, name: str | None = None) -> Any:
+def identity(x: Tensor, name: str | None = None) -> Any:
     """The same values."""
     return tf.identity(x, name=name)
 
@@ -257,27 +269,27 @@ def _filled(value: float, shape: Any, dtype: Any, name: str | None) -> Any:
     return made if None in sizes else variable(made, dtype=dtype, name=name)
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros(shape: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable of zeros; a tensor where the shape is not known."""
     return _filled(0.0, shape, dtype, name)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones(shape: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable of ones; a tensor where the shape is not known."""
     return _filled(1.0, shape, dtype, name)
 
 
-def eye(size: Any, dtype: Any = None, name: str | None = None) -> Any:
+def eye(size: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A variable that is the identity matrix."""
     return variable(tf.eye(size, dtype=dtypes.as_dtype(dtype or floatx())), dtype, name)
 
 
-def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros_like(x: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Zeros in the shape of a tensor."""
     return tf.zeros_like(x, dtype=dtype, name=name)
 
 
-def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones_like(x: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Ones in the shape of a tensor."""
     return tf.ones_like(x, dtype=dtype, name=name)
 
@@ -293,22 +305,22 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") ->
 # Assignments
 
 
-def update(x: Any, new_x: Any) -> Any:
+def update(x: Tensor, new_x: Any) -> Any:
     """The operation that gives a variable a new value."""
     return tf.assign(x, new_x)
 
 
-def update_add(x: Any, increment: Any) -> Any:
+def update_add(x: Tensor, increment: Any) -> Any:
     """The operation that adds to a variable."""
     return tf.assign_add(x, increment)
 
 
-def update_sub(x: Any, decrement: Any) -> Any:
+def update_sub(x: Tensor, decrement: Any) -> Any:
     """The operation that subtracts from a variable."""
     return tf.assign_sub(x, decrement)
 
 
-def moving_average_update(x: Any, value: Any, momentum: float) -> Any:
+def moving_average_update(x: Tensor, value: Any, momentum: float) -> Any:
     """The operation that moves an average towards a value, without the bias of its beginning."""
     return assign_moving_average(x, value, momentum, zero_debias=True)
 
@@ -325,7 +337,7 @@ def stop_gradient(variables: Any) -> Any:
     return tf.stop_gradient(variables)
 
 
-def print_tensor(x: Any, message: str = "") -> Any:
+def print_tensor(x: Tensor, message: str = "") -> Any:
     """The tensor, which is printed when it is computed."""
     with tf.control_dependencies([tf.print(message, x)]):
         return tf.identity(x)
@@ -334,47 +346,47 @@ def print_tensor(x: Any, message: str = "") -> Any:
 # Shapes
 
 
-def reshape(x: Any, shape: Any) -> Any:
+def reshape(x: Tensor, shape: Any) -> Any:
     """The elements in another shape."""
     return tf.reshape(x, shape)
 
 
-def permute_dimensions(x: Any, pattern: Sequence[int]) -> Any:
+def permute_dimensions(x: Tensor, pattern: Sequence[int]) -> Any:
     """The tensor with its axes in another order."""
     return tf.transpose(x, perm=pattern)
 
 
-def transpose(x: Any) -> Any:
+def transpose(x: Tensor) -> Any:
     """The tensor with its axes in the opposite order."""
     return tf.transpose(x)
 
 
-def expand_dims(x: Any, axis: int = -1) -> Any:
+def expand_dims(x: Tensor, axis: int = -1) -> Any:
     """The tensor with one more axis of size 1."""
     return tf.expand_dims(x, axis)
 
 
-def squeeze(x: Any, axis: int) -> Any:
+def squeeze(x: Tensor, axis: int) -> Any:
     """The tensor without an axis of size 1."""
     return tf.squeeze(x, [axis])
 
 
-def flatten(x: Any) -> Any:
+def flatten(x: Tensor) -> Any:
     """All elements as one row."""
     return tf.reshape(x, [-1])
 
 
-def batch_flatten(x: Any) -> Any:
+def batch_flatten(x: Tensor) -> Any:
     """All axes but the first as one."""
     return tf.reshape(x, tf.stack([-1, tf.reduce_prod(tf.shape(x)[1:])]))
 
 
-def repeat(x: Any, n: int) -> Any:
+def repeat(x: Tensor, n: int) -> Any:
     """A matrix, each of whose rows comes n times: [batch, n, size]."""
     return tf.tile(tf.expand_dims(x, 1), tf.stack([1, n, 1]))
 
 
-def repeat_elements(x: Any, rep: int, axis: int) -> Any:
+def repeat_elements(x: Tensor, rep: int, axis: int) -> Any:
     """The tensor, each of whose slices along an axis comes `rep` times."""
     sizes = x.shape.as_list()
     if sizes[axis] is not None:
@@ -391,7 +403,7 @@ def repeat_elements(x: Any, rep: int, axis: int) -> Any:
     return repeated
 
 
-def tile(x: Any, n: Any) -> Any:
+def tile(x: Tensor, n: Any) -> Any:
     """The tensor n times along each axis."""
     return tf.tile(x, [n] if isinstance(n, int) else n)
 
@@ -406,12 +418,12 @@ def concatenate(tensors: Sequence[Any], axis: int = -1) -> Any:
     return tf.concat([to_dense(x) for x in tensors], axis)
 
 
-def stack(x: Any, axis: int = 0) -> Any:
+def stack(x: Tensor, axis: int = 0) -> Any:
     """Tensors of one shape as one tensor with one more axis."""
     return tf.stack(x, axis=axis)
 
 
-def reverse(x: Any, axes: Any) -> Any:
+def reverse(x: Tensor, axes: Any) -> Any:
     """The tensor backwards along some axes."""
     return tf.reverse(x, [axes] if isinstance(axes, int) else axes)
 
@@ -426,7 +438,7 @@ def one_hot(indices: Any, num_classes: int) -> Any:
     return tf.one_hot(indices, depth=num_classes, axis=-1)
 
 
-def temporal_padding(x: Any, padding: tuple[int, int] = (1, 1)) -> Any:
+def temporal_padding(x: Tensor, padding: tuple[int, int] = (1, 1)) -> Any:
     """Zeros before and behind axis 1 of three."""
     return tf.pad(x, [[0, 0], list(padding), [0, 0]])
 
@@ -438,7 +450,7 @@ def _format(data_format: str | None) -> str:
     return data_format
 
 
-def _padded(x: Any, padding: Any, data_format: str | None) -> Any:
+def _padded(x: Tensor, padding: Any, data_format: str | None) -> Any:
     pairs = [list(pair) for pair in padding]
     if _format(data_format) == "channels_first":
         return tf.pad(x, [[0, 0], [0, 0], *pairs])
@@ -446,21 +458,21 @@ def _padded(x: Any, padding: Any, data_format: str | None) -> Any:
 
 
 def spatial_2d_padding(
-    x: Any, padding: Any = ((1, 1), (1, 1)), data_format: str | None = None
+    x: Tensor, padding: Any = ((1, 1), (1, 1)), data_format: str | None = None
 ) -> Any:
     """Zeros around pictures."""
     return _padded(x, padding, data_format)
 
 
 def spatial_3d_padding(
-    x: Any, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
+    x: Tensor, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
 ) -> Any:
     """Zeros around volumes."""
     return _padded(x, padding, data_format)
 
 
 def resize_images(
-    x: Any,
+    x: Tensor,
     height_factor: int,
     width_factor: int,
     data_format: str,
@@ -499,7 +511,7 @@ def resize_images(
 
 
 def resize_volumes(
-    x: Any, depth_factor: int, height_factor: int, width_factor: int, data_format: str
+    x: Tensor, depth_factor: int, height_factor: int, width_factor: int, data_format: str
 ) -> Any:
     """Volumes enlarged by whole factors; ValueError for an unknown format."""
     if data_format not in ("channels_first", "channels_last"):
@@ -510,7 +522,9 @@ def resize_volumes(
     return x
 
 
-def map_fn(fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: Any = None) -> Any:
+def map_fn(
+    fn: Callable[..., Any], elems: Any, name: str | None = None, dtype: DTypeLike | None = None
+) -> Any:
     """A function of each element along the first axis."""
     return tf.map_fn(fn, elems, name=name, dtype=dtype)
 
@@ -529,7 +543,7 @@ def foldr(
     return tf.foldr(fn, elems, initializer=initializer, name=name)
 
 
-def l2_normalize(x: Any, axis: Any = None) -> Any:
+def l2_normalize(x: Tensor, axis: Any = None) -> Any:
     """The tensor over its norm along an axis."""
     return nn.l2_normalize(x, axis=axis)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,20 @@ from ....ops.public import tf
 from .elements import variable
 from .settings import floatx
 
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+
 
 def _seed(seed: int | None, below: float = 10e6) -> int:
     return int(np.random.randint(int(below))) if seed is None else seed
 
 
 def random_normal(
-    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: int | None = None
+    shape: Any,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
 ) -> Any:
     """Normally distributed numbers."""
     return tf.random_normal(
@@ -26,7 +33,11 @@ def random_normal(
 
 
 def truncated_normal(
-    shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: int | None = None
+    shape: Any,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
 ) -> Any:
     """Normally distributed numbers, redrawn beyond two deviations from the mean."""
     return tf.truncated_normal(shape, mean, stddev, dtype=dtype or floatx(), seed=_seed(seed))
@@ -36,7 +47,7 @@ def random_uniform(
     shape: Any,
     minval: float = 0.0,
     maxval: float = 1.0,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     seed: int | None = None,
 ) -> Any:
     """Evenly distributed numbers."""
@@ -45,7 +56,9 @@ def random_uniform(
     )
 
 
-def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | None = None) -> Any:
+def random_binomial(
+    shape: Any, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None
+) -> Any:
     """Ones with probability `p`, and zeros."""
     dtype = dtype or floatx()
     drawn = tf.random_uniform(shape, dtype=dtype, seed=_seed(seed))
@@ -56,7 +69,7 @@ def random_uniform_variable(
     shape: Any,
     low: float,
     high: float,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:
@@ -70,7 +83,7 @@ def random_normal_variable(
     shape: Any,
     mean: float,
     scale: float,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:

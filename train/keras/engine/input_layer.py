@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph.tensor import SparseTensor, Tensor
 from ....engine.types import dtypes
@@ -13,6 +13,9 @@ from ...layers.nodes import KerasHistory, Node
 from ..backend.elements import placeholder
 from ..backend.phase import get_uid
 from ..backend.settings import floatx
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
 
 
 class InputLayer(Layer):
@@ -37,7 +40,7 @@ class InputLayer(Layer):
         self,
         input_shape: Any = None,
         batch_size: int | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         input_tensor: Any = None,
         sparse: bool = False,
         name: str | None = None,
@@ -100,7 +103,7 @@ def Input(  # noqa: N802
     shape: Any = None,
     batch_size: int | None = None,
     name: str | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sparse: bool = False,
     tensor: Any = None,
     ragged: bool = False,

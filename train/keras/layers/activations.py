@@ -15,6 +15,7 @@ from ...layers.input_spec import InputSpec
 from .. import constraints, initializers, regularizers
 from ..backend.networks import relu
 from ..backend.settings import floatx
+from ..identifiers import Identifier
 from .style import KerasLayer
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class PReLU(_Elementwise):
 
     def __init__(
         self,
-        alpha_initializer: Any = "zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
+        alpha_initializer: Identifier = "zeros",
+        alpha_regularizer: Identifier = None,
+        alpha_constraint: Identifier = None,
         shared_axes: int | Sequence[int] | None = None,
         **kwargs: Any,
     ) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....engine.types import nest
 from ....engine.types.shape import TensorShape
@@ -15,7 +15,11 @@ from ..backend.elements import concatenate
 from ..backend.networks import dot
 from ..backend.networks import dropout as drop
 from ..backend.phase import in_train_phase
+from ..identifiers import Identifier
 from .style import KerasLayer, resolved
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
 
 
 def is_multiple(state_size: Any) -> bool:
@@ -64,7 +68,7 @@ class AbstractRNNCell(KerasLayer):
         raise NotImplementedError("Abstract method")
 
     def get_initial_state(
-        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+        self, inputs: Any = None, batch_size: Any = None, dtype: DTypeLike | None = None
     ) -> Any:
         """Zeros for the states."""
         if inputs is not None:
@@ -140,7 +144,7 @@ class _Cell(KerasLayer):
         return (width,)
 
     def _make(
-        self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None
+        self, name: str, shape: Sequence[int], kind: str = "", initializer: Identifier = None
     ) -> Any:
         kind = kind or name
         return self.add_weight(
@@ -152,7 +156,7 @@ class _Cell(KerasLayer):
         )
 
     def get_initial_state(
-        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+        self, inputs: Any = None, batch_size: Any = None, dtype: DTypeLike | None = None
     ) -> Any:
         """Zeros for the states."""
         if inputs is not None:
@@ -197,17 +201,17 @@ class SimpleRNNCell(_Cell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
+        activation: Identifier = "tanh",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
@@ -244,18 +248,18 @@ class GRUCell(_Cell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -346,19 +350,19 @@ class LSTMCell(_Cell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: Identifier = "tanh",
+        recurrent_activation: Identifier = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: Identifier = "glorot_uniform",
+        recurrent_initializer: Identifier = "orthogonal",
+        bias_initializer: Identifier = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: Identifier = None,
+        recurrent_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        recurrent_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
@@ -371,7 +375,7 @@ class LSTMCell(_Cell):
     implementation: int
 
     def _make(
-        self, name: str, shape: Sequence[int], kind: str = "", initializer: Any = None
+        self, name: str, shape: Sequence[int], kind: str = "", initializer: Identifier = None
     ) -> Any:
         if name == "bias" and self.unit_forget_bias:
             first, ones = self.bias_initializer, initializers.get("ones")
@@ -506,7 +510,7 @@ class StackedRNNCells(KerasLayer):
         return size_of_output(self.cells[-1])
 
     def get_initial_state(
-        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+        self, inputs: Any = None, batch_size: Any = None, dtype: DTypeLike | None = None
     ) -> Any:
         """The first states of all cells."""
         if inputs is not None:

@@ -21,6 +21,7 @@ from ...layers.input_spec import InputSpec
 from .. import activations
 from ..backend.phase import known_or_cond, learning_phase
 from ..backend.published import nn
+from ..identifiers import Identifier
 from ..serialization import deserialize_keras_object
 from .style import KerasLayer, resolved, with_input_shape
 
@@ -44,15 +45,15 @@ class Dense(KerasLayer, core.Dense):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Identifier = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         **kwargs: Any,
     ) -> None:
         given = resolved(
@@ -75,7 +76,7 @@ class Activation(KerasLayer):
 
     _arguments = ("activation",)
 
-    def __init__(self, activation: Any, **kwargs: Any) -> None:
+    def __init__(self, activation: Identifier, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.activation = activations.get(activation)
@@ -84,9 +85,9 @@ class Activation(KerasLayer):
         """The activation of the inputs."""
         return self.activation(inputs)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The inputs' shape."""
-        return input_shape
+        return TensorShape(input_shape)
 
 
 class Masking(KerasLayer):
@@ -111,9 +112,9 @@ class Masking(KerasLayer):
         outputs._keras_mask = tf.squeeze(kept, axis=[-1])
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The inputs' shape."""
-        return input_shape
+        return TensorShape(input_shape)
 
 
 class Dropout(KerasLayer):
@@ -159,9 +160,9 @@ class Dropout(KerasLayer):
             lambda: tf.identity(inputs),
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The inputs' shape."""
-        return input_shape
+        return TensorShape(input_shape)
 
 
 class _SpatialDropout(Dropout):
@@ -320,9 +321,9 @@ class ActivityRegularization(KerasLayer):
         self.supports_masking = True
         self.l1, self.l2 = l1, l2
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The inputs' shape."""
-        return input_shape
+        return TensorShape(input_shape)
 
 
 class Lambda(KerasLayer):

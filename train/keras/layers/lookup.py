@@ -13,6 +13,7 @@ from ...layers.utils import conv_output_length, normalize_data_format, normalize
 from ..backend import convolutions
 from ..backend.published import nn
 from ..backend.settings import floatx, image_data_format
+from ..identifiers import Identifier, PerAxis
 from .style import KerasLayer, resolved
 
 
@@ -38,10 +39,10 @@ class Embedding(KerasLayer):
         self,
         input_dim: int,
         output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        embeddings_initializer: Identifier = "uniform",
+        embeddings_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        embeddings_constraint: Identifier = None,
         mask_zero: bool = False,
         input_length: Any = None,
         **kwargs: Any,
@@ -129,19 +130,19 @@ class _Local(KerasLayer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: PerAxis,
+        strides: PerAxis = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        activation: Any = None,
+        activation: Identifier = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: Identifier = "glorot_uniform",
+        bias_initializer: Identifier = "zeros",
+        kernel_regularizer: Identifier = None,
+        bias_regularizer: Identifier = None,
+        activity_regularizer: Identifier = None,
+        kernel_constraint: Identifier = None,
+        bias_constraint: Identifier = None,
         implementation: int = 1,
         **kwargs: Any,
     ) -> None:

@@ -12,6 +12,7 @@ from ...layers.input_spec import InputSpec
 from ...layers.utils import normalize_data_format, normalize_tuple
 from ..backend import elements
 from ..backend.settings import image_data_format
+from ..identifiers import PerAxis
 from .style import KerasLayer
 
 _WINDOWS = ("pool_size", "strides", "padding", "data_format")
@@ -24,7 +25,7 @@ class _Pooling(KerasLayer):
     rank = 0
 
     def _begin_pooling(
-        self, base: Any, size: Any, strides: Any, padding: str, data_format: Any, options: Any
+        self, base: Any, size: Any, strides: PerAxis, padding: str, data_format: Any, options: Any
     ) -> None:
         if data_format is None:
             data_format = image_data_format()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.public import tf
 from ..backend import elements as K  # noqa: N812
@@ -13,12 +13,15 @@ from ..backend import networks
 from ..backend.published import nn
 from ..backend.settings import epsilon, floatx
 
+if TYPE_CHECKING:
+    from ....engine.graph.tensor import Tensor
+
 
 def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A loss whose arguments are made tensors of the predictions' dtype first."""
 
     @functools.wraps(function)
-    def loss(y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:
+    def loss(y_true: Tensor, y_pred: Tensor, *args: Any, **kwargs: Any) -> Any:
         y_pred = tf.convert_to_tensor(y_pred)
         return function(tf.cast(y_true, y_pred.dtype), y_pred, *args, **kwargs)
 
@@ -26,58 +29,58 @@ def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_of_tensors
-def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
+def mean_squared_error(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of squared differences along the last axis."""
     return tf.reduce_mean(tf.squared_difference(y_pred, y_true), axis=-1)
 
 
 @_of_tensors
-def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
+def mean_absolute_error(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of differences' amounts along the last axis."""
     return tf.reduce_mean(tf.abs(y_pred - y_true), axis=-1)
 
 
 @_of_tensors
-def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
+def mean_absolute_percentage_error(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of differences in percent of what is, along the last axis."""
     shares = tf.abs((y_true - y_pred) / K.clip(tf.abs(y_true), epsilon(), None))
     return 100.0 * tf.reduce_mean(shares, axis=-1)
 
 
 @_of_tensors
-def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
+def mean_squared_logarithmic_error(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of squared differences of logarithms along the last axis."""
     predicted, true = (tf.log(K.clip(y, epsilon(), None) + 1.0) for y in (y_pred, y_true))
     return tf.reduce_mean(tf.squared_difference(predicted, true), axis=-1)
 
 
-def _signed(y_true: Any) -> Any:
+def _signed(y_true: Tensor) -> Any:
     """Labels -1 and 1, from 0 and 1 if they are all of these."""
     is_binary = tf.reduce_all(tf.logical_or(tf.equal(y_true, 0), tf.equal(y_true, 1)))
     return tf.cond(is_binary, lambda: 2.0 * y_true - 1.0, lambda: y_true)
 
 
 @_of_tensors
-def hinge(y_true: Any, y_pred: Any) -> Any:
+def hinge(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of max(1 - y_true * y_pred, 0) along the last axis; labels are -1 or 0, and 1."""
     return tf.reduce_mean(tf.maximum(1.0 - _signed(y_true) * y_pred, 0.0), axis=-1)
 
 
 @_of_tensors
-def squared_hinge(y_true: Any, y_pred: Any) -> Any:
+def squared_hinge(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of max(1 - y_true * y_pred, 0) squared, as `hinge`."""
     return tf.reduce_mean(tf.square(tf.maximum(1.0 - _signed(y_true) * y_pred, 0.0)), axis=-1)
 
 
 @_of_tensors
-def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+def categorical_hinge(y_true: Tensor, y_pred: Tensor) -> Any:
     """How far the largest wrong class comes within 1 of the right one, or above it."""
     right = tf.reduce_sum(y_true * y_pred, axis=-1)
     wrong = tf.reduce_max((1.0 - y_true) * y_pred, axis=-1)
     return tf.maximum(0.0, wrong - right + 1.0)
 
 
-def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+def huber_loss(y_true: Tensor, y_pred: Tensor, delta: float = 1.0) -> Any:
     """Half the square of each difference up to `delta`, and a line beyond."""
     error = tf.abs(tf.cast(y_pred, floatx()) - tf.cast(y_true, floatx()))
     quadratic = tf.minimum(error, delta)
@@ -85,7 +88,7 @@ def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
 
 
 @_of_tensors
-def logcosh(y_true: Any, y_pred: Any) -> Any:
+def logcosh(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of log(cosh(y_pred - y_true)) along the last axis."""
     x = y_pred - y_true
     return tf.reduce_mean(x + nn.softplus(-2.0 * x) - tf.log(2.0), axis=-1)
@@ -99,7 +102,7 @@ def _smoothing(share: Any) -> Any:
 
 @_of_tensors
 def categorical_crossentropy(
-    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0
 ) -> Any:
     """The cross entropy of probabilities of classes along the last axis.
 
@@ -118,7 +121,7 @@ def categorical_crossentropy(
 
 
 def sparse_categorical_crossentropy(
-    y_true: Any, y_pred: Any, from_logits: bool = False, axis: int = -1
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, axis: int = -1
 ) -> Any:
     """The cross entropy of classes, given by their numbers, along an axis."""
     y_pred = tf.convert_to_tensor(y_pred)
@@ -129,7 +132,7 @@ def sparse_categorical_crossentropy(
 
 @_of_tensors
 def binary_crossentropy(
-    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0
+    y_true: Tensor, y_pred: Tensor, from_logits: bool = False, label_smoothing: float = 0
 ) -> Any:
     """The mean cross entropy of single probabilities along the last axis.
 
@@ -147,19 +150,19 @@ def binary_crossentropy(
 
 
 @_of_tensors
-def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
+def kullback_leibler_divergence(y_true: Tensor, y_pred: Tensor) -> Any:
     """The divergence of two distributions along the last axis."""
     y_true, y_pred = K.clip(y_true, epsilon(), 1), K.clip(y_pred, epsilon(), 1)
     return tf.reduce_sum(y_true * tf.log(y_true / y_pred), axis=-1)
 
 
 @_of_tensors
-def poisson(y_true: Any, y_pred: Any) -> Any:
+def poisson(y_true: Tensor, y_pred: Tensor) -> Any:
     """The mean of y_pred - y_true * log(y_pred) along the last axis."""
     return tf.reduce_mean(y_pred - y_true * tf.log(y_pred + epsilon()), axis=-1)
 
 
-def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: int = -1) -> Any:
     """The cosine of the angle between two vectors along an axis."""
     y_true, y_pred = nn.l2_normalize(y_true, axis=axis), nn.l2_normalize(y_pred, axis=axis)
     return tf.reduce_sum(y_true * y_pred, axis=axis)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from ....ops.public import tf
 from ...layers.base_layer import Layer
 from ..backend.sessions import batch_set_value
 from ..backend.settings import floatx
+from ..identifiers import Identifier
 from ..losses.ranks import matched
 from ..serialization import serialized
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
 
 
 class Metric(Layer):
@@ -31,7 +35,9 @@ class Metric(Layer):
 
     _arguments: tuple[str, ...] = ()
 
-    def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(name=name, dtype=dtypes.as_dtype(dtype or floatx()), **kwargs)
         self.stateful = True
         self.built = True
@@ -64,8 +70,8 @@ class Metric(Layer):
         shape: Any = (),
         aggregation: Any = tf.VariableAggregation.SUM,
         synchronization: Any = tf.VariableSynchronization.ON_READ,
-        initializer: Any = None,
-        dtype: Any = None,
+        initializer: Identifier = None,
+        dtype: DTypeLike | None = None,
     ) -> Any:
         """Makes a variable of the metric, which begins at zero if no initializer is given."""
         with tf.init_scope():
@@ -125,7 +131,7 @@ class Reduce(Metric):
 
     _is_mean = True
 
-    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.total = self.add_weight("total")
         if self._is_mean:
@@ -159,14 +165,14 @@ class Sum(Reduce):
 
     _is_mean = False
 
-    def __init__(self, name: str = "sum", dtype: Any = None) -> None:
+    def __init__(self, name: str = "sum", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
 
 
 class Mean(Reduce):
     """The mean of values, by weights if there are any."""
 
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
 
 
@@ -174,7 +180,11 @@ class MeanMetricWrapper(Mean):
     """The mean of a function of labels and predictions; further arguments are passed to it."""
 
     def __init__(
-        self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
+        self,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         self._fn = fn
@@ -197,7 +207,7 @@ class MeanMetricWrapper(Mean):
 class MeanTensor(Metric):
     """The mean of each element of tensors of one shape, by weights if there are any."""
 
-    def __init__(self, name: str = "mean_tensor", dtype: Any = None) -> None:
+    def __init__(self, name: str = "mean_tensor", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self._shape: Any = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
@@ -13,6 +13,10 @@ from ..backend.published import nn
 from ..backend.settings import epsilon
 from ..losses.ranks import matched
 from .base import Metric
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+
 
 _LOWEST = -1e10
 _COUNTS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
@@ -113,7 +117,9 @@ class _Confusion(Metric):
 class _Count(_Confusion):
     """One of the counts."""
 
-    def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, thresholds: Any = None, name: str | None = None, dtype: DTypeLike | None = None
+    ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
         self.thresholds = _thresholds(thresholds, 0.5)
@@ -163,7 +169,7 @@ class _Ratio(_Confusion):
         top_k: int | None = None,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
@@ -234,7 +240,7 @@ class SensitivityAtSpecificity(_AtOther):
         specificity: float,
         num_thresholds: int = 200,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         if not 0 <= specificity <= 1:
             raise ValueError("`specificity` must be in the range [0, 1].")
@@ -258,7 +264,7 @@ class SpecificityAtSensitivity(_AtOther):
         sensitivity: float,
         num_thresholds: int = 200,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         if not 0 <= sensitivity <= 1:
             raise ValueError("`sensitivity` must be in the range [0, 1].")
@@ -292,7 +298,7 @@ class AUC(_Confusion):
         curve: Any = "ROC",
         summation_method: Any = "interpolation",
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         thresholds: Any = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)

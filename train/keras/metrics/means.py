@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....ops.public import tf
 from ....ops.sparse.arithmetic import remove_squeezable_dimensions
@@ -17,7 +17,7 @@ from .base import Mean, MeanMetricWrapper, Metric
 def _of(function: Callable[..., Any], class_name: str, name: str) -> type[MeanMetricWrapper]:
     """A class of means of a function without further arguments."""
 
-    def begin(self: Any, name: str = name, dtype: Any = None) -> None:
+    def begin(self: Any, name: str = name, dtype: DTypeLike | None = None) -> None:
         MeanMetricWrapper.__init__(self, function, name, dtype=dtype)
 
     sentence = (function.__doc__ or "").splitlines()[0]
@@ -59,12 +59,15 @@ KLDivergence = _of(
     losses.kullback_leibler_divergence, "KLDivergence", "kullback_leibler_divergence"
 )
 
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+
 
 class BinaryAccuracy(MeanMetricWrapper):
     """The share of labels 0 and 1 that predictions, cut at `threshold`, equal."""
 
     def __init__(
-        self, name: str = "binary_accuracy", dtype: Any = None, threshold: float = 0.5
+        self, name: str = "binary_accuracy", dtype: DTypeLike | None = None, threshold: float = 0.5
     ) -> None:
         super().__init__(functions.binary_accuracy, name, dtype=dtype, threshold=threshold)
 
@@ -73,7 +76,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     """The share of examples whose class is among the k largest predictions."""
 
     def __init__(
-        self, k: int = 5, name: str = "top_k_categorical_accuracy", dtype: Any = None
+        self, k: int = 5, name: str = "top_k_categorical_accuracy", dtype: DTypeLike | None = None
     ) -> None:
         super().__init__(functions.top_k_categorical_accuracy, name, dtype=dtype, k=k)
 
@@ -82,7 +85,10 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     """As TopKCategoricalAccuracy, for numbers of classes."""
 
     def __init__(
-        self, k: int = 5, name: str = "sparse_top_k_categorical_accuracy", dtype: Any = None
+        self,
+        k: int = 5,
+        name: str = "sparse_top_k_categorical_accuracy",
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(functions.sparse_top_k_categorical_accuracy, name, dtype=dtype, k=k)
 
@@ -90,7 +96,9 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
 class CosineSimilarity(MeanMetricWrapper):
     """The mean cosine of the angle between labels and predictions along an axis."""
 
-    def __init__(self, name: str = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
+    def __init__(
+        self, name: str = "cosine_similarity", dtype: DTypeLike | None = None, axis: int = -1
+    ) -> None:
         super().__init__(losses.cosine_proximity, name, dtype=dtype, axis=axis)
 
 
@@ -100,7 +108,7 @@ class BinaryCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str = "binary_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
     ) -> None:
@@ -114,7 +122,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str = "categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
     ) -> None:
@@ -128,7 +136,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str = "sparse_categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         axis: int = -1,
     ) -> None:
@@ -139,7 +147,9 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
 class RootMeanSquaredError(Mean):
     """The root of the mean of squared differences."""
 
-    def __init__(self, name: str = "root_mean_squared_error", dtype: Any = None) -> None:
+    def __init__(
+        self, name: str = "root_mean_squared_error", dtype: DTypeLike | None = None
+    ) -> None:
         super().__init__(name, dtype=dtype)
 
     def update_state(  # type: ignore[override]
@@ -162,7 +172,9 @@ class MeanRelativeError(Mean):
     _arguments = ("normalizer",)
     normalizer: Any
 
-    def __init__(self, normalizer: Any, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, normalizer: Any, name: str | None = None, dtype: DTypeLike | None = None
+    ) -> None:
         super().__init__(name=name, dtype=dtype)
         vars(self)["normalizer"] = normalizer
 
@@ -189,7 +201,9 @@ class MeanIoU(Metric):
 
     _arguments = ("num_classes",)
 
-    def __init__(self, num_classes: int, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_classes: int, name: str | None = None, dtype: DTypeLike | None = None
+    ) -> None:
         super().__init__(name=name, dtype=dtype)
         self.num_classes = num_classes
         self.total_cm = self.add_weight(

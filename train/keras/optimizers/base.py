@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from ...variables.variable_kind import is_variable
 from .. import initializers
 from ..backend.sessions import batch_get_value, batch_set_value, set_value
 from .schedules import LearningRateSchedule, schedule_from
+
+if TYPE_CHECKING:
+    from ....engine.graph.annotations import DTypeLike
+
 
 _OPTIONS = ("clipnorm", "clipvalue", "lr", "decay")
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -94,7 +98,7 @@ class Optimizer(Trackable):
         else:
             self._hyper[name] = value
 
-    def _get_hyper(self, name: str, dtype: Any = None) -> Any:
+    def _get_hyper(self, name: str, dtype: DTypeLike | None = None) -> Any:
         self._create_hypers()
         value = self._hyper[name]
         if isinstance(value, LearningRateSchedule):
@@ -172,7 +176,12 @@ class Optimizer(Trackable):
         batch_set_value(list(zip(variables, weights)))
 
     def add_weight(
-        self, name: str, shape: Any, dtype: Any = None, initializer: Any = "zeros", **kwargs: Any
+        self,
+        name: str,
+        shape: Any,
+        dtype: DTypeLike | None = None,
+        initializer: Any = "zeros",
+        **kwargs: Any,
     ) -> Any:
         """A variable of the optimizer."""
         getter: Any = make_variable

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
+
+if TYPE_CHECKING:
+    pass
+
 
 _MODES = {"grayscale": "L", "rgba": "RGBA", "rgb": "RGB"}
 

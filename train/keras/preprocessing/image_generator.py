@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backend.settings import floatx, image_data_format
 from .image_changes import apply_affine_transform, apply_brightness_shift, apply_channel_shift
 from .image_iterators import DirectoryIterator, NumpyArrayIterator
+
+if TYPE_CHECKING:
+    pass
 
 
 class ImageDataGenerator:

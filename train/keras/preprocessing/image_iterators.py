@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ..backend.settings import floatx, image_data_format
 from ..utils.arrays import to_categorical
 from ..utils.sequences import Sequence
 from .image_arrays import array_to_img, img_to_array, load_img
+
+if TYPE_CHECKING:
+    pass
+
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
 
