@@ -47,7 +47,7 @@ class Sums(tf.test.Benchmark):
 def test_benchmarks_are_run_by_pattern(pattern: str, ran: list[str]) -> None:
     RAN.clear()
     benchmark._run_benchmarks(pattern)
-    assert RAN == ran
+    assert ran == RAN
 
 
 def test_the_command_line_chooses_between_tests_and_benchmarks() -> None:
