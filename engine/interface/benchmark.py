@@ -193,8 +193,8 @@ class TensorFlowBenchmark(Benchmark):
                 for key, most in held.items():
                     extras[f"allocator_maximum_num_bytes_{key}"] = most.num_bytes
         median = statistics.median(times) if times else -1
-        values = {"iters": min_iters, "wall_time": median, "extras": extras, "name": name}
-        values["throughput"] = mbs / median
+        values: dict[str, Any] = {"iters": min_iters, "wall_time": median, "name": name}
+        values |= {"extras": extras, "throughput": mbs / median}
         self.report_benchmark(**values)
         return {**values, "extras": extras | trace}
 

@@ -11,12 +11,13 @@ from .graph_layers import LAYERS
 from .graph_moves import MOVES
 from .graph_source import Writer
 from .graph_steps import STEPS, Step
+from .graph_types import TYPES
 from .graph_values import Value
 from .graph_wide import WIDE, written_by_number
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, WIDE)
+_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES)
 
 
 def some_steps(w: Writer, most: int) -> None:

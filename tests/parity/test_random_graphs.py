@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from .. import drawing
-from . import graph_programs, graph_reducing
+from . import graph_programs, graph_reducing, graph_ways
 from .graph_programs import GraphProgram
 from .graph_running import Outcome, Peer, differences, here
 
@@ -79,6 +79,23 @@ def test_compiled_programs_are_right() -> None:
     assert check(drawing.seconds(8, deep=900), compiled_differs)
 
 
+@pytest.mark.cpu
+def test_parts_of_programs_are_right() -> None:
+    """Some fetches at a time, tensors of the middle fed, and nodes added between runs."""
+
+    def failure(program: GraphProgram) -> str:
+        seed = len(program.runs[0])
+        want, got = (graph_ways.in_parts(program, mode, seed) for mode in ("never", "always"))
+        return compared(want, got, program.tolerance)
+
+    assert check(drawing.seconds(4, deep=600), failure)
+
+
+@pytest.mark.cpu
+def test_sessions_at_once_give_the_bits_of_one_alone() -> None:
+    assert check(drawing.seconds(4, deep=300), graph_ways.differs_at_once)
+
+
 @pytest.mark.tf
 @pytest.mark.slow
 @pytest.mark.skipif(not PYTHON, reason="NUMBAFLOW_TF_PYTHON names no Python with TensorFlow")
@@ -104,6 +121,14 @@ def test_programs_have_all_that_graphs_have() -> None:
         *("tf.gradients", "while_loop", "tf.cond", "map_fn", "tf.Variable", "control_dependencies"),
         *("use_resource=True", "use_resource=False", "apply_gradients", "scatter_add", "curves"),
         *("conv2d", "top_k", "boolean_mask", "TensorArray", "embedding_lookup", "where"),
+        *(
+            "int8",
+            "bfloat16",
+            "tf.complex",
+            "tensor_scatter_add",
+            "matrix_determinant",
+            "tf.scatter_",
+        ),
     ):
         assert any(text in source for source in sources), text
 

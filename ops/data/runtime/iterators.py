@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....engine import errors
-from ....engine.types.dtypes import DType, runtime_name, variant
+from ....engine.types.dtypes import DType, runtime_name
 from ....engine.types.shape import TensorShape, shape_text
-from ...array.tensor_list_store import zeros_like
 from .context import Context
 from .dataset import Dataset, Element, State, Stream
 from .functions import require_stateless
@@ -168,8 +167,12 @@ class OptionalValue:
 
 
 def _zeroed(component: np.ndarray) -> np.ndarray:
-    is_variant = isinstance(component, np.ndarray) and component.dtype == object
-    return zeros_like(component, variant) if is_variant else np.zeros_like(component)
+    zeros = np.zeros_like(component)
+    if zeros.dtype == object:
+        for place, item in np.ndenumerate(component):
+            zeroed = getattr(item, "zeroed", None)
+            zeros[place] = item if zeroed is None else zeroed()
+    return zeros
 
 
 def optional_in(value: object) -> OptionalValue:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is fed of an operation's outputs stays what was fed, though the operation runs for others."""
+"""What is fed of an operation's outputs stays so, though the operation runs for others."""
 
 from __future__ import annotations
 

@@ -317,3 +317,27 @@ def test_one_function_of_elements_of_several_shapes():
                 rows = np.arange(np.prod(shape)).reshape(shape).astype(float)
                 most = rows.reshape(len(rows), -1).max(1).reshape(-1, *[1] * (rows.ndim - 1))
                 np.testing.assert_array_equal(found, rows * 2 + most)
+
+
+def test_optionals_are_added_and_zeroed() -> None:
+    """As gradients of what gives them are: element by element, and nothing stays nothing."""
+    raw = tf.raw_ops
+    with tf.Graph().as_default(), tf.Session() as session:
+        inner = raw.OptionalFromValue(components=[tf.constant(3.0)])
+        one = raw.OptionalFromValue(components=[tf.constant([1.0, 2.0]), inner])
+        none = raw.OptionalNone()
+        kinds = {"output_types": [tf.float32, tf.variant], "output_shapes": [[2], []]}
+        inside = {"output_types": [tf.float32], "output_shapes": [[]]}
+        for made, want, within in (
+            (tf.add_n([one, one]), [2, 4], 6),
+            (tf.zeros_like(one), [0, 0], 0),
+        ):
+            first, second = raw.OptionalGetValue(optional=made, **kinds)
+            (third,) = raw.OptionalGetValue(optional=second, **inside)
+            found = session.run([first, third])
+            np.testing.assert_array_equal(found[0], want)
+            assert found[1] == within
+        for made in (tf.add_n([none, none]), tf.zeros_like(none)):
+            assert not session.run(raw.OptionalHasValue(optional=made))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="one has a value"):
+            session.run(tf.add_n([one, none]))
