@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -51,9 +49,6 @@ class Plan:
     template: Template
     seconds: dict[str, float]
     began: float
-    # Kernels that are evaluated, as it is its first run, and what went wrong in that.
-    interpreted: Sequence[Interpreted] = field(default=(), kw_only=True)
-    errors: list[BaseException] = field(default_factory=list, kw_only=True)
 
     @property
     def compiled(self) -> tuple[compiler.Compiled, ...]:
@@ -124,6 +119,14 @@ class Plan:
         return sum(self.seconds.values()) - self.seconds["compile"] - self.seconds["lay out"]
 
 
+@record(frozen=True, eq=False)
+class FirstPlan(Plan):
+    """A plan for one run, in which some kernels are evaluated, and what went wrong in that."""
+
+    interpreted: Sequence[Interpreted]
+    errors: list[BaseException]
+
+
 def _around(
     program: Program, outer: tuple[object, ...]
 ) -> Iterator[tuple[object, tuple[object, ...]]]:
@@ -163,10 +166,11 @@ def _finished(
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
-    first: Any = {"interpreted": interpreted, "errors": errors}
-    plan = Plan(traced, steps, kernels, every, template, seconds, began, **first)
-    if not interpreted:
-        debug.show("timing", plan)
+    facts = traced, steps, kernels, every, template, seconds, began
+    if interpreted:
+        return FirstPlan(*facts, interpreted, errors)
+    plan = Plan(*facts)
+    debug.show("timing", plan)
     return plan
 
 

@@ -34,7 +34,7 @@ from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
 from .execution import Run, StalePlan
-from .plan import Plan, for_good
+from .plan import FirstPlan, Plan, for_good
 from .size_patterns import matched, outlined, pattern_of
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
@@ -136,7 +136,7 @@ class SegmentPlans:
                 run = found or self._run_of(plan, binding, arena, arrays)
                 run.key = key
                 results = run(arrays)
-                if plan.interpreted:
+                if isinstance(plan, FirstPlan):
                     self._has_run(plan, binding, arena)
                 return plan, results
             except StalePlan:
@@ -256,7 +256,7 @@ class SegmentPlans:
         """
         key = self._key(arrays)
         plan, binding = self._ready.get(key) or self._prepare(key, arrays)
-        if plan.interpreted:
+        if isinstance(plan, FirstPlan):
             self._has_run(plan, binding)
             plan, binding = self._prepare(key, arrays)
         if plan.traced in self._found:
@@ -515,7 +515,7 @@ class SegmentPlans:
                     return traced, symbols
         return None
 
-    def _has_run(self, plan: Plan, binding: Binding, arena: Arena | None = None) -> None:
+    def _has_run(self, plan: FirstPlan, binding: Binding, arena: Arena | None = None) -> None:
         """A plan for one run gives way to one that is compiled, should there be another run."""
         for runs in (arena.runs, arena.spares) if arena is not None else ():
             for place in [place for place, run in runs.items() if run.plan is plan]:
