@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One event file: records of Event messages, written whole or not at all."""
+"""One event file: records of Event messages, handed to the system whole."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ MOST = 64 << 20
 class EventsWriter:
     """Appends events to "<prefix>.out.tfevents.<seconds>.<host><suffix>", made at the first one.
 
-    Whole records only are handed to the operating system, so that the file of a process that was
-    killed ends with one.  What could not be written waits for the next try.
+    Whole records only are handed to the operating system, so that a process that was killed leaves
+    whole ones but, perhaps, the last, in the middle of which the system was: readers end there.
+    What could not be written waits for the next try.
     """
 
     def __init__(self, prefix: str, suffix: str = "") -> None:

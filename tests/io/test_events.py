@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,11 @@ def test_the_file_of_a_killed_program_is_readable(tmp_path: Path) -> None:
         size = only(tmp_path).stat().st_size
         until(lambda: only(tmp_path).stat().st_size > size + 10**6)
         os.kill(process.pid, signal.SIGKILL)
-    found = steps(only(tmp_path))
+    found = []
+    # (The system may have been in the middle of a record.)
+    with suppress(tf.errors.DataLossError):
+        for event in tf.train.summary_iterator(str(only(tmp_path))):
+            found.append(event.step)
+    found = found[1:]
     assert len(found) > 5000
     assert found == list(range(len(found)))
