@@ -157,6 +157,15 @@ def _internal_names() -> dict[str, str]:
     return {**names, **OTHERS}
 
 
+def _comes_first(path: str) -> bool:
+    """Is a name of a package the module below it, and not what its homes have of that name?
+
+    The package `ops` has the names of another module beside (alias/module_map.py).
+    """
+    package = path.rpartition(".")[0]
+    return is_module_first(path) or (package == "python.ops" and path in _internal_names())
+
+
 class _View(ModuleType):
     """An internal module: a name is looked up in its homes when it is first used."""
 
@@ -174,7 +183,7 @@ class _View(ModuleType):
             return sorted(self.__names())
         value = _MISSING
         path = f"{self.__name__.removeprefix(f'{ROOT}.')}.{name}"
-        if is_module_first(path) and _internal(path) is not None:
+        if _comes_first(path) and _internal(path) is not None:
             value = importlib.import_module(f"{ROOT}.{path}") if ROOT in sys.modules else _MISSING
         elif name in self._renamed:
             value = _target(self._renamed[name])
@@ -223,7 +232,7 @@ class _View(ModuleType):
             # The import system puts a module below into this one, whose function of that name, such
             # as `arg_scope`, comes first in TensorFlow.
             path = value.__name__.removeprefix(f"{ROOT}.")
-            if not is_module_first(path) and any(
+            if not _comes_first(path) and any(
                 callable(_lookup(home, name)) for home in self._homes
             ):
                 return

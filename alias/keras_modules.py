@@ -25,7 +25,7 @@ _LAYERS = (
 )
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
 _SAME = (
-    "activations applications backend callbacks constraints datasets estimator initializers layers "
+    "activations backend callbacks constraints datasets estimator initializers layers "
     "losses metrics models optimizers preprocessing preprocessing.image preprocessing.sequence "
     "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
 )

@@ -76,6 +76,9 @@ READERS |= {"train/distributed/cluster_resolver.py", "train/contrib/cudnn_rnn/cu
 READERS |= {"train/contrib/learn/datasets/text_datasets.py"}
 # What TensorFlow's logs, and those of a module that came with it, are told.
 READERS |= {"ops/checks/logging.py", "alias/restore/old_termcolor.py"}
+# Where Keras keeps what it downloads, how wide a terminal is, and which benchmarks are wanted.
+READERS |= {"train/keras/utils/files.py", "train/keras/utils/progress.py"}
+READERS |= {"engine/interface/benchmark.py"}
 # What hands its surroundings on to the tasks that it starts.
 READERS |= {"train/cluster/launch.py"}
 

@@ -141,7 +141,7 @@ def test_a_constant_of_strings_that_holds_bytes() -> None:
     message.node[0].attr["dtype"].type = 7
     tensor = protos.TensorProto(dtype=7, tensor_content=b"text")
     message.node[0].attr["value"].tensor.CopyFrom(tensor)
-    with pytest.raises(ValueError, match="of string elements lists them"):
+    with pytest.raises(ValueError, match="of texts is not as long as it says"):
         imported(message)
 
 
