@@ -47,6 +47,13 @@ _BLOCK = 1 << 15  # elements that are computed at a time: some arrays of them fi
 MOST_PIECES = 256
 
 
+def is_independent(kernel: Kernel) -> bool:
+    """May all positions be loaded before any is stored?  Not where places are looked up, as the
+    rows of a sparse update may meet in one place."""
+    roots = [store.index.offset for store in kernel.stores if store.index.offset is not None]
+    return not any(isinstance(node, Load) for root in roots for node in postorder(root))
+
+
 class _Memory:
     """Elements at an address, for NumPy to see."""
 

@@ -30,6 +30,11 @@ from ..kernel.scalar import PRIMITIVES, kind_of
 from .writer import Writer, accumulator_dtype, finished, wide
 
 TOTALS = {"sum": "add", "prod": "mul"}
+# Functions that are calls of C's library, and of which numbers: loops over them stay no vectors.
+CALLS: dict[str, tuple[str, ...]] = dict.fromkeys(
+    "sin cos tan pow asin acos atan atan2 floormod truncatemod".split(), ("float64",)
+)
+CALLS["lgamma"] = ("float16", "bfloat16", "float32", "float64")
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
 # (Of float32 elements 32 KB, a first-level cache; of fewer rows at a time where rows are longer.)
@@ -211,8 +216,10 @@ def in_lanes(kernel: Kernel, n: int) -> bool:
     reduction = kernel.reductions[n]
     if kernel.form != "row" or reduction.fn not in TOTALS or kind_of(reduction.dtype) != "f":
         return False
-    size = kernel.axes[-1].size
-    return size is None or (size > _TINY and _has_costly(_values(kernel, levels_of(kernel)[n])))
+    size, values = kernel.axes[-1].size, _values(kernel, levels_of(kernel)[n])
+    if any(isinstance(v, Apply) and v.args[-1].dtype in CALLS.get(v.fn, ()) for v in values):
+        return False
+    return size is None or (size > _TINY and _has_costly(values))
 
 
 def lanes_of(kernel: Kernel, level: int) -> Lanes:

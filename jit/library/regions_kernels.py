@@ -125,7 +125,12 @@ def pool(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
     Parameters: rows and columns of an image, those of a result, channels, whether regions overlap.
     """
     height, width, down, across, depth, overlap = (
-        *(args[4], args[5], args[6], args[7], args[8], args[9]),
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
     )
     x, out = pointer(args[0]), pointer(args[3])
     for row in range(r0, r1):
@@ -156,7 +161,12 @@ def max_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: in
     channels, whether regions overlap.  Scratch: two numbers for each channel.
     """
     height, width, down, across, depth, overlap = (
-        *(args[5], args[6], args[7], args[8], args[9], args[10]),
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
+        args[10],
     )
     x, dy, out = pointer(args[0]), pointer(args[1]), pointer(args[4])
     room = args[11] + worker * args[12]
@@ -194,7 +204,12 @@ def mean_gradient(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: i
     float64.
     """
     height, width, down, across, depth, overlap = (
-        *(args[4], args[5], args[6], args[7], args[8], args[9]),
+        args[4],
+        args[5],
+        args[6],
+        args[7],
+        args[8],
+        args[9],
     )
     dy, out = pointer(args[0]), pointer(args[3])
     whole = region(args[10] + worker * args[11], "float64")

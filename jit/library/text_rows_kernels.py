@@ -279,7 +279,7 @@ def decode(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
             for k in range(4):
                 value = 0
                 if k < left:
-                    value = values[data[start + k]]
+                    value = int64(values[data[start + k]])
                     if value == BAD:
                         bad, value = 1, 0
                 bits = (bits << 6) | value
@@ -302,6 +302,6 @@ def match(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     for i in range(r0, r1):
         at, stop, state = places[2 * i], places[2 * i + 1], 1
         while at < stop and state != 0:
-            state = table[(state << 8) + data[at]]
+            state = int64(table[(state << 8) + data[at]])
             at += 1
         found[i] = accepts[state]

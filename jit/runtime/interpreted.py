@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import compile as compiler
-from ..codegen.evaluate import MOST_PIECES, Evaluation
+from ..codegen.evaluate import MOST_PIECES, Evaluation, is_independent
 from ..codegen.scalar_functions import SIGNATURE, Functions, kernel_of, wanted
 from ..kernel.ir import Kernel
 
@@ -126,7 +126,8 @@ def first_kernels(
     made: dict[Any, Interpreted] = {
         kernel: Interpreted(kernel, own[kernel], errors)
         for kernel in new(own)
+        if is_independent(kernel)
         # One that would have to be compiled takes as long as the kernel itself.
-        if not compiler.absent(kernel_of(*function) for function in wanted(kernel))
+        and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }
     return [made.get(kernel) for kernel, _ in kernels]

@@ -8,7 +8,6 @@ Imports the library's kernels.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -23,6 +22,15 @@ from .calling import call
 MANY = 256
 
 
+class _Memory:
+    """Bytes at an address, for NumPy to see; `owner` is what they belong to."""
+
+    def __init__(self, place: int, count: int, owner: object = None) -> None:
+        self.owner = owner
+        facts = {"version": 3, "typestr": "|u1", "data": (place, True), "shape": (count,)}
+        self.__array_interface__ = facts
+
+
 @cache
 def _layout() -> tuple[int, int, int, int] | None:
     """The address of the type of texts, and where an object has its type, its size and its bytes.
@@ -32,15 +40,13 @@ def _layout() -> tuple[int, int, int, int] | None:
     if sys.implementation.name != "cpython":
         return None
     header, contents = object.__basicsize__, bytes.__basicsize__ - 1
-    kind_at = header - ctypes.sizeof(ctypes.c_void_p)
+    size = np.intp().itemsize
+    kind_at = header - size
     for text in (b"", b"a text\0 of some bytes"):
-        place = id(text)
-        is_there = (
-            ctypes.c_void_p.from_address(place + kind_at).value == id(bytes)
-            and ctypes.c_ssize_t.from_address(place + header).value == len(text)
-            and ctypes.string_at(place + contents, len(text)) == text
-        )
-        if not is_there:
+        memory = np.asarray(_Memory(id(text), contents + len(text))).tobytes()
+        words = (memory[at : at + size] for at in (kind_at, header))
+        kind, length = (int.from_bytes(word, sys.byteorder) for word in words)
+        if (kind, length, memory[contents:]) != (id(bytes), len(text), text):
             return None
     return id(bytes), kind_at, header, contents
 
@@ -52,8 +58,8 @@ def is_many(count: int) -> bool:
 
 def _addresses(texts: np.ndarray) -> np.ndarray:
     """Those of a contiguous array's objects: it is made of them."""
-    memory = (ctypes.c_char * texts.nbytes).from_address(texts.ctypes.data)
-    return np.frombuffer(memoryview(memory).cast("B"), np.int64)
+    place, _ = texts.__array_interface__["data"]
+    return np.asarray(_Memory(place, texts.nbytes, texts)).view(np.int64)
 
 
 def sizes_of(texts: np.ndarray) -> np.ndarray | None:

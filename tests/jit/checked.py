@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen.evaluate import MOST_PIECES, Evaluation
+from numbaflow.jit.codegen.evaluate import MOST_PIECES, Evaluation, is_independent
 from numbaflow.jit.codegen.scalar_functions import SIGNATURE, Functions, wanted
 from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.runtime import interpreted
@@ -77,7 +77,7 @@ class Checked:
 def _first(kernels: Any, errors: Any) -> list[Any]:
     found = []
     for kernel, origin in kernels:
-        if isinstance(kernel, Kernel) and kernel not in _MADE:
+        if isinstance(kernel, Kernel) and kernel not in _MADE and is_independent(kernel):
             _MADE[kernel] = Checked(kernel, origin)
         found.append(_MADE.get(kernel))
     return found

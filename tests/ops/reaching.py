@@ -34,6 +34,7 @@ _NAMED = frozenset(
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
 # What runs a function of the graph, whose ops have definitions that state what they touch; and what
 # shares machine code among threads, which is made of kernels that know arrays alone.
+_TRUSTED = (f"{PACKAGE}.engine.interface.log", f"{PACKAGE}.engine.record_class")
 _UNFOLLOWED = (
     (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun"),
     (f"{PACKAGE}.jit.runtime.driver", "Program"),
@@ -94,8 +95,8 @@ class Reach:
                 self._visit(member, f"{way} > {kind.__name__}.{name}")
 
     def _function(self, function: types.FunctionType, way: str) -> None:
-        # What the program is told of is no secret, and no harm.
-        if not _is_ours(function) or function.__module__ == f"{PACKAGE}.engine.interface.log":
+        # What the program is told of is no secret, and no harm; nor is the text of a class's method.
+        if not _is_ours(function) or function.__module__ in _TRUSTED:
             return
         self._all(function.__defaults__ or (), way)
         if hasattr(function, "__wrapped__"):

@@ -52,7 +52,7 @@ def tiles() -> list[LibraryKernel]:
 
 
 # What the reader has no words for: 64 bits without a sign beside numbers with one.
-BY_NUMBA = {"records"}
+BY_NUMBA = {"records", "texts_write"}
 
 
 def read(kernels: list[LibraryKernel]) -> int:
