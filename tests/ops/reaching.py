@@ -95,7 +95,7 @@ class Reach:
                 self._visit(member, f"{way} > {kind.__name__}.{name}")
 
     def _function(self, function: types.FunctionType, way: str) -> None:
-        # What the program is told of is no secret, and no harm; nor is the text of a class's method.
+        # What the program is told of is no secret, and no harm; nor are texts of classes' methods.
         if not _is_ours(function) or function.__module__ in _TRUSTED:
             return
         self._all(function.__defaults__ or (), way)
