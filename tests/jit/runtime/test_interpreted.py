@@ -19,6 +19,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import scalar_functions
 from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.runtime import interpreted, left_over
 
@@ -36,6 +37,8 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Kernel]]:
         found.append(self.kernel)
         run(self, *tile)
 
+    # What is not there of the functions is not evaluated, but compiled with the kernel.
+    compiler.store_kernels(compiler.absent(scalar_functions.closed(("float32",))))
     monkeypatch.setattr(interpreted, "new", lambda kernels: list(kernels))
     monkeypatch.setattr(interpreted.Evaluation, "run", noted)
     yield found
