@@ -33,7 +33,7 @@ from ..kernel.ir import (
 )
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES
-from .reductions import at_level, levels_of
+from .reductions import at_level, late_stores, levels_of
 from .running_totals import Running
 from .scalar_functions import is_one
 from .writer import HALF, Writer, wide
@@ -44,7 +44,7 @@ Call = Callable[[str, Sequence[Array]], Array]
 Write = Callable[[Array, Any, Array], None]
 _BLOCK = 1 << 15  # elements that are computed at a time: some arrays of them fit a near cache
 # Pieces of rows of several reduce axes, each of which takes a round of operations.
-MOST_PIECES = 256
+_MOST_PIECES = 256
 
 
 def is_independent(kernel: Kernel) -> bool:
@@ -99,6 +99,12 @@ class Evaluation:
         self.writer = e = Writer(kernel)
         self.outer, self.reduce, self.inner = e.outer, e.reduce, e.inner
 
+    @property
+    def is_in_many_pieces(self) -> bool:
+        """Would rows take more rounds of operations than are worth it?"""
+        pieces = math.prod(self.sizes[axis] for axis in self.reduce[:-1])
+        return self.kernel.form == "row" and pieces > _MOST_PIECES
+
     def run(self, r0: int, r1: int, c0: int, c1: int) -> None:
         """What the machine code does for the same numbers."""
         if r0 >= r1 or c0 >= c1:
@@ -118,7 +124,7 @@ class Evaluation:
     def _rows(self, r0: int, r1: int, c0: int, c1: int) -> None:
         del c0, c1
         kernel, levels = self.kernel, levels_of(self.kernel)
-        late = [store for store in kernel.stores if self.writer.depends_on_reduce(store)]
+        late = late_stores(self.writer)
         extent = math.prod(self.sizes[axis] for axis in self.reduce)
         is_cut = any(axis.kind == "chunk" for axis in kernel.axes)
         for first, last in _blocks(r0, r1, 1 if is_cut else max(_BLOCK // max(extent, 1), 1)):
@@ -156,7 +162,7 @@ class Evaluation:
 
     def _columns(self, r0: int, r1: int, c0: int, c1: int) -> None:
         kernel = self.kernel
-        late = [store for store in kernel.stores if self.writer.depends_on_reduce(store)]
+        late = late_stores(self.writer)
         for row in range(r0, r1):
             at = self.positions(self.outer, row, row + 1)
             here = {axis: int(position[0]) for axis, position in at.items()}

@@ -7,7 +7,6 @@ that programs have, with nothing else in it.  Imports no Numba.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TypeGuard
@@ -17,10 +16,10 @@ import numpy as np
 from ..kernel.ir import Apply, Axis, Buffer, Expr, Index, Kernel, Load, Store, nodes
 from ..kernel.scalar import PRIMITIVES, kind_of
 from .compile import compile_kernels
+from .signature import SIGNATURE
 from .writer import wide
 
 DTYPES = ("float32", "float64")
-SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
 
 def closed(dtypes: Sequence[str] = DTYPES) -> Iterator[Kernel]:

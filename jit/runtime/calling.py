@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import target
 from ..codegen.compile import compile_kernel
+from ..codegen.signature import ARGUMENTS, SIGNATURE
 from ..library.library_kernel import LibraryKernel
 
-_ARGUMENTS = ctypes.c_void_p, *[ctypes.c_int64] * 5
 # Without the interpreter's lock, and with it.
-_SIGNATURES = ctypes.CFUNCTYPE(None, *_ARGUMENTS), ctypes.PYFUNCTYPE(None, *_ARGUMENTS)
+_SIGNATURES = SIGNATURE, ctypes.PYFUNCTYPE(None, *ARGUMENTS)
 
 # What was called before: by the kernel's identity it, its target, its code and how that is called.
 _CALLED: dict[int, tuple[LibraryKernel, target.Target, Any, Sequence[Callable[..., None]]]] = {}

@@ -11,7 +11,7 @@ in no result.  Imports the compiler.
 from __future__ import annotations
 
 import contextvars
-import math
+import ctypes
 import signal
 import threading
 import time
@@ -20,8 +20,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import compile as compiler
-from ..codegen.evaluate import MOST_PIECES, Evaluation, is_independent
-from ..codegen.scalar_functions import SIGNATURE, Functions, kernel_of, wanted
+from ..codegen.evaluate import Evaluation, is_independent
+from ..codegen.scalar_functions import Functions, kernel_of, wanted
+from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
 
 # Seconds of a thread that a kernel may take before it is compiled: less than that takes.
@@ -51,8 +52,6 @@ class Interpreted:
     @property
     def compiled(self) -> compiler.Compiled:
         """It as plans have kernels; there is no source of it yet."""
-        import ctypes
-
         address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
         return compiler.Compiled(address, self.kernel.name, "", 0.0, False, "")
 
@@ -80,9 +79,7 @@ class Interpreted:
         self._machine_code(args, r0, r1, c0, c1, worker)
 
     def _is_much(self, evaluation: Evaluation) -> bool:
-        pieces = math.prod(evaluation.sizes[axis] for axis in evaluation.reduce[:-1])
-        is_row = self.kernel.form == "row"
-        return self._seconds > _PATIENCE or (is_row and pieces > MOST_PIECES)
+        return self._seconds > _PATIENCE or evaluation.is_in_many_pieces
 
     def _compile(self) -> None:
         with self._lock:

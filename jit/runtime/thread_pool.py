@@ -27,6 +27,7 @@ from functools import cache, partial
 from .. import target
 from ..codegen import compile as compiler
 from ..codegen.clock import SLICE
+from ..codegen.signature import SIGNATURE
 from ..library import walk_kernels
 from ..library.library_kernel import LibraryKernel
 from ..library.template import specialise
@@ -73,7 +74,7 @@ def closed() -> Iterator[LibraryKernel]:
 @cache
 def flow_walk() -> Callable[..., None]:
     """The machine code of it: (table, rows, state, workers, table, first row or -1)."""
-    return _FUNCTION(_address("flow_walk", flow_kernel))
+    return SIGNATURE(_address("flow_walk", flow_kernel))
 
 
 # Addresses of walkers that came with a stored plan, by name and target: their texts, which take
@@ -98,15 +99,12 @@ def _kernel(name: str, entry: Callable[..., None]) -> LibraryKernel:
     return specialise(name, entry, SHARED=is_supported(), FUTEX=number, SLICE=SLICE)
 
 
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
-
-
 class Pool:
     """Worker threads that sleep until a caller has a step of several tiles."""
 
     def __init__(self) -> None:
         walk, work = _address("pool_walk", _walk_kernel), _address("pool_work", _work_kernel)
-        self._walk, self._work = _FUNCTION(walk), _FUNCTION(work)
+        self._walk, self._work = SIGNATURE(walk), SIGNATURE(work)
         # Never freed: a thread may look at it until the process is gone.
         allocate = ctypes.pythonapi.PyMem_RawCalloc
         allocate.restype, allocate.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..codegen import compile as compiler
+from ..codegen.signature import SIGNATURE
 from ..library import binding_kernels as kernels
 from ..library.library_kernel import LibraryKernel
 from ..library.step_table import ROW
@@ -30,7 +31,6 @@ _OPERATIONS: dict[type[ast.AST], int] = {
 }
 _CONSTANTS = re.compile(r"\b\d+\b")
 _FUNCTIONS = {"min": kernels.LEAST, "max": kernels.MOST}
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_int64] * 5)
 
 
 def closed() -> Iterator[LibraryKernel]:
@@ -43,7 +43,7 @@ def closed() -> Iterator[LibraryKernel]:
 def functions() -> list[Callable[..., None]]:
     """The machine code of both."""
     compiled = compiler.compile_kernels([(kernel, None) for kernel in closed()])
-    return [_FUNCTION(kernel.address) for kernel in compiled]
+    return [SIGNATURE(kernel.address) for kernel in compiled]
 
 
 def address(array: np.ndarray) -> int:

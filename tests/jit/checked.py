@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen.evaluate import MOST_PIECES, Evaluation, is_independent
-from numbaflow.jit.codegen.scalar_functions import SIGNATURE, Functions, wanted
+from numbaflow.jit.codegen.evaluate import Evaluation, is_independent
+from numbaflow.jit.codegen.scalar_functions import Functions, wanted
+from numbaflow.jit.codegen.signature import SIGNATURE
 from numbaflow.jit.kernel.ir import Kernel
 from numbaflow.jit.runtime import interpreted
 
@@ -45,8 +46,7 @@ class Checked:
 
         try:
             one = Evaluation(self.kernel, args, self._functions, write)
-            pieces = int(np.prod([one.sizes[axis] for axis in one.reduce[:-1]], initial=1))
-            if self.kernel.form != "row" or pieces <= MOST_PIECES:
+            if not one.is_in_many_pieces:
                 one.run(r0, r1, c0, c1)
             self._machine_code(args, r0, r1, c0, c1, worker)
             COUNTS["runs"] += 1
