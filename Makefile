@@ -41,6 +41,7 @@ LEVELS ?= x86-64-v3 x86-64-v4 aarch64
 WHEEL := build/wheel
 # What decides on the library's machine code; when it changes, it is compiled anew.
 LIBRARY := $(wildcard jit/*.py jit/kernel/*.py jit/library/*.py jit/codegen/*.py jit/runtime/*.py)
+CODE := __init__.py __main__.py security.py testing.py alias cli engine io jit ops train
 TYPED := -m numbaflow.security -m numbaflow.testing -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
          -p numbaflow.train
 
@@ -54,10 +55,15 @@ endif
 WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then \
           export NUMBAFLOW_TF_PYTHON="$(abspath $(TF_VENV))/bin/python"; fi;
 
-.PHONY: run test test-deep test-gpu bench-gpu check lint format types pytest guarded bench install warm wheel clean
+.PHONY: run bytecode test test-deep test-gpu bench-gpu check lint format types pytest guarded bench install warm wheel clean
 
-run: $(VENV)/.stamp-examples
+run: $(VENV)/.stamp-examples bytecode
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
+
+# As for any package that pip installs; where PYTHONDONTWRITEBYTECODE is set, each process would
+# otherwise parse all that it imports, which takes longer than a small program.
+bytecode: | $(PY)
+	@$(PY) -m compileall -q $(CODE)
 
 test: check pytest
 
@@ -80,14 +86,14 @@ types: $(VENV)/.stamp-test
 	mkdir -p $(VENV)/named && ln -sfn "$(CURDIR)" $(VENV)/named/numbaflow
 	cd $(VENV)/named && $(abspath $(VENV))/bin/mypy --config-file "$(CURDIR)/pyproject.toml" $(TYPED)
 
-pytest: $(VENV)/.stamp-test $(TF_STAMP)
+pytest: $(VENV)/.stamp-test bytecode $(TF_STAMP)
 	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING); ours=$$?; \
 	  $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING:%=--ignore=%) && exit $$ours
 
 guarded: $(VENV)/.stamp-test
 	NUMBAFLOW_TEST_GUARDS=$(GUARDS) $(PY) -m pytest -m cpu $(filter-out --deep,$(PYTEST_FLAGS))
 
-bench: $(VENV)/.stamp-examples $(TF_STAMP) $(PEER_STAMPS)
+bench: $(VENV)/.stamp-examples bytecode $(TF_STAMP) $(PEER_STAMPS)
 	@$(WITH_TF) $(PY) -m benchmarks --peers $(PEER_VENVS) $(BENCH_FLAGS); ours=$$?; \
 	  $(PY) -m benchmarks.models --peers $(PEER_VENVS) $(MODEL_FLAGS) && exit $$ours
 
@@ -103,7 +109,7 @@ bench-gpu: $(VENV)/.stamp-examples
 	$(PY) -m benchmarks.gpu_products
 	$(PY) -m benchmarks.gpu_latency
 
-install: $(VENV)/.stamp-test
+install: $(VENV)/.stamp-test bytecode
 
 # Of the committed files, or those about to be: the machine code is made by the very modules that it
 # is packed with, and what else lies in this folder stays out.
@@ -128,7 +134,7 @@ $(VENV)/.stamp-%: pyproject.toml | $(PY)
 
 warm: $(VENV)/.warm
 
-$(VENV)/.warm: $(VENV)/.stamp-examples $(LIBRARY)
+$(VENV)/.warm: $(VENV)/.stamp-examples $(LIBRARY) | bytecode
 	$(VENV)/bin/numbaflow cache warm
 	@touch $@
 

@@ -116,6 +116,17 @@ def test_the_library_is_compiled_when_asked_for_and_once(tmp_path: Path) -> None
     assert "cache warm" not in commands_of("run", "install", "pytest")
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("goal", ["run", "install", "warm", "bench", "pytest"])
+def test_bytecode_is_there_before_anything_is_imported(goal: str, tmp_path: Path) -> None:
+    lines = commands_of(goal, f"VENV={tmp_path}", f"PY={sys.executable}").splitlines()
+    at = next(n for n, line in enumerate(lines) if "compileall" in line)
+    compiled = lines[at].split()
+    tops = {name.split(".")[1] for name in PROJECT["tool"]["setuptools"]["packages"][1:]}
+    assert tops <= set(compiled)
+    assert not any("numbaflow " in line or "-m pytest" in line for line in lines[:at])
+
+
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
