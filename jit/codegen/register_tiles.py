@@ -9,7 +9,7 @@ Imports llvmlite alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,12 +17,14 @@ from llvmlite import ir
 
 from ..library.vectors import vectors
 from .numbers import word
-from .words import Address, Kind, Text, Unfit, Word, function, of_one_dtype
+from .words import Address, Kind, Unfit, Word, function, of_one_dtype
 
 _WORD = ir.IntType(64)
 _BIT, _INDEX = ir.IntType(1), ir.IntType(32)
 # Gives, for so many steps from one on, the places of what all rows have there.
 Places = Callable[[Any, int], list[list[Any]]]
+# Gives the number of the run that stands so many words behind the first of those about taps.
+Told = Callable[..., Any]
 # Sums that are all being added to while the first addition is done: with no more than these a step
 # waits for the one before, and what else it does costs nothing.
 _IN_FLIGHT = 8
@@ -163,6 +165,27 @@ class Tile:
             merged.append(phi)
         return merged
 
+    def choose(
+        self, number: Any, cases: Mapping[int, Callable[..., list[Any]]], values: list[Any]
+    ) -> list[Any]:
+        """What the case of a number makes of the values; without one they stay as they are."""
+        b = self.b
+        after = b.append_basic_block("chosen")
+        chosen, switch = [(values, b.block)], b.switch(number, after)
+        for case, change in cases.items():
+            inside = b.append_basic_block("case")
+            switch.add_case(_WORD(case), inside)
+            b.position_at_end(inside)
+            changed = change(values)
+            chosen.append((changed, b.block))
+            b.branch(after)
+        b.position_at_end(after)
+        merged = [b.phi(self.vector) for _ in values]
+        for ends, block in chosen:
+            for phi, value in zip(merged, ends, strict=True):
+                phi.add_incoming(value, block)
+        return merged
+
     def loop(self, count: Any, start: list[Any], body: Callable[..., list[Any]]) -> list[Any]:
         """`body(i, values) -> values` for i < count; count is at least one."""
         return loop(self.b, count, start, body)[0]
@@ -243,31 +266,24 @@ def _fma_result(*kinds: Kind) -> None:
 def _fma_tile(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
     """See jit/library/plain_vocabulary.py."""
     pixels, vectors, lanes, left, ragged = values[: _SHAPE - 1]
-    spans, inner = kinds[_SHAPE - 1], slice(_SHAPE, -_REST)
-    assert isinstance(spans, Text)
+    is_edged, inner = bool(values[_SHAPE - 1].constant), slice(_SHAPE, -_REST)
     is_whole = isinstance(left, ir.Constant) and left.constant == -1
     shape = (pixels.constant, vectors.constant, lanes.constant)
     edge = None if is_whole else word(b, kinds[3], left)
     tile = Tile(b, tile_dtype(kinds[inner]), shape, edge, bool(ragged.constant))
-    block, first = values[-2], word(b, kinds[-1], values[-1])
+    block, repeats = values[-2], word(b, kinds[-1], values[-1])
     words = [word(b, kind, value) for kind, value in zip(kinds[inner], values[inner], strict=True)]
 
-    def taps(group: int) -> Any:
-        return b.load(b.gep(block, [b.add(first, _WORD(group))]))
+    def told(*places: Any) -> Any:
+        place = repeats
+        for further in places:
+            place = b.add(place, further)
+        return b.load(b.gep(block, [place]))
 
-    # Groups of taps that some rows of the tile do not have (those at edges) are loops over the
-    # other rows: no zeros are multiplied, and no row is a special case in the inner loop.
-    groups = _groups(pixels.constant, spans.value)
-    _emit(tile, [(*span, taps(g)) for g, span in enumerate(groups)], *words)
+    _emit(tile, told, is_edged, *words)
 
 
 FMA_TILE = Word("fma_tile", 24, _fma_result, _fma_tile)
-
-
-def _groups(pixels: int, spans: str) -> list[tuple[int, int]]:
-    """The first and the last pixel (excluded) of every group of taps."""
-    pairs = (map(int, span.split(":")) for span in spans.split(","))
-    return [(before, pixels - behind) for before, behind in pairs]
 
 
 def tile_dtype(kinds: Iterable[Kind], *others: Kind) -> str:
@@ -281,7 +297,8 @@ def tile_dtype(kinds: Iterable[Kind], *others: Kind) -> str:
 
 def _emit(
     t: Tile,
-    groups: list[Any],
+    told: Told,
+    is_edged: bool,
     x: Any,
     w: Any,
     out: Any,
@@ -293,7 +310,7 @@ def _emit(
 ) -> None:
     *inner, out_pixel = strides
     zero = ir.Constant(t.vector, [0.0] * t.lanes)
-    sums = _products(t, groups, x, w, segments, inner, [zero] * len(t.cells))
+    sums = _products(t, told, is_edged, x, w, segments, inner, [zero] * len(t.cells))
     b = t.b
 
     def flag(bit: int) -> Any:
@@ -321,7 +338,14 @@ def _emit(
 
 
 def _products(
-    t: Tile, groups: list[Any], x: Any, w: Any, segments: Any, strides: list[Any], sums: list[Any]
+    t: Tile,
+    told: Told,
+    is_edged: bool,
+    x: Any,
+    w: Any,
+    segments: Any,
+    strides: list[Any],
+    sums: list[Any],
 ) -> list[Any]:
     """The sums of products over segments, groups of taps, taps, and steps within a tap."""
     x_segment, w_segment, x_tap, w_tap, count, x_pixel, x_step, w_step = strides
@@ -351,7 +375,7 @@ def _products(
 
         some = slice(pixels.start * t.vectors, pixels.stop * t.vectors)
         sums = values[some]
-        if len(groups) > 1 or not t.takes_pairs:
+        if is_edged or not t.takes_pairs:
             sums = t.loop(count, sums, one)
         else:
             # Steps keep their order, in pairs too: results do not depend on how many there are at a
@@ -364,18 +388,30 @@ def _products(
             sums = t.when(is_odd, sums, partial(one, last))
         return [*values[: some.start], *sums, *values[some.stop :]]
 
-    def group(
+    def taps(
         starts: tuple[Any, Any], number: Any, pixels: range, i: Any, values: list[Any]
     ) -> list[Any]:
         i = b.add(i, number)
         x_start, w_start = b.add(starts[0], b.mul(i, x_tap)), b.add(starts[1], b.mul(i, w_tap))
         return tap(x_start, w_start, pixels, values)
 
+    def group(starts: tuple[Any, Any], g: Any, values: list[Any]) -> list[Any]:
+        """Taps that the same rows lack are summed over the others: no zeros are multiplied."""
+        number, *values = values
+        missing = told(_WORD(1), g, g)
+        repeats = told(_WORD(2), g, g)
+
+        def of_rows(pixels: range, values: list[Any]) -> list[Any]:
+            return t.loop(repeats, values, partial(taps, starts, number, pixels))
+
+        rows = {n: range(max(0, n), t.pixels + min(0, n)) for n in range(1 - t.pixels, t.pixels)}
+        cases = {n: partial(of_rows, some) for n, some in rows.items()}
+        return [b.add(number, repeats), *t.choose(missing, cases, values)]
+
     def segment(s: Any, values: list[Any]) -> list[Any]:
-        starts, number = (b.mul(s, x_segment), b.mul(s, w_segment)), _WORD(0)
-        for first, last, repeats in groups:
-            values = t.loop(repeats, values, partial(group, starts, number, range(first, last)))
-            number = b.add(number, repeats)
-        return values
+        starts = b.mul(s, x_segment), b.mul(s, w_segment)
+        if is_edged:
+            return t.loop(told(), [_WORD(0), *values], partial(group, starts))[1:]
+        return t.loop(told(), values, partial(taps, starts, _WORD(0), range(t.pixels)))
 
     return t.loop(segments, sums, segment)

@@ -86,9 +86,6 @@ CLOSED: tuple[Callable[[Sequence[str]], Iterator[LibraryKernel]], ...] = (
     tiles.closed,
     wide_window.closed,
 )
-# The kernels, by name, whose texts still depend on sizes or on the program: a list that shrinks.
-# (Windows at the edges of lines that none of the tests' programs has may want tiles of their own.)
-OPEN: frozenset[str] = frozenset()
 
 
 def kernels(dtypes: Sequence[str] = ("float32",)) -> Iterator[LibraryKernel]:

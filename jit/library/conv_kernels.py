@@ -59,8 +59,8 @@ LINES, CHANNELS, EPILOGUE, KINDS = 16, 17, 18, 19
 SCRATCH, PARTS = 20, 22
 # A row of the table of tiles: the number of their kernel, the pixels of a tile, the pixel that ends
 # them (0 for that of the line), whether all taps lie side by side and are summed in one go, how
-# many groups of taps there are, and the taps of each.
-KERNEL, PIXELS, END, WHOLE, GROUPS, TAPS, ROW = 0, 1, 2, 3, 4, 5, 24
+# many numbers tell of its taps, and these (see REPEATS of tile_kernels.py).
+KERNEL, PIXELS, END, WHOLE, COUNT_OF_TAPS, TAPS, ROW = 0, 1, 2, 3, 4, 5, 30
 # Of gradients of strided convolutions: lines and columns of a phase with those that are cut off,
 # the taps of a phase at most, lines of taps of a phase, and elements of one, summed at a time, and
 # the rows of three tiles.
@@ -188,8 +188,8 @@ def blocks_of_tiles(args: Arguments, table: Pointer, blocks: Address, line: int)
         block[BASE] = 0
         block[X_NEXT] = pixels * sw * c
         block[OUT_NEXT] = pixels * f
-        for group in range(table[row + GROUPS]):
-            block[REPEATS + group] = table[row + TAPS + group]
+        for number in range(table[row + COUNT_OF_TAPS]):
+            block[REPEATS + number] = table[row + TAPS + number]
         block[FACTOR] = kw if table[row + WHOLE] > 0 else 1
         block[PART] = args[FIRST + PARTS + table[row + KERNEL]]
         block[TILES] = tiles

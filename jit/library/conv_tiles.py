@@ -19,13 +19,22 @@ from ..kernel.sizes import AnySize
 from . import conv_kernels
 from .geometry import Axis
 from .library_kernel import LibraryKernel
-from .tiles import MASKED_WIDTH, MOST_GROUPS, WIDTHS, cut, heights, tiles
+from .tile_kernels import MOST_GROUPS
+from .tiles import MASKED_WIDTH, WIDTHS, cut, edged_heights, heights, tiles
 from .vectors import Vectors, vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
 
 Spans = tuple[tuple[int, int], ...]  # for every tap, the first and the last pixel (excluded)
+
+
+class Column(NamedTuple):
+    """A column of tiles, of so many vectors; those of the target decide how tall they may be."""
+
+    dtype: str
+    count: int
+    on: Vectors
 
 
 @record(frozen=True)
@@ -62,10 +71,23 @@ class Line:
             result.append((first - start, last - start) if first < last else (0, 0))
         return tuple(result)
 
+    def edges(self) -> tuple[int, int]:
+        """How many pixels at the start and at the end of a line of known length lack taps."""
+        length = int(self.length)  # type: ignore[arg-type]
+        spans = self.spans(0, length)
+        start, stop = max(first for first, _ in spans), min(last for _, last in spans)
+        return (start, length - stop) if start < stop else (length, 0)
+
     def tiles(self, dtype: str, tall: int, count: int) -> Iterator[tuple[int, int, Spans]]:
         """Start, height and spans of the tiles of a line of known length."""
-        start = 0
-        for height in cut(int(self.length), tall, count, dtype):  # type: ignore[arg-type]
+        kind = Column(dtype, count, vectors(dtype))
+        start, (left, right) = 0, _edged_parts(self, tall, kind)
+        length = int(self.length)  # type: ignore[arg-type]
+        for height in (
+            *_edge_tiles(self, kind, 0, left),
+            *cut(length - left - right, tall, count, dtype),
+            *_edge_tiles(self, kind, length - right, length),
+        ):
             yield start, height, self.spans(start, start + height)
             start += height
 
@@ -98,7 +120,7 @@ class Tile:
                 assert isinstance(sample.length, int)
                 cost = (
                     panels
-                    * _line_cycles(sample, dtype, tall, count, vectors(dtype))
+                    * _line_cycles(sample, tall, Column(dtype, count, vectors(dtype)))
                     / max(1, int(sample.length))
                 )
                 if best is None or cost < best[0]:
@@ -128,15 +150,15 @@ class Kind(NamedTuple):
     """Neighbouring tiles of a line that are alike.
 
     end: the pixel that ends them, 0 for that of the line.  whole: all taps of a line's window lie
-    side by side and are summed in one go.  spans: for each group of taps, how many pixels at the
-    start and at the end of a tile lack it.  repeats: how many taps each group has.
+    side by side and are summed in one go.  edged: some pixels lack some taps.  taps: how many there
+    are, or of which pixels (REPEATS of tile_kernels.py).
     """
 
     pixels: int
     end: int
     whole: bool
-    spans: tuple[tuple[int, int], ...]
-    repeats: tuple[int, ...]
+    edged: bool
+    taps: tuple[int, ...]
 
 
 def kinds_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> list[Kind]:
@@ -160,11 +182,13 @@ def kinds_of_line(line: Line, tile: Tile, window: int, contiguous: bool) -> list
 
 
 def _kind(pixels: int, end: int, spans: Spans, window: int, whole: bool) -> Kind:
-    if whole or len(spans) == 1:
-        spans = spans[:1] * (1 if whole else window)
-    runs = [(span, len(list(group))) for span, group in groupby(spans)]
-    missing = tuple((first, pixels - last) for (first, last), _ in runs)
-    return Kind(pixels, end, whole, missing, tuple(count for _, count in runs))
+    if whole or all(span == (0, pixels) for span in spans):
+        return Kind(pixels, end, whole, False, (1 if whole else window,))
+    # Which pixels lack a tap, those at the start or those at the end: no tile lacks one at both.
+    missing = (pixels if first == last else first or last - pixels for first, last in spans)
+    runs = [(lacking, len(list(group))) for lacking, group in groupby(missing)]
+    numbers = (number for run in runs for number in run)
+    return Kind(pixels, end, False, True, (len(runs), *numbers))
 
 
 def table_of(
@@ -174,23 +198,80 @@ def table_of(
     parts: list[LibraryKernel] = []
     table = np.zeros((len(kinds), conv_kernels.ROW), np.int64)
     for row, kind in zip(table, kinds, strict=True):
-        spans = ",".join(f"{before}:{behind}" for before, behind in kind.spans)
-        part = tile.kernel(features, kind.pixels, spans=spans)
+        part = tile.kernel(features, kind.pixels, edged=kind.edged)
         if part not in parts:
             parts.append(part)
-        facts = (parts.index(part), kind.pixels, kind.end, kind.whole, len(kind.repeats))
-        row[: len(facts) + len(kind.repeats)] = *facts, *kind.repeats
+        facts = (parts.index(part), kind.pixels, kind.end, kind.whole, len(kind.taps))
+        row[: len(facts) + len(kind.taps)] = *facts, *kind.taps
     return table, parts
 
 
 # Layers of a network have lines in common.
 @lru_cache(2048)
-def _line_cycles(line: Line, dtype: str, tall: int, count: int, on: Vectors) -> float:
-    """Cycles for one step of the reduction (per tap) along a whole line, on some vectors."""
+def _edged_parts(line: Line, tall: int, kind: Column) -> tuple[int, int]:
+    """How many pixels at the start and at the end are for tiles whose rows may lack taps.
+
+    They are at least those that lack one; the others make tiles of good heights.
+    """
+    if line.axis is None:
+        return 0, 0
+    length, (left, right) = int(line.length), line.edges()  # type: ignore[arg-type]
+    if left + right >= length:
+        return length, 0
+    most = edged_heights(kind.dtype, kind.count)[0]
+    more = range(min(length - left - right, most - 1) + 1)
+    lefts = [left + n for n in more] if left else [0]
+    rights = [right + n for n in more] if right else [0]
+    pairs = [(a, b) for a in lefts for b in rights if a + b <= length]
+    if length <= 2 * most:
+        pairs.append((length, 0))  # one tile may have both ends
+    return min(pairs, key=lambda pair: _cycles_cut(line, tall, kind, *pair))
+
+
+def _cycles_cut(line: Line, tall: int, kind: Column, left: int, right: int) -> float:
+    """Cycles per tap along a line, so many pixels of which are for tiles at its edges."""
+    length = int(line.length)  # type: ignore[arg-type]
+    return (
+        _edge_cycles(line, kind, 0, left)
+        + _plain_cycles(tall, kind, length - left - right)
+        + _edge_cycles(line, kind, length - right, length)
+    )
+
+
+@lru_cache(4096)
+def _edge_tiles(line: Line, kind: Column, start: int, stop: int) -> tuple[int, ...]:
+    """The heights of the tiles of a part of a line; none lacks one tap at both ends."""
+    most, made = edged_heights(kind.dtype, kind.count)[0], []
+    while start < stop:
+        # As few as there may be, and of like heights.
+        parts = -(-(stop - start) // most)
+        height = -(-(stop - start) // parts)
+        while any(0 < first < last < height for first, last in line.spans(start, start + height)):
+            height -= 1
+        made.append(height)
+        start += height
+    return tuple(made)
+
+
+@lru_cache(4096)
+def _edge_cycles(line: Line, kind: Column, start: int, stop: int) -> float:
     total = 0.0
-    for _, _, spans in line.tiles(dtype, tall, count):
-        total += sum(_cycles(stop - start, count) for start, stop in spans) / len(spans)
+    for height in _edge_tiles(line, kind, start, stop):
+        spans = line.spans(start, start + height)
+        total += sum(_cycles(last - first, kind.count) for first, last in spans) / len(spans)
+        start += height
     return total
+
+
+@lru_cache(4096)
+def _plain_cycles(tall: int, kind: Column, length: int) -> float:
+    return sum(_cycles(n, kind.count) for n in cut(length, tall, kind.count, kind.dtype))
+
+
+@lru_cache(2048)
+def _line_cycles(line: Line, tall: int, kind: Column) -> float:
+    """Cycles for one step of the reduction (per tap) along a whole line."""
+    return _cycles_cut(line, tall, kind, *_edged_parts(line, tall, kind))
 
 
 def _cycles(tall: int, count: int) -> float:

@@ -289,7 +289,7 @@ def transpose_tile(
 
 
 def fma_tile(
-    pixels: int, vectors: int, lanes: int, left: int, ragged: int, spans: str,
+    pixels: int, vectors: int, lanes: int, left: int, ragged: int, edged: int,
     x: Address, w: Address, out: Address, bias: Address, base: Address, flags: int,
     segments: int, x_segment: int, w_segment: int, x_tap: int, w_tap: int, count: int,
     x_pixel: int, x_step: int, w_step: int, out_pixel: int, args: Arguments, repeats: int,
@@ -303,23 +303,28 @@ def fma_tile(
 
     for p < pixels and f < vectors * lanes (f < left when `left` is not the literal -1).  `ragged`
     is literal 1 when rows of w end at `left` too, 0 when they are padded to whole vectors.
-    `spans` is a literal such as "1:0,0:0": the first group of taps has all pixels but one at the
-    start, the second all; args[repeats + g] is how many taps a group g has.
+    `edged` is literal 0 where all pixels have all taps, of which there are args[repeats].  Where it
+    is 1 there are args[repeats] groups of taps, and for each, two numbers behind that: how many
+    pixels at the start lack it (less than 0: at the end; all, where it says so), and its taps.
     flags: 1 adds the old `out`, 2 adds `bias`, 4 applies relu, 8 adds `base`, which lies as `out`
     does, before the bias.  All counts are at least one.
     """
     width = vectors * lanes if left == -1 else min(left, vectors * lanes)
     sums = np.zeros((pixels, width), x.dtype)
     s, q = np.arange(segments)[:, None, None], np.arange(count)
+    groups = [(0, args[repeats])]
+    if edged:
+        ats = range(repeats + 1, repeats + 1 + 2 * args[repeats], 2)
+        groups = [(args[at], args[at + 1]) for at in ats]
     tap = 0
-    for group, span in enumerate(spans.split(",")):
-        before, behind = map(int, span.split(":"))
-        p = np.arange(before, pixels - behind)[:, None]
-        for t in range(tap, tap + args[repeats + group]):
+    for missing, taps in groups:
+        first, last = max(0, missing), pixels + min(0, missing)
+        p = np.arange(first, last)[:, None]
+        for t in range(tap, tap + taps if first < last else tap):
             values = x.at(s * x_segment + t * x_tap + p * x_pixel + q * x_step)
             weights = w.at(s * w_segment + t * w_tap + q[:, None] * w_step + np.arange(width))
-            sums[before : pixels - behind] += np.einsum("spq,sqf->pf", values, weights)
-            tap += 1
+            sums[first:last] += np.einsum("spq,sqf->pf", values, weights)
+        tap += taps
     p, f = np.ogrid[:pixels, :width]
     places = p * out_pixel + f
     if flags & 1:

@@ -21,7 +21,7 @@ VECTORS: int = GIVEN  # vectors across a tile
 PIXELS: int = GIVEN  # rows of a tile
 MASKED: bool = GIVEN  # a tile has LEFT columns, else all of its vectors
 RAGGED: int = GIVEN  # 1 where rows of w end at LEFT too
-SPANS: str = GIVEN  # which rows have which groups of taps
+EDGED: int = GIVEN  # 1 where some rows lack some taps
 ADJACENT: bool = GIVEN  # rows of x lie side by side, else the steps of a sum do
 
 # The numbers of a block.  Strides and places count elements, addresses bytes.
@@ -40,15 +40,18 @@ BIAS = 11  # addresses; that of what is added moves as the result's does
 BASE = 12
 X_NEXT = 13  # from a tile to the next
 OUT_NEXT = 14
-REPEATS = 15  # and further on: the taps of each group
+# How many taps there are.  Of tiles at edges: how many groups of taps, and behind that for each
+# how many rows at the start lack it (less than 0: at the end), and its taps.
+REPEATS = 15
+MOST_GROUPS = 12
 # What those who call tiles remember: the address of their kernel, what their number of steps is to
 # that of others, how many tiles there are, and where the first of them begins.
-PART = 27
-FACTOR = 28
-TILES = 29
-X_FIRST = 30
-OUT_FIRST = 31
-WORDS = 32  # of a block
+PART = 40
+FACTOR = 41
+TILES = 42
+X_FIRST = 43
+OUT_FIRST = 44
+WORDS = 48  # of a block
 
 
 def tiles(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -66,7 +69,7 @@ def tiles(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     x_next, out_next = args[X_NEXT], args[OUT_NEXT]
     for _ in range(worker):
         fma_tile(
-            PIXELS, VECTORS, LANES, left if MASKED else -1, RAGGED, SPANS, x, w, out, bias, base,
+            PIXELS, VECTORS, LANES, left if MASKED else -1, RAGGED, EDGED, x, w, out, bias, base,
             c1, segments, x_segment, w_segment, x_tap, w_tap, count, 1 if ADJACENT else x_pixel,
             x_step if ADJACENT else 1, w_step, out_pixel, args, REPEATS,
         )  # fmt: skip

@@ -17,7 +17,7 @@ DTYPES = ("float32", "int32", "float64", "uint8", "float32")
 OWN = "memory is accessed in its own dtype"
 TYPED = "memory is accessed by addresses with a dtype"
 SUMS = "0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"  # flags, counts and strides
-TILE = f"fma_tile(4, 1, 8, -1, 0, '0:0', {{}}, {{}}, {{}}, {{}}, {{}}, {SUMS}, args, 5)"
+TILE = f"fma_tile(4, 1, 8, -1, 0, 0, {{}}, {{}}, {{}}, {{}}, {{}}, {SUMS}, args, 5)"
 LIST = "gather_tile(1, 1, 8, args[0], args[4], {}, 1, args[0], 8, 8)"
 
 

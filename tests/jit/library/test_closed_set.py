@@ -2,8 +2,7 @@
 """Programs compile no kernel of the library that could not be compiled before them.
 
 Benchmarks, examples and a program for each family are planned, with a compiler that only notes what
-it is asked for.  What they ask of the library is in the closed set, or of a family that
-`closed_set.OPEN` lists; a family that is listed there though all of it is closed fails, too.
+it is asked for.  What they ask of the library is in the closed set.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from numbaflow.cli import aot
 from numbaflow.engine import settings
 from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.library import closed_set
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import calling, driver, warming
 from numbaflow.jit.schedule import size_code
@@ -360,7 +358,7 @@ class Recorder:
 
     def plan(self, graph: tf.Graph, fetches: Sequence[Any], feeds: dict[Any, Any]) -> set[str]:
         """Plans a run, and that of the initializers; the names of kernels that it asked for, and
-        that are neither in the closed set nor of the rest."""
+        that are not in the closed set."""
         before, self.asked = self.asked, set()
         with graph.as_default(), tf.Session(graph=graph) as session:
             aot.make_variables(session, fetches, feeds)
@@ -368,7 +366,7 @@ class Recorder:
             if tf.global_variables():
                 session.prepared_plan(tf.global_variables_initializer())
         asked, self.asked = self.asked, self.asked | before
-        return {kernel.name for kernel in asked - self.closed} - closed_set.OPEN
+        return {kernel.name for kernel in asked - self.closed}
 
 
 def recording(patch: pytest.MonkeyPatch) -> Recorder:
@@ -525,16 +523,12 @@ def test_plans_at_many_sizes(recorder: Recorder, monkeypatch: pytest.MonkeyPatch
     recorder.asked |= asked
 
 
-def test_what_is_open_is_open(recorder: Recorder, request: pytest.FixtureRequest) -> None:
-    """Whoever closes a family takes it from the list; behind all other tests of this file."""
+def test_nothing_is_in_the_set_in_vain(recorder: Recorder, request: pytest.FixtureRequest) -> None:
+    """Somebody asks for each family; behind all other tests of this file."""
     if request.config.getoption("markexpr") or request.config.getoption("keyword"):
         pytest.skip("sees what all tests of this file ask for")
-    closed = recorder.closed
-    still_open = {kernel.name for kernel in recorder.asked - closed}
-    assert closed_set.OPEN - still_open == set(), "closed, or nothing asks for them any more"
-    # Nothing is in the set, either, that nobody asks for.
     names = {kernel.name for kernel in recorder.asked}
-    assert {kernel.name for kernel in closed} - names == set()
+    assert {kernel.name for kernel in recorder.closed} - names == set()
 
 
 @pytest.mark.parametrize("level", target.LEVELS)
