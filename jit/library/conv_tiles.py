@@ -209,33 +209,41 @@ def table_of(
 # Layers of a network have lines in common.
 @lru_cache(2048)
 def _edged_parts(line: Line, tall: int, kind: Column) -> tuple[int, int]:
-    """How many pixels at the start and at the end are for tiles whose rows may lack taps.
-
-    They are at least those that lack one; the others make tiles of good heights.
-    """
+    """How many pixels at the start and at the end are for tiles whose rows may lack taps."""
     if line.axis is None:
         return 0, 0
+    length = int(line.length)  # type: ignore[arg-type]
+    best = min(
+        _ways_to_edge(line, kind),
+        key=lambda way: way[0] + _plain_cycles(tall, kind, length - way[1] - way[2]),
+    )
+    return best[1:]
+
+
+@lru_cache(512)
+def _ways_to_edge(line: Line, kind: Column) -> tuple[tuple[float, int, int], ...]:
+    """What `_edged_parts` chooses from, with the cycles per tap of those tiles.
+
+    The pixels at the edges are at least those that lack a tap; the others, of which there may be
+    any number, make tiles of good heights.
+    """
     length, (left, right) = int(line.length), line.edges()  # type: ignore[arg-type]
     if left + right >= length:
-        return length, 0
+        return ((0.0, length, 0),)
     most = edged_heights(kind.dtype, kind.count)[0]
     more = range(min(length - left - right, most - 1) + 1)
     lefts = [left + n for n in more] if left else [0]
     rights = [right + n for n in more] if right else [0]
-    pairs = [(a, b) for a in lefts for b in rights if a + b <= length]
-    if length <= 2 * most:
-        pairs.append((length, 0))  # one tile may have both ends
-    return min(pairs, key=lambda pair: _cycles_cut(line, tall, kind, *pair))
-
-
-def _cycles_cut(line: Line, tall: int, kind: Column, left: int, right: int) -> float:
-    """Cycles per tap along a line, so many pixels of which are for tiles at its edges."""
-    length = int(line.length)  # type: ignore[arg-type]
-    return (
-        _edge_cycles(line, kind, 0, left)
-        + _plain_cycles(tall, kind, length - left - right)
-        + _edge_cycles(line, kind, length - right, length)
-    )
+    costs = [_edge_cycles(line, kind, 0, n) for n in lefts]
+    others = [_edge_cycles(line, kind, length - n, length) for n in rights]
+    ways: dict[int, tuple[float, int, int]] = {}
+    if length <= 2 * most:  # one tile may have both ends
+        ways[length] = (_edge_cycles(line, kind, 0, length), length, 0)
+    for a, cost in zip(lefts, costs, strict=True):
+        for b, other in zip(rights, others, strict=True):
+            if a + b <= length and cost + other < ways.get(a + b, (float("inf"),))[0]:
+                ways[a + b] = (cost + other, a, b)
+    return tuple(ways.values())
 
 
 @lru_cache(4096)
@@ -271,7 +279,13 @@ def _plain_cycles(tall: int, kind: Column, length: int) -> float:
 @lru_cache(2048)
 def _line_cycles(line: Line, tall: int, kind: Column) -> float:
     """Cycles for one step of the reduction (per tap) along a whole line."""
-    return _cycles_cut(line, tall, kind, *_edged_parts(line, tall, kind))
+    left, right = _edged_parts(line, tall, kind)
+    length = int(line.length)  # type: ignore[arg-type]
+    return (
+        _edge_cycles(line, kind, 0, left)
+        + _plain_cycles(tall, kind, length - left - right)
+        + _edge_cycles(line, kind, length - right, length)
+    )
 
 
 def _cycles(tall: int, count: int) -> float:
