@@ -5,7 +5,8 @@
 # make guarded the tests that run kernels, with guards around all memory that a kernel gets;
 #              GUARDS=pages makes what lies outside of it inaccessible, which takes longer
 # make format  the layout that make test asks for
-# make warm    compile the library, which the first run otherwise leaves to the background
+# make warm    compile the library for this checkout, which programs that were run before it
+#              otherwise leave to the background; make run does
 # make wheel   a package in dist/, with the library's machine code for common processors (LEVELS)
 # make bench   the benchmarks; PEERS=1 also installs what they compare with into .venv-peers
 # make test-gpu   the tests that need a GPU, and those of all ops on it
@@ -39,7 +40,9 @@ COMPILING := tests/jit tests/ops
 GUARDS ?= bytes
 LEVELS ?= x86-64-v3 x86-64-v4 aarch64
 WHEEL := build/wheel
-# What decides on the library's machine code; when it changes, it is compiled anew.
+# What decides on the library's machine code; when it changes, it is compiled anew.  It lies where
+# that of a wheel does, so that it is there whatever cache a program has.
+OBJECTS := jit/library/objects
 LIBRARY := $(wildcard jit/*.py jit/kernel/*.py jit/library/*.py jit/codegen/*.py jit/runtime/*.py)
 CODE := __init__.py __main__.py security.py testing.py alias cli engine io jit ops train
 TYPED := -m numbaflow.security -m numbaflow.testing -p numbaflow.cli -p numbaflow.engine -p numbaflow.io -p numbaflow.ops -p numbaflow.jit \
@@ -57,7 +60,7 @@ WITH_TF = if test -e $(TF_VENV)/.ready && test -z "$$NUMBAFLOW_TF_PYTHON"; then 
 
 .PHONY: run bytecode test test-deep test-gpu bench-gpu check lint format types pytest guarded bench install warm wheel clean
 
-run: $(VENV)/.stamp-examples bytecode
+run: warm
 	$(VENV)/bin/numbaflow run examples/digits_cnn.py
 
 # As for any package that pip installs; where PYTHONDONTWRITEBYTECODE is set, each process would
@@ -135,7 +138,8 @@ $(VENV)/.stamp-%: pyproject.toml | $(PY)
 warm: $(VENV)/.warm
 
 $(VENV)/.warm: $(VENV)/.stamp-examples $(LIBRARY) | bytecode
-	$(VENV)/bin/numbaflow cache warm
+	$(VENV)/bin/numbaflow cache export-library $(OBJECTS) --target native \
+	  || $(VENV)/bin/numbaflow cache warm
 	@touch $@
 
 # Tried once: without a TensorFlow for this Python the comparison tests are skipped.

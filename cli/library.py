@@ -34,6 +34,7 @@ DTYPES = typer.Option(
 )
 JOBS = typer.Option(0, "--jobs", "-j", min=0, help="Processes that compile; 0: one for each core.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing if all goes well.")
+NATIVE = "native"
 _LEVELS = ", ".join(target.LEVELS)
 
 
@@ -82,7 +83,7 @@ def export_library(
         ["x86-64-v3", "x86-64-v4", "aarch64"],
         "--target",
         metavar="LEVEL",
-        help=f"Of {_LEVELS}; may be repeated.",
+        help=f"Of {_LEVELS}, or native: that of this processor; may be repeated.",
     ),
     dtypes: list[str] = DTYPES,
     jobs: int = JOBS,
@@ -93,6 +94,7 @@ def export_library(
     from ..jit.codegen import compile as compiler
 
     _check_dtypes(dtypes)
+    targets = [_native() if text == NATIVE else text for text in targets]
     unknown = [text for text in targets if text not in target.LEVELS]
     if unknown:
         fail(f"{unknown[0]!r} is no level of processors; there are {_LEVELS}", 2)
@@ -107,6 +109,14 @@ def export_library(
                 say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
     if as_json:
         print_json([{"file": file, "kernels": count} for file, count in files.items()])
+
+
+def _native() -> str:
+    """The level of the target of the settings."""
+    found = target.levels(target.current())
+    if not found:
+        fail(f"{target.current()} has no level; there are {_LEVELS}: use `numbaflow cache warm`")
+    return found[0][0]
 
 
 def _check_dtypes(dtypes: Sequence[str]) -> None:

@@ -25,6 +25,8 @@ if os.environ.get("NUMBAFLOW_TEST_EVALUATED"):
     checked.install()
 # Whoever reads a failing test wants to see our frames.
 os.environ.setdefault("NUMBAFLOW_TRACEBACK", "full")
+# A checkout may have machine code of the library, or none.
+os.environ["NUMBAFLOW_SHIPPED"] = "0"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -110,10 +110,12 @@ def test_a_wheel_is_made_of_committed_files_with_machine_code_of_their_own() -> 
 def test_the_library_is_compiled_when_asked_for_and_once(tmp_path: Path) -> None:
     there = f"VENV={tmp_path}", f"PY={sys.executable}"
     (tmp_path / ".stamp-examples").touch()
-    assert "cache warm" in commands_of("warm", *there)
+    for goal in ("warm", "run"):
+        assert "export-library jit/library/objects --target native" in commands_of(goal, *there)
     (tmp_path / ".warm").touch()
-    assert "cache warm" not in commands_of("warm", *there)
-    assert "cache warm" not in commands_of("run", "install", "pytest")
+    for goal in ("warm", "run"):
+        assert "export-library" not in commands_of(goal, *there)
+    assert "export-library" not in commands_of("install", "pytest")
 
 
 @pytest.mark.process
