@@ -125,14 +125,6 @@ TABLE: tuple[Setting, ...] = (
         "1: a process in the background compiles the library, once, when a program has compiled",
     ),
     Setting(
-        "shipped",
-        "NUMBAFLOW_SHIPPED",
-        "1",
-        _switch,
-        "1: machine code of the library that lies in the package is used; 0: kernels are compiled "
-        "for this very processor, into the cache",
-    ),
-    Setting(
         "trust",
         "NUMBAFLOW_TRUST",
         "all",

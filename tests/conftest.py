@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from numbaflow.jit.cache import shipped
 from numbaflow.jit.kernel import verify_kernel
 
 from . import drawing, purity
@@ -25,8 +26,8 @@ if os.environ.get("NUMBAFLOW_TEST_EVALUATED"):
     checked.install()
 # Whoever reads a failing test wants to see our frames.
 os.environ.setdefault("NUMBAFLOW_TRACEBACK", "full")
-# A checkout may have machine code of the library, or none.
-os.environ["NUMBAFLOW_SHIPPED"] = "0"
+# A checkout may have machine code of the library, or none: tests see what they compile.
+shipped._FOLDER = Path(__file__) / "none"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

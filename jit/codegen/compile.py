@@ -291,21 +291,17 @@ def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
     return len(packed)
 
 
-def _levels() -> Sequence[tuple[str, target.Target]]:
-    """Those whose machine code the package may have for the target."""
-    return target.levels(target.current()) if settings.get("shipped") else ()
-
-
 def is_shipped() -> bool:
     """Whether this package has brought machine code of the library for the target."""
     return any(
-        shipped.is_there(level, shipped.facts(_emitter_version(), aim)) for level, aim in _levels()
+        shipped.is_there(level, shipped.facts(_emitter_version(), aim))
+        for level, aim in target.levels(target.current())
     )
 
 
 def _packed(content: str) -> shipped.Object | None:
     """A kernel's machine code as this package brought it, for a processor like the target."""
-    for level, aim in _levels():
+    for level, aim in target.levels(target.current()):
         found = shipped.find(level, shipped.facts(_emitter_version(), aim), content)
         if found is not None:
             return found

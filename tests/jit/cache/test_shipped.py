@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(shipped, "_FOLDER", tmp_path / "objects")
     monkeypatch.setattr(store, "_WARNED", set())
     shipped._opened.cache_clear()
-    with settings.override(cache=tmp_path / "kernels", shipped=True):
+    with settings.override(cache=tmp_path / "kernels"):
         yield tmp_path / "objects"
     shipped._opened.cache_clear()
 
