@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.jit.library import (
     batch_matmul,
     conv2d,
@@ -113,6 +115,34 @@ def test_matmul_large(shape: Any, flips: Any) -> None:
         results.append(matmul(b, left, right, *flips).data)
     close(results[0], x.astype(np.float64) @ y, k)
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("n, k", [(192, 300), (70, 40), (16, 33)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_rows_have_the_bits_that_many_have(dtype: str, n: int, k: int) -> None:
+    # One tile takes all of them, and reads the right factor where it is.
+    x, y = draw((65, k), dtype), draw((k, n), dtype, 1)
+    for turned in (False, True):
+        b = EagerBuilder()
+        found = []
+        for m in (65, *range(1, 33)):
+            left = b.value(x[:m].T if turned else x[:m])
+            found.append(matmul(b, left, b.value(y), turned).data)
+        close(found[0], x.astype(np.float64) @ y, k)
+        for few in found[1:]:
+            np.testing.assert_array_equal(few, found[0][: len(few)])
+
+
+@pytest.mark.parametrize("first", [1, 5, 9, 24])
+def test_a_product_met_with_few_rows_takes_any_number_later(first: int) -> None:
+    x, y = draw((70, 40)), draw((40, 128), seed=1)
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        rows = tf.placeholder(tf.float32, [None, 40])
+        result = tf.matmul(rows, tf.constant(y))
+        found = [session.run(result, {rows: x[:m]}) for m in (first, 70, 1, 13, 32)]
+    close(found[1], x.astype(np.float64) @ y, 40)
+    for some in found:
+        np.testing.assert_array_equal(some, found[1][: len(some)])
 
 
 @pytest.mark.parametrize("flips", [(False, False), (True, True)])
