@@ -23,6 +23,8 @@ from .tiles import MASKED_WIDTH, MOST_GROUPS, WIDTHS, cut, heights, tiles
 from .vectors import Vectors, vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
+_LONG = 6  # pixels of a line for each that is taken so
+_PAIR = 2  # the pixels at an edge that tiles know, and of tiles for those further out
 _SHORT = 8  # channels below which the loops of edge tiles cost more than they save
 
 Spans = tuple[tuple[int, int], ...]  # for every tap, the first and the last pixel (excluded)
@@ -64,10 +66,30 @@ class Line:
 
     def tiles(self, dtype: str, tall: int, count: int) -> Iterator[tuple[int, int, Spans]]:
         """Start, height and spans of the tiles of a line of known length."""
-        start = 0
-        for height in cut(int(self.length), tall, count, dtype):  # type: ignore[arg-type]
+        start, length = 0, int(self.length)  # type: ignore[arg-type]
+        before, behind = self._narrow(length)
+        middle = cut(length - before - behind, tall, count, dtype)
+        for height in (*[_PAIR] * (before // _PAIR), *middle, *[_PAIR] * (behind // _PAIR)):
             yield start, height, self.spans(start, start + height)
             start += height
+
+    def _narrow(self, length: int) -> tuple[int, int]:
+        """How many pixels at the start and at the end get tiles of two each.
+
+        Tiles whose first or last pixels lack at most two taps serve all windows; where more of a
+        window lies outside, as in gradients of unpadded convolutions, pixels that lack more than
+        that are taken two by two, so that these need no tiles of their own.  On short lines they
+        have them: there small tiles would take longer than their compiling saves.
+        """
+        wide = self.axis
+        if wide is None or wide.stride != 1 or wide.dilation != 1:
+            return 0, 0
+        lacking = (
+            int(wide.before),
+            int(wide.out) - 1 + wide.window - int(wide.before) - int(wide.size),
+        )
+        before, behind = (max(0, _up(n - _PAIR, _PAIR)) for n in lacking)
+        return (before, behind) if _LONG * (before + behind) <= length else (0, 0)
 
 
 @record(frozen=True)
@@ -181,6 +203,10 @@ def table_of(
         facts = (parts.index(part), kind.pixels, kind.end, kind.whole, len(kind.repeats))
         row[: len(facts) + len(kind.repeats)] = *facts, *kind.repeats
     return table, parts
+
+
+def _up(size: int, unit: int) -> int:
+    return -(-size // unit) * unit
 
 
 # Layers of a network have lines in common.
