@@ -102,6 +102,14 @@ def sparse_product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
     result = pointer(args[4])
     for place in range(r0 * width, r1 * width):
         result[place] = START
+    if width == 1:
+        # A loop of one turn for each entry would cost more than the entry.
+        dense = pointer(args[3])
+        for i in range(count):
+            row = rows[i]
+            if row >= r0 and row < r1:
+                result[row] = result[row] + values[i] * dense[columns[i]]
+        return
     for i in range(count):
         row = rows[i]
         if row >= r0 and row < r1:
