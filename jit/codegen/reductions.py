@@ -40,6 +40,7 @@ ROWS = 4  # rows at most that the row form takes at a time
 # (Of float32 elements 32 KB, a first-level cache; of fewer rows at a time where rows are longer.)
 _NEAR = 8192  # elements of rows taken together, which stay in a near cache between the passes
 _TINY = 4  # rows of so many elements are straight-line code
+_LINE = 16  # elements of a line of memory
 
 
 def write_rows(e: Writer) -> None:
@@ -63,10 +64,42 @@ def write_rows(e: Writer) -> None:
         e.stores(store for store in e.kernel.stores if store not in late)
 
     steps += [partial(_nest, e, finish), stores] if late else [stores]
+    along = line_axis(e)
     if is_blocked(e):
         _in_blocks(e, levels, steps)
+    elif along is not None:
+        e.over_lines(along, partial(_line, e, along, steps))
     else:
         e.over_rows(steps)
+
+
+def _line(e: Writer, axis: int, steps: list[Callable[[], None]], first: str, last: str) -> None:
+    e.open((axis,))
+    for step in steps:
+        step()
+    e.close(f"for i{axis} in range({first}, {last}):")
+
+
+def line_axis(e: Writer) -> int | None:
+    """The axis along which rows that are straight-line code follow each other in a plain loop.
+
+    LLVM makes vectors of several rows only where a row is the turn of a loop and nothing else:
+    counting positions on several axes is not.  None where rows are long, lie on one axis anyway, or
+    far from each other.
+    """
+    extents = [e.kernel.axes[axis].size for axis in e.reduce]
+    if len(e.outer) < 2 or None in extents:
+        return None
+    apart = math.prod(extents)  # type: ignore[arg-type]
+    for axis in reversed(e.outer):
+        size = e.kernel.axes[axis].size
+        if size is None or size > _TINY:
+            return axis
+        # A loop of so few turns fills no vector; that of the next axis does, while rows are near.
+        apart *= size
+        if apart > _LINE:
+            break
+    return None
 
 
 def late_stores(e: Writer) -> list[Store]:

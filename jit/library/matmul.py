@@ -24,7 +24,7 @@ from .complex_parts import complex_product
 from .library_kernel import LibraryKernel
 from .plain_forms import HALVES, in_float32, matrix_product
 from .template import specialise
-from .tiles import BLOCK, tiles
+from .tiles import BLOCK, MASKED_WIDTH, heights, tiles
 from .vectors import BYTES, vectors
 
 _DEPTH = 256  # how much of the reduction is packed at a time: a panel of it fits the first cache
@@ -104,7 +104,7 @@ class Product:
             kernel, scratch = _integer_kernel(*turned), 0
         else:
             kernel, scratch, params = product_kernel(
-                self.dtype, self.n, *turned, bias, relu, self.onto, self.packed
+                self.dtype, self.n, *turned, bias, relu, self.onto, self.packed, hint(self.m)
             )
         return Launch(
             kernel,
@@ -135,7 +135,7 @@ class Product:
 
     def panels(self, b: Any, y: Any) -> Any:
         """The right factor as products read it when it is packed."""
-        _, panel = _panel(self.dtype, self.n)
+        panel = _across(self.dtype, self.n) * vectors(self.dtype).lanes
         count = ceil_div(self.n, panel)
         tile = maximum(_PACKED // maximum(self.k * panel, 1), 1)
         params = [self.n, self.k, self.y.stride, self.y.offset, int(self.y.turned), panel]
@@ -241,11 +241,33 @@ def _integer_kernel(transpose_x: bool, transpose_y: bool) -> LibraryKernel:
     return specialise("matmul_integer", matmul_kernels.integer_product, **facts)
 
 
-def _panel(dtype: str, n: AnySize) -> tuple[int, int]:
-    """Vectors and elements across a panel of the right factor."""
-    lanes = vectors(dtype).lanes
-    count = 1 if isinstance(n, int) and n <= lanes else 2
-    return count, count * lanes
+def _across(dtype: str, n: AnySize) -> int:
+    """Vectors across a panel of a right factor that is packed."""
+    return 1 if isinstance(n, int) and n <= vectors(dtype).lanes else 2
+
+
+def _across_few(dtype: str, n: AnySize, rows: int) -> int | None:
+    """Vectors across a panel of a right factor that one tile, of all rows, reads where it is.
+
+    None where no tile has so many rows.
+    """
+    # The more the better, as what lies side by side comes together.
+    for count in (4, 2, 1) if _across(dtype, n) > 1 else (1,):
+        is_whole = isinstance(n, int) and n % (count * vectors(dtype).lanes) == 0
+        if rows in heights(dtype, count) and (is_whole or count <= MASKED_WIDTH):
+            return count
+    return None
+
+
+def _shape(dtype: str, n: AnySize, rows: int, packs: bool) -> tuple[int, tuple[int, int, int]]:
+    """Vectors across the tiles of a product, and the rows of three kinds of them, tallest first."""
+    # A panel that is packed anyway may be read as often as one likes, from near.
+    few = None if packs else _across_few(dtype, n, rows)
+    count, many = few or _across(dtype, n), vectors(dtype).registers > 16
+    tall = {1: 24 if many else 8, 2: 12 if many else 6}.get(count, heights(dtype, count)[0])
+    if few:
+        return count, (max(rows, tall), rows, min(rows, 4))
+    return count, (tall, 8 if tall > 8 else 4, 4)
 
 
 def product_kernel(
@@ -257,27 +279,28 @@ def product_kernel(
     relu: bool = False,
     onto: bool = False,
     packed: bool = False,
+    rows: int = 0,
 ) -> tuple[LibraryKernel, int, tuple[int, ...]]:
     """The kernel for a dtype and (where known) width of the product, with its scratch bytes and
-    the numbers that it gets behind sizes, strides and offsets.
+    the numbers that it gets behind sizes, strides and offsets.  It is best for so many rows, and
+    gives the same bits for all.
 
     Its arguments: x, y, the value added, the bias, the result; then m, n, k, the strides of x and
     y, their offsets, and these numbers.
     """
-    size, registers = BYTES[dtype], vectors(dtype).registers
-    count, panel = _panel(dtype, n)
-    tall = {(32, 1): 24, (32, 2): 12, (16, 1): 8, (16, 2): 6}[registers, count]
-    heights = tall, 8 if tall > 8 else 4, 4
+    size, lanes = BYTES[dtype], vectors(dtype).lanes
+    count, rows_of = _shape(dtype, n, rows, packed or transpose_y)
+    panel = count * lanes
     masked = not (isinstance(n, int) and n % panel == 0)
     # Each row of a narrow product is read only once.
-    packs_left = count > 1
+    packs_left = not (isinstance(n, int) and n <= lanes)
     high, wide = (_DEPTH, _ROWS) if transpose_x else (_ROWS, _DEPTH)
     row = wide + _GAP
     scratch = BLOCK + size * ((0 if packed else _DEPTH * panel) + packs_left * high * row)
     turned = transpose_x, transpose_y and not packed
     params = (*turned, packs_left, packed, panel, 2 * bias + 4 * relu + 8 * onto)
-    numbers = (*map(int, params), _DEPTH, _ROWS, row, *heights)
-    parts = (tiles(dtype, height, count, masked, adjacent=transpose_x) for height in (*heights, 1))
+    numbers = (*map(int, params), _DEPTH, _ROWS, row, *rows_of)
+    parts = (tiles(dtype, height, count, masked, adjacent=transpose_x) for height in (*rows_of, 1))
     return _product_kernel(dtype, bias, onto).calling(parts), scratch, numbers
 
 

@@ -185,9 +185,10 @@ def product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
         height = min(min(args[FIRST + ROWS], r1 - row), m - start)
         x_matrix = x + matrix * m * k
         y_matrix = y + matrix * k * n
-        # What few rows read, once, they read where it is.
+        # What few rows read, in one tile, they read where it is.
         is_low = height <= args[FIRST + HEIGHTS + 2]
-        reads_once = is_low and is_packed + right_turned == 0
+        is_one = height == args[FIRST + HEIGHTS] or height == args[FIRST + HEIGHTS + 1]
+        reads_once = (is_low or is_one) and is_packed + right_turned == 0
         for first in range(0, k, args[FIRST + DEPTH]):
             depth = min(args[FIRST + DEPTH], k - first)
             flags = 1 if first > 0 else 0

@@ -100,24 +100,28 @@ def _constant(number: Any, kind: np.dtype) -> Any:
     return kind.type(number) if kind.kind == "f" else int(number)
 
 
-def sparse_product(b: Any, rows: Any, columns: Any, values: Any, dense: Any, count: AnySize) -> Any:
+def sparse_product(
+    b: Any, places: Any, turned: bool, values: Any, dense: Any, count: AnySize
+) -> Any:
     """A sparse matrix of `count` rows times a dense one: entry by entry, in order.
 
-    The entries' rows and columns are int64, and required to be inside.
+    places: int64[entries, 2], the row and the column of each (the column and the row, if turned),
+    required to be inside.
     """
     if dense.dtype not in ("float32", "float64") or values.dtype != dense.dtype:
         return NotImplemented
+    entries, at = values.shape[0], (1, 0) if turned else (0, 1)
     if b.is_plain:
+        rows, columns = (b.reshape(b.slice(places, [0, n], [entries, 1]), [entries]) for n in at)
         found = product_of_sparse(b, rows, columns, values, dense, count)
         if found is not None:
             return found
     width = dense.shape[1]
-    entries = values.shape[0]
     (out,) = b.call(
         _sparse_kernel(dense.dtype),
-        [rows, columns, values, dense],
+        [places, values, dense],
         [((count, width), dense.dtype)],
-        [entries, width],
+        [entries, width, *at],
         count,
         maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
         operations=2 * entries * width,
@@ -144,4 +148,4 @@ def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
                 yield kernel.over([ids, dtype, ids, dtype])
             picked = _segments_kernel("add", dtype, 0, 0, True)
             yield picked.over([ids, dtype, "int64", dtype])
-        yield _sparse_kernel(dtype).over(["int64", "int64", *[dtype] * 3])
+        yield _sparse_kernel(dtype).over(["int64", *[dtype] * 3])

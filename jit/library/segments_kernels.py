@@ -93,19 +93,28 @@ def sorted_segments(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
 
 
 def sparse_product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: rows, columns and values of entries, matrix, result; entries, width.
+    """Args: places and values of entries, matrix, result; entries, width, and which number of a
+    place is its row, which its column.
 
     Every tile goes through all entries in order and adds to the rows that are its own.
     """
-    rows, columns, values = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    count, width = args[5], args[6]
-    result = pointer(args[4])
+    places, values = pointer(args[0]), pointer(args[1])
+    count, width, row_at, column_at = args[4], args[5], args[6], args[7]
+    result = pointer(args[3])
     for place in range(r0 * width, r1 * width):
         result[place] = START
+    if width == 1:
+        # A loop of one turn for each entry would cost more than the entry.
+        dense = pointer(args[2])
+        for i in range(count):
+            row = places[2 * i + row_at]
+            if row >= r0 and row < r1:
+                result[row] = result[row] + values[i] * dense[places[2 * i + column_at]]
+        return
     for i in range(count):
-        row = rows[i]
+        row = places[2 * i + row_at]
         if row >= r0 and row < r1:
-            factor = values[i]
-            source, target = pointer(args[3] + columns[i] * width), pointer(args[4] + row * width)
+            factor, column = values[i], places[2 * i + column_at]
+            source, target = pointer(args[2] + column * width), pointer(args[3] + row * width)
             for f in range(width):
                 target[f] = target[f] + factor * source[f]

@@ -309,7 +309,7 @@ def _lower_matmul(
     for place, limit in zip(places, limits):
         outside = b.map(lambda i, n: k.logical_or(k.lt(i, 0), k.ge(i, n)), place, limit)
         b.require_not(b.reduce("any", outside, None), error_of(error), indices, *limits)
-    return library.sparse_product(b, places[0], places[1], values, right, rows)
+    return library.sparse_product(b, wide, op.attr("adjoint_a"), values, right, rows)
 
 
 def _matmul(

@@ -427,3 +427,29 @@ def test_softmax_computes_each_exponential_once(dtype: str, size: int | None) ->
     tolerance = {"float16": 5e-3, "float32": 1e-5, "float64": 1e-13}[dtype]
     np.testing.assert_allclose(buffers[1], want, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(buffers[2], np.log(want), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("sizes, static", [((7, 5), (None, None)), ((9, 2), (None, 2))])
+def test_short_rows_on_several_axes_are_turns_of_a_plain_loop(
+    sizes: tuple[int, int], static: tuple[int | None, int | None]
+) -> None:
+    x = ir.Load(0, ir.Index((ir.Param(0), 3, 1)), "float32")
+    axes = (*(ir.Axis("map", size) for size in static), ir.Axis("reduce", 3))
+    kernel = ir.Kernel(
+        "row",
+        (ir.Buffer("float32", "r"), ir.Buffer("float32", "w")),
+        axes,
+        (ir.Reduction("sum", k.mul(x, x), "float32"),),
+        (ir.Store(1, ir.Index((ir.Param(1), 1, 0)), k.sqrt(ir.Reduced(0, "float32"))),),
+        2,
+    )
+    verify_kernel.verify(kernel)
+    loops = [n for n in ast.walk(ast.parse(emit.emit(kernel))) if isinstance(n, ast.For)]
+    # Nothing is counted where a row is computed, so that LLVM may take several rows at a time.
+    inner = next(loop for loop in loops if any(isinstance(n, ast.For) for n in loop.body[-3:]))
+    turns = next(loop for loop in loops if "sqrt" in ast.unparse(loop) and loop is not inner)
+    assert not any(isinstance(n, (ast.If, ast.AugAssign)) for n in ast.walk(turns))
+    values = np.random.default_rng(0).standard_normal((*sizes, 3)).astype(np.float32)
+    found = np.zeros(sizes, np.float32)
+    call(kernel, [values, found], [*sizes, 3], [sizes[1] * 3, sizes[1]], cuts=3)
+    np.testing.assert_allclose(found, np.linalg.norm(values, axis=-1), rtol=1e-6)

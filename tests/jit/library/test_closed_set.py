@@ -141,6 +141,16 @@ def convolutions(dtype: str) -> Run:
     return found, {}
 
 
+def texts(dtype: str) -> Run:
+    """Unpadded windows along a text, whose gradients lack much of a window at the ends."""
+    x = some(3, 60, 64, dtype=dtype)
+    found = []
+    for window in (2, 3, 4, 5, 7):
+        y = tf.nn.conv1d(x, some(window, 64, 32, dtype=dtype), 1, "VALID")
+        found += [y, *tf.gradients(y * y, x)]
+    return found, {}
+
+
 def products(dtype: str) -> Run:
     x = tf.placeholder(dtype, [None, 50])
     w, whole = some(50, 20, dtype=dtype), some(9, 9, dtype="int32")
@@ -336,7 +346,8 @@ FAMILIES: tuple[Callable[[str], Run], ...] = (
     sparse_tensors,
     ragged_tensors,
     special,
-    *(randoms, rows, running, scattered, picked, pools, convolutions, products, arrays, boxes),
+    *(randoms, rows, running, scattered, picked, pools, convolutions, texts, products),
+    *(arrays, boxes),
 )
 
 

@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.jit.library import (
     batch_matmul,
     conv2d,
     conv2d_filter_gradient,
     conv2d_input_gradient,
+    conv_tiles,
     matmul,
 )
 
@@ -115,6 +118,34 @@ def test_matmul_large(shape: Any, flips: Any) -> None:
     np.testing.assert_array_equal(*results)
 
 
+@pytest.mark.parametrize("n, k", [(192, 300), (70, 40), (16, 33)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_rows_have_the_bits_that_many_have(dtype: str, n: int, k: int) -> None:
+    # One tile takes all of them, and reads the right factor where it is.
+    x, y = draw((65, k), dtype), draw((k, n), dtype, 1)
+    for turned in (False, True):
+        b = EagerBuilder()
+        found = []
+        for m in (65, *range(1, 33)):
+            left = b.value(x[:m].T if turned else x[:m])
+            found.append(matmul(b, left, b.value(y), turned).data)
+        close(found[0], x.astype(np.float64) @ y, k)
+        for few in found[1:]:
+            np.testing.assert_array_equal(few, found[0][: len(few)])
+
+
+@pytest.mark.parametrize("first", [1, 5, 9, 24])
+def test_a_product_met_with_few_rows_takes_any_number_later(first: int) -> None:
+    x, y = draw((70, 40)), draw((40, 128), seed=1)
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        rows = tf.placeholder(tf.float32, [None, 40])
+        result = tf.matmul(rows, tf.constant(y))
+        found = [session.run(result, {rows: x[:m]}) for m in (first, 70, 1, 13, 32)]
+    close(found[1], x.astype(np.float64) @ y, 40)
+    for some in found:
+        np.testing.assert_array_equal(some, found[1][: len(some)])
+
+
 @pytest.mark.parametrize("flips", [(False, False), (True, True)])
 def test_batch_matmul(flips: Any) -> None:
     x, y = draw((3, 2, 37, 21)), draw((3, 2, 21, 45), seed=1)
@@ -193,6 +224,26 @@ def test_conv2d_is_the_same_for_any_number_of_threads(shape: Any) -> None:
     for one, two, expected, terms in zip(*runs, want, (k * k * c, k * k * f, n * h * width)):
         np.testing.assert_array_equal(one, two)
         close(one, expected, terms)
+
+
+@pytest.mark.parametrize("window, before", [(4, 3), (5, 4), (7, 6), (7, 3), (6, 5)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ends_of_long_lines_are_taken_two_by_two(
+    dtype: str, window: int, before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, w = draw((2, 1, 60, 9), dtype), draw((1, window, 9, 20), dtype, 1)
+    how = ((1, 1), [(0, 0), (before, window - 1)], (1, 1))
+    found, counts = [], []
+    for long in (conv_tiles._LONG, 1 << 20):
+        monkeypatch.setattr(conv_tiles, "_LONG", long)
+        b = EagerBuilder()
+        found.append(conv2d(b, b.value(x), b.value(w), *how).data)
+        parts = {part.text for kernel in b.kernels for part in kernel.parts}
+        counts.append(sum(f"{before}:0" in text for text in parts))
+    # The other tiles are those of windows that lack two; results are the same to the last bit.
+    assert counts[0] < counts[1]
+    close(found[0], reference(x, w, None, *how), 9 * window)
+    np.testing.assert_array_equal(*found)
 
 
 def test_conv2d_channels_first() -> None:
