@@ -17,7 +17,6 @@ from numbaflow.jit.library import (
     conv2d,
     conv2d_filter_gradient,
     conv2d_input_gradient,
-    conv_tiles,
     matmul,
 )
 
@@ -224,26 +223,6 @@ def test_conv2d_is_the_same_for_any_number_of_threads(shape: Any) -> None:
     for one, two, expected, terms in zip(*runs, want, (k * k * c, k * k * f, n * h * width)):
         np.testing.assert_array_equal(one, two)
         close(one, expected, terms)
-
-
-@pytest.mark.parametrize("window, before", [(4, 3), (5, 4), (7, 6), (7, 3), (6, 5)])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_ends_of_long_lines_are_taken_two_by_two(
-    dtype: str, window: int, before: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    x, w = draw((2, 1, 60, 9), dtype), draw((1, window, 9, 20), dtype, 1)
-    how = ((1, 1), [(0, 0), (before, window - 1)], (1, 1))
-    found, counts = [], []
-    for long in (conv_tiles._LONG, 1 << 20):
-        monkeypatch.setattr(conv_tiles, "_LONG", long)
-        b = EagerBuilder()
-        found.append(conv2d(b, b.value(x), b.value(w), *how).data)
-        parts = {part.text for kernel in b.kernels for part in kernel.parts}
-        counts.append(sum(f"{before}:0" in text for text in parts))
-    # The other tiles are those of windows that lack two; results are the same to the last bit.
-    assert counts[0] < counts[1]
-    close(found[0], reference(x, w, None, *how), 9 * window)
-    np.testing.assert_array_equal(*found)
 
 
 def test_conv2d_channels_first() -> None:
