@@ -155,6 +155,22 @@ class SegmentPlans:
                 arenas.append(arena)
         raise errors.aborted("a variable keeps changing its shape while running")
 
+    def only_ends_before(self, number: int) -> Traced | None:
+        """What was traced, if it is nothing but the end in front of an operation, in every run.
+
+        (What an operation takes decides whether it ends a segment, not what else is there.)
+        """
+        operation, inputs = self.segment.operations[number], self.segment.inputs
+        taken = [i for i, tensor in enumerate(inputs) if tensor in operation._inputs_val]
+        is_sized = any(i in self.may_be_sizes for i in taken)
+        is_static = all((sizes := self.static[i]) is not None and None not in sizes for i in taken)
+        if not is_static or is_sized or self.is_turn or not self._ready:
+            return None
+        plan, _ = next(iter(self._ready.values()))
+        traced = plan.traced
+        is_empty = not plan.template.segments and not traced.exports and not traced.passed
+        return traced if is_empty and traced.stop == number == self.segment.start else None
+
     def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
         arrays = [known[tensor] for tensor in self.segment.inputs]
