@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors, stopping
-from .kept_functions import KeptFunctions
+from .kept_functions import KeptFunctions, Turn
 from .random import SeedGenerator
 
 if TYPE_CHECKING:
@@ -37,6 +37,14 @@ class View:
         """Has functions run for another session, which shares the resources."""
         if self._session() is not session:
             self._session = weakref.ref(session)
+
+    def is_of(self, session: BaseSession | None) -> bool:
+        """Whether functions run for this session."""
+        return session is not None and self._session() is session
+
+    def narrowed(self, threads: int | None) -> View | NarrowView:
+        """The view with so many threads for each call, if a number is given."""
+        return NarrowView(self, threads) if threads else self
 
     def __getattr__(self, name: str) -> Any:
         session = self._session()
@@ -82,6 +90,7 @@ class Context:
         self.view = View(session)
         self._before = kept or KeptFunctions()
         self._before.begin(session)
+        self._turn = Turn(self._before, self.view)
         self._lock = threading.RLock()
         self._functions: dict[tuple[Captured, bool], FunctionRun] = {}
         self._generators: dict[str, SeedGenerator] = {}
@@ -102,8 +111,8 @@ class Context:
         with self._lock:
             found = self._functions.get((captured, is_one_of_many))
             if found is None:
-                view = NarrowView(self.view, threads) if threads else self.view
-                found = self._before.run(captured, view, threads)
+                view = self.view.narrowed(threads)
+                found = self._before.run(captured, view, threads, self._turn)
                 self._functions[captured, is_one_of_many] = found
             return found
 
@@ -111,6 +120,7 @@ class Context:
         """Has functions run for another session, which shares the resources."""
         self.view.follow(session)
         self._before.follow(session)
+        self._turn.follow(session)
 
     def generator(self, path: str, seeds: tuple[int, int]) -> SeedGenerator:
         """What seeds one after the other of the streams at a place."""

@@ -115,9 +115,16 @@ def _require_stateless(captured: Captured, allowed: Container[str]) -> None:
 class FunctionRun:
     """A function, ready to be called from any thread."""
 
-    def __init__(self, captured: Captured, view: View | NarrowView) -> None:
+    def __init__(
+        self,
+        captured: Captured,
+        view: View | NarrowView,
+        kept: Callable[[Callable[[View | NarrowView], Caller]], Caller] | None = None,
+    ) -> None:
+        """kept: gives what calls the function, made as it is told if there is none yet."""
         self.captured = captured
         self.view = view
+        self._kept = kept
         self._lock = threading.Lock()
         self._body: Body | None = None
         self._call: Caller | None = None
@@ -165,17 +172,14 @@ class FunctionRun:
     def _prepare(self) -> Caller:
         with self._lock:
             if self._call is None:
-                body = self.body
-                first = len(body.parameters) - len(self.captured.values)
-                self._call = caller(
-                    self.view,
-                    (body.parameters[:first], body.parameters[first:]),
-                    self.captured.values,
-                    body.results,
-                    body.effects,
-                    is_of_one=True,
-                )
+                self._call = self._kept(self._made) if self._kept else self._made(self.view)
             return self._call
+
+    def _made(self, view: View | NarrowView) -> Caller:
+        body, values = self.body, self.captured.values
+        first = len(body.parameters) - len(values)
+        parameters = body.parameters[:first], body.parameters[first:]
+        return caller(view, parameters, values, body.results, body.effects, is_of_one=True)
 
     def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
         """What computes blocks of elements of these static shapes; None where facts forbid it."""
