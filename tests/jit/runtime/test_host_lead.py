@@ -48,7 +48,7 @@ def test_the_rest_goes_by_the_sizes_that_the_host_gives(leads: list[int]) -> Non
             np.testing.assert_array_equal(raw, picture)
             assert given == _png(session, picture)
             offset = found - picture * np.float32(0.5)
-            assert 0 <= offset.min() and np.ptp(offset) < 1e-4 and found.shape == picture.shape
+            assert offset.min() >= 0 and np.ptp(offset) < 1e-4 and found.shape == picture.shape
     assert leads and set(leads) == {1}
 
 
