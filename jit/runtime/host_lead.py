@@ -23,9 +23,17 @@ if TYPE_CHECKING:
 
 
 class _Step(NamedTuple):
+    """An operation, what runs it, why it is on the host, and what it was found to begin with.
+
+    shapes: of its inputs, on which it depends that it ends a segment; before: the plans of that
+    segment.
+    """
+
     op: Operation
     begin: Callable[[Sequence[Any]], Any]
     reason: str
+    shapes: list[tuple[int, ...]]
+    before: SegmentPlans
 
 
 class HostLead:
@@ -34,39 +42,61 @@ class HostLead:
     def __init__(self, evaluate: Evaluator, fed: Container[Any]) -> None:
         self._evaluate, self._fed = evaluate, fed
         self._steps: list[_Step] = []
-        self.behind: SegmentPlans | None = None
+        self._behind: SegmentPlans | None = None
 
     def __len__(self) -> int:
         return len(self._steps)
 
-    def add(self, op: Operation, reason: str, behind: SegmentPlans) -> None:
-        """An operation more, why it is on the host, and the plans of what follows it."""
-        self._steps.append(_Step(op, self._evaluate.bound(op), reason))
-        self.behind = behind
+    def add(
+        self,
+        op: Operation,
+        hosted: Sequence[tuple[Any, str]],
+        known: Mapping[Any, Any],
+        plans: tuple[SegmentPlans, SegmentPlans],
+    ) -> None:
+        """One operation more.
 
-    def run(self, known: dict[Any, Any]) -> None:
-        """Adds to what is known what the operations make of it; errors are the operations'."""
+        hosted: those on the host with reasons; known: values of a run; plans: those that it ends,
+        and those of what follows it.
+        """
+        reason = next((reason for of, reason in hosted[-1:] if of is op), "")
+        shapes = [known[tensor].shape for tensor in op._inputs_val]
+        self._steps.append(_Step(op, self._evaluate.bound(op), reason, shapes, plans[0]))
+        self._behind = plans[1]
+
+    def run(self, known: dict[Any, Any]) -> SegmentPlans:
+        """Adds to what is known what the operations make of it; the plans of what comes then.
+
+        Errors are the operations'.
+        """
         evaluate, fed = self._evaluate, self._fed
         with stopping.within(evaluate.session):
-            for op, begin, reason in self._steps:
+            for op, begin, reason, shapes, before in self._steps:
+                inputs = [known[tensor] for tensor in op._inputs_val]
+                if [array.shape for array in inputs] != shapes:
+                    return before
                 stopping.check()
                 began = perf_counter()
-                made = evaluate.spread(op, begin([known[tensor] for tensor in op._inputs_val]))
+                made = evaluate.spread(op, begin(inputs))
                 for output, result in zip(op.outputs, made):
                     if output not in fed:
                         known[output] = np.asarray(result)
                 evaluate.meter.add(op, reason, perf_counter() - began)
+        assert self._behind is not None
+        return self._behind
 
 
 def lead_of(
+    lead: HostLead,
     operations: Sequence[Any],
     segments: Mapping[tuple[int, bool], SegmentPlans],
-    regions: Mapping[int, int],
-    lead: HostLead,
+    regions: Container[int],
+    known: Mapping[Any, Any],
 ) -> HostLead | None:
     """A lead, with the operations that belong to it; None where a run begins with a plan.
 
-    segments: the plans of what was run, by where it begins and whether its sizes came late.
+    segments: the plans of what was run, by where it begins and whether its sizes came late; known:
+    the values of a run that is over.
     """
     for start, op in enumerate(operations):
         plans, behind = segments.get((start, False)), segments.get((start + 1, False))
@@ -75,8 +105,9 @@ def lead_of(
         traced = plans.only_ends_before(start)
         if traced is None or op.definition.lower is not None or not _is_plain(op):
             break
-        reason = next((reason for of, reason in traced.hosted[-1:] if of is op), "")
-        lead.add(op, reason, behind)
+        if not all(tensor in known for tensor in op._inputs_val):
+            break
+        lead.add(op, traced.hosted, known, (plans, behind))
     return lead if len(lead) else None
 
 

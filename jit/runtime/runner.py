@@ -244,10 +244,8 @@ class Runner:
 
     def _run_behind(self, lead: HostLead, arrays: Sequence[np.ndarray]) -> list[Any]:
         """What begins on the host and most often is one plan behind that."""
-        plans, known = lead.behind, dict(zip(self.feeds, arrays))
-        assert plans is not None
-        began = perf_counter()
-        lead.run(known)
+        known, began = dict(zip(self.feeds, arrays)), perf_counter()
+        plans = lead.run(known)
         try:
             plan, results = plans.run(plans.taken(known))
         except (errors.OpError, CompileFailure) as error:
@@ -273,7 +271,7 @@ class Runner:
         while True:
             known.update((tensor, results[i]) for tensor, i in traced.exports.items())
             if traced.is_complete:
-                self._look_for_lead()
+                self._look_for_lead(known)
                 if not self.is_inner:
                     self.evaluate.meter.ran(perf_counter() - began)
                 return [self._result(t, known, traced) for t in self.fetches]
@@ -295,12 +293,13 @@ class Runner:
                 return self._refused(error, plans, known)
             traced = plan.traced
 
-    def _look_for_lead(self) -> None:
+    def _look_for_lead(self, known: Mapping[Any, Any]) -> None:
         """Looks, in the first runs, how all of them begin (in the very first it may not show)."""
         if self._lead is None and self._looks:
             self._looks -= 1
             lead = HostLead(self.evaluate, self._fed)
-            self._lead = lead_of(self.operations, self._segments, self.regions, lead)
+            found = lead_of(lead, self.operations, self._segments, self.regions, known)
+            self._lead = found
 
     def _result(self, tensor: Tensor, known: dict[Any, Any], traced: Traced) -> Any:
         """A fetched value that belongs to the caller."""

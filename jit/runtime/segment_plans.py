@@ -156,15 +156,13 @@ class SegmentPlans:
         raise errors.aborted("a variable keeps changing its shape while running")
 
     def only_ends_before(self, number: int) -> Traced | None:
-        """What was traced, if it is nothing but the end in front of an operation, in every run.
+        """What was traced, if it is nothing but the end in front of an operation.
 
-        (What an operation takes decides whether it ends a segment, not what else is there.)
+        So it is in every run in which the operation takes arrays of the same shapes, whatever else
+        is there.
         """
-        operation, inputs = self.segment.operations[number], self.segment.inputs
-        taken = [i for i, tensor in enumerate(inputs) if tensor in operation._inputs_val]
-        is_sized = any(i in self.may_be_sizes for i in taken)
-        is_static = all((sizes := self.static[i]) is not None and None not in sizes for i in taken)
-        if not is_static or is_sized or self.is_turn or not self._ready:
+        taken, inputs = self.segment.operations[number]._inputs_val, self.segment.inputs
+        if self.is_turn or not self._ready or any(inputs[i] in taken for i in self.may_be_sizes):
             return None
         plan, _ = next(iter(self._ready.values()))
         traced = plan.traced

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -20,9 +22,9 @@ def leads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     run = HostLead.run
 
-    def counted(self: HostLead, known: dict) -> None:
+    def counted(self: HostLead, known: dict) -> Any:
         found.append(len(self))
-        run(self, known)
+        return run(self, known)
 
     monkeypatch.setattr(HostLead, "run", counted)
     return found
@@ -90,3 +92,21 @@ def test_fed_results_are_not_made(leads: list[int]) -> None:
             found = session.run(doubled, {pixels: picture})
             np.testing.assert_array_equal(found, picture.astype(np.int32) * 2)
     assert not leads
+
+
+def test_arrays_of_other_shapes_go_another_way(leads: list[int]) -> None:
+    """What is found to begin every run holds for inputs of the same shapes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        text = tf.placeholder(tf.string)
+        lengths = tf.string_split(tf.reshape(text, [-1])).values
+        total = tf.reduce_sum(tf.strings.length(lengths))
+        files = tf.placeholder(tf.string)
+        pixels = tf.cast(tf.image.decode_png(files, channels=3), tf.int32) + total
+        for sizes in _SIZES:
+            picture = _picture(*sizes, 2)
+            fed = {text: b"a bc def", files: _png(session, picture)}
+            np.testing.assert_array_equal(session.run(pixels, fed), picture.astype(np.int32) + 6)
+            fed[text] = np.array([["a", "bc"], ["d", "e"]])
+            np.testing.assert_array_equal(session.run(pixels, fed), picture.astype(np.int32) + 5)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
+            session.run(pixels, {text: b"a", files: [b"one", b"two"]})
