@@ -29,9 +29,10 @@ class View:
     def __init__(self, session: BaseSession) -> None:
         self._session = weakref.ref(session)
         self.config = session.config
-        self.kernel_states: dict[Any, Any] = {}
         self.arenas: list[Any] = []
         self.gpu = None  # elements are made on the processor
+        # By function: operations of several may have one name.
+        self._states: dict[str, dict[Any, Any]] = {}
 
     def follow(self, session: BaseSession) -> None:
         """Has functions run for another session, which shares the resources."""
@@ -42,9 +43,14 @@ class View:
         """Whether functions run for this session."""
         return session is not None and self._session() is session
 
-    def narrowed(self, threads: int | None) -> View | NarrowView:
-        """The view with so many threads for each call, if a number is given."""
-        return NarrowView(self, threads) if threads else self
+    def states_of(self, function: str) -> dict[Any, Any]:
+        """What kernels of a function keep."""
+        return self._states.setdefault(function, {})
+
+    def forget_states(self) -> None:
+        """Has kernels begin anew, those of functions that are ready to be called, too."""
+        for states in self._states.values():
+            states.clear()
 
     def __getattr__(self, name: str) -> Any:
         session = self._session()
@@ -59,20 +65,26 @@ class View:
         return session is None or session.is_ending
 
 
-class NarrowView:
-    """A view whose functions get so many threads for each call, if the session does not say."""
+class FunctionView:
+    """A view for one function, whose calls get so many threads each, if the session does not say.
 
-    def __init__(self, view: View, threads: int) -> None:
-        from ....io import protos
+    threads: None for as many as the session has.
+    """
 
+    def __init__(self, view: View, function: str, threads: int | None) -> None:
         self._view = view
-        self.config = protos.ConfigProto()
-        if view.config is not None:
-            self.config.CopyFrom(view.config)
-        given = self.config.intra_op_parallelism_threads
-        self.config.intra_op_parallelism_threads = given or threads
+        self.config = view.config
+        if threads:
+            from ....io import protos
+
+            self.config = protos.ConfigProto()
+            if view.config is not None:
+                self.config.CopyFrom(view.config)
+            given = self.config.intra_op_parallelism_threads
+            self.config.intra_op_parallelism_threads = given or threads
         # (What each call asks for is looked up once.)
-        self.arenas, self.kernel_states, self.gpu = view.arenas, view.kernel_states, view.gpu
+        self.arenas, self.gpu = view.arenas, view.gpu
+        self.kernel_states = view.states_of(function)
 
     def follow(self, session: BaseSession) -> None:
         """See View."""
@@ -111,7 +123,7 @@ class Context:
         with self._lock:
             found = self._functions.get((captured, is_one_of_many))
             if found is None:
-                view = self.view.narrowed(threads)
+                view = FunctionView(self.view, captured.name, threads)
                 found = self._before.run(captured, view, threads, self._turn)
                 self._functions[captured, is_one_of_many] = found
             return found

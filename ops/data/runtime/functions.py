@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....engine.graph.rowwise import Rows
     from ....engine.graph.tensor import Tensor
     from ....engine.session.function_inlining import Body
-    from .context import NarrowView, View
+    from .context import FunctionView
 
 
 class Captured:
@@ -118,8 +118,8 @@ class FunctionRun:
     def __init__(
         self,
         captured: Captured,
-        view: View | NarrowView,
-        kept: Callable[[Callable[[View | NarrowView], Caller]], Caller] | None = None,
+        view: FunctionView,
+        kept: Callable[[Callable[[FunctionView], Caller]], Caller] | None = None,
     ) -> None:
         """kept: gives what calls the function, made as it is told if there is none yet."""
         self.captured = captured
@@ -175,7 +175,7 @@ class FunctionRun:
                 self._call = self._kept(self._made) if self._kept else self._made(self.view)
             return self._call
 
-    def _made(self, view: View | NarrowView) -> Caller:
+    def _made(self, view: FunctionView) -> Caller:
         body, values = self.body, self.captured.values
         first = len(body.parameters) - len(values)
         parameters = body.parameters[:first], body.parameters[first:]
@@ -201,7 +201,7 @@ class BlockRun:
     def __init__(
         self,
         single: FunctionRun,
-        view: View | NarrowView,
+        view: FunctionView,
         parameters: list[Tensor],
         results: list[Rows],
     ) -> None:
@@ -259,7 +259,7 @@ class Caller(NamedTuple):
 
 
 def caller(
-    view: View | NarrowView,
+    view: FunctionView,
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
     captured: Sequence[Any],
     results: Sequence[Tensor],

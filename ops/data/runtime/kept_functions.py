@@ -21,7 +21,7 @@ from .functions import Caller, Captured, FunctionRun, is_stateless
 
 if TYPE_CHECKING:
     from ....engine.session.session import BaseSession
-    from .context import NarrowView, View
+    from .context import FunctionView, View
 
 # Functions that are kept for an iterator before the oldest are forgotten.
 _MOST = 64
@@ -47,7 +47,7 @@ class KeptFunctions:
             self._runs, self._stateless, self._left = {}, {}, []
 
     def run(
-        self, captured: Captured, view: View | NarrowView, threads: int | None, turn: Turn
+        self, captured: Captured, view: FunctionView, threads: int | None, turn: Turn
     ) -> FunctionRun:
         """What calls a function with so many threads: an earlier iteration's, if that is the same.
 
@@ -55,7 +55,7 @@ class KeptFunctions:
         """
         key = self._key(captured, threads)
         if key is None or not self._has_no_state(captured):
-            return FunctionRun(captured, view, partial(turn.caller, key, threads))
+            return FunctionRun(captured, view, partial(turn.caller, captured.name, key, threads))
         found = self._runs.get(key)
         if found is None:
             if len(self._runs) >= _MOST:
@@ -74,7 +74,7 @@ class KeptFunctions:
             left = self._left.pop()
         except IndexError:
             return None
-        left.view.kernel_states.clear()
+        left.view.forget_states()
         return left
 
     def leave(self, callers: _Callers) -> None:
@@ -126,23 +126,26 @@ class Turn:
         self._callers: _Callers | None = None
 
     def caller(
-        self, key: object, threads: int | None, make: Callable[[View | NarrowView], Caller]
+        self, name: str, key: object, threads: int | None, make: Callable[[FunctionView], Caller]
     ) -> Caller:
-        """What calls a function; `make` makes it for a view, if there is none yet.
+        """What calls a function of this name; `make` makes it for a view, if there is none yet.
 
         key: what must be the same for the function to be; None where it is always another one.
         """
+        from .context import FunctionView
+
         with self._lock:
             if self._callers is None:
                 self._callers = self._kept.take_left() or _Callers(self._view)
             view, known = self._callers.view, self._callers.known
-            if key is None:
-                return make(view.narrowed(threads))
-            if key not in known:
-                if len(known) >= _MOST:
-                    known.pop(next(iter(known)))
-                known[key] = make(view.narrowed(threads))
-            return known[key]
+            found = None if key is None else known.get(key)
+            if found is None:
+                found = make(FunctionView(view, name, threads))
+                if key is not None:
+                    if len(known) >= _MOST:
+                        known.pop(next(iter(known)))
+                    known[key] = found
+            return found
 
     def follow(self, session: BaseSession) -> None:
         """Has functions run for another session, which shares the resources."""

@@ -95,3 +95,22 @@ def test_an_iteration_that_goes_on_keeps_its_state() -> None:
         context, third = run()
         assert third([numbers[0]])[0].item() == drawn[0]
         assert not kept._left and context.function(captured) is third
+
+
+def test_functions_whose_operations_have_one_name_have_states_of_their_own() -> None:
+    """As TensorFlow 1.15 draws."""
+    expected = [
+        (0.2390374, 0.6787466),
+        (0.22267115, 0.20134068),
+        (0.34304976, 0.49856102),
+        (0.8514762, 0.7123976),
+    ]
+    with tf.Graph().as_default(), tf.Session() as session:
+        drawn = tf.data.Dataset.range(4).map(lambda x: tf.random_uniform([], seed=1))
+        both = drawn.map(lambda y: (y, tf.random_uniform([], seed=2)))
+        iterator = tf.data.make_initializable_iterator(both)
+        element = iterator.get_next()
+        for _ in range(2):
+            session.run(iterator.initializer)
+            found = [session.run(element) for _ in range(4)]
+            np.testing.assert_array_equal(found, np.array(expected, np.float32))
