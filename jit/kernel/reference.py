@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 
-
 @cache
 def dtype_name(dtype: Any) -> str:
     """The NumPy name of a dtype given as a name, a NumPy dtype or a scalar type."""

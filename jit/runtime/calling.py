@@ -41,7 +41,7 @@ def call(
         keeps_lock: whether no other thread may change Python's objects meanwhile.
     """
     # (An array's interface takes as long as anything here: what stays has a known address.)
-    places = [x if type(x) is int else x.__array_interface__["data"][0] for x in arrays]  # type: ignore[union-attr]
+    places = [x if isinstance(x, int) else x.__array_interface__["data"][0] for x in arrays]
     block = _Block(*places, *numbers)
     _functions(kernel)[keeps_lock](ctypes.addressof(block), 0, rows, 0, 1, 0)
 

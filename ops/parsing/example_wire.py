@@ -95,7 +95,7 @@ class Rooms:
         self.places = np.array([start for _, start, _ in self._spans], np.int64)
         self._floats, self._integers = np.empty(floats, np.float32), np.empty(integers, np.int64)
         self._texts = np.empty(2 * texts, np.int64)
-        self.arrays = [self._floats, self._integers, self._texts]
+        self.arrays: list[np.ndarray | int] = [self._floats, self._integers, self._texts]
 
     def values(self, data: bytes) -> list[np.ndarray]:
         """The values of each feature; texts are parts of these bytes."""
@@ -121,7 +121,7 @@ def read_columns(texts: Sequence[bytes], table: Table) -> list[Column]:
     found = recycled_empty((rows, count, 3), np.dtype(np.int64))
     sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
     guesses = np.full(_PLACES, -1, np.int64)
-    given = [text, packed.places, *table.addresses, guesses]
+    given: list[np.ndarray | int] = [text, packed.places, *table.addresses, guesses]
     call(features.locate(), [*given, found, sums, problem], [count, _PLACES], rows)
     if problem[0]:
         raise Unusual

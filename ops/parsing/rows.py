@@ -69,7 +69,7 @@ def sequence_examples(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.
     if any(value is None for value in known):
         return None
     missing, keys = known[0].tolist(), [key.item() for key in known[1:]]
-    named = {}
+    named: dict[str, Any] = {}
     for part, count in zip(_PARTS, counts):
         named[f"{part}_keys"], keys = keys[:count], keys[count:]
     parsed = raw.ParseSequenceExample(

@@ -47,7 +47,7 @@ class Asked:
         # (Of no values it counts whether they are there.)
         if any(one.has_rows or not math.prod(one.row) for one in dense):
             return None
-        context = [*self.context_sparse, *self.context_dense]
+        context: list[Sparse | Dense] = [*self.context_sparse, *self.context_dense]
         lists = [
             *map(wanted, self.list_sparse),
             *(

@@ -55,7 +55,8 @@ def read_sequences(
     packed = texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)
     heads, spans = np.empty((rows, 2), np.int64), np.empty((rows, count, 3), np.int64)
     sums, problem = np.zeros((count, 2), np.int64), np.zeros(1, np.int64)
-    given = [address_of(packed.data), packed.places, *lists.addresses[:2], table.may_be_missing]
+    given: list[np.ndarray | int] = [address_of(packed.data), packed.places]
+    given += [*lists.addresses[:2], table.may_be_missing]
     call(sequences.find_lists(), [*given, heads, spans, sums, problem], [count], rows)
     if problem[0]:
         raise Unusual
@@ -79,7 +80,7 @@ def _read_steps(
     bounds = np.array(ends, np.int64)
     found = np.empty((ends[-1], 3), np.int64)
     sums, problem = np.zeros((count, 2), np.int64), np.zeros(1, np.int64)
-    given = [text, spans, wanted, bounds.copy(), found, sums]
+    given: list[np.ndarray | int] = [text, spans, wanted, bounds.copy(), found, sums]
     call(sequences.find_steps(), [*given, problem], [count], len(spans))
     if problem[0]:
         raise Unusual
