@@ -293,12 +293,14 @@ def complex(re: Any, im: Any) -> Any:
 
 def cast(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Converts as x86 C++ does; small integers come from floats by way of int32 or int64."""
-    if x.dtype.kind == "O" or dtype.kind == "O":
+    kind = x.dtype.kind
+    # (Whole numbers wrap, of which NumPy says nothing.)
+    if kind == "O" or dtype.kind == "O" or (kind in "biu" and dtype.kind in "biu"):
         return x.astype(dtype)
     with np.errstate(all="ignore"):
-        if x.dtype.kind == "c" and dtype.kind != "c":
+        if kind == "c" and dtype.kind != "c":
             x = x.real if dtype.kind != "b" else x != 0
-        if dtype.kind in "iu" and x.dtype.name not in ("bool",) and x.dtype.kind not in "iub":
+        if dtype.kind in "iu" and x.dtype.kind not in "iub":
             return _float_to_int(x.astype(np.float64), dtype)
         if dtype.name == "bfloat16" and x.dtype.kind not in "fV":
             x = x.astype(np.float32)
