@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -34,7 +35,13 @@ Body = Callable[..., Any]
 
 def _kind(value: Any) -> str:
     """NumPy's one-letter kind of the dtype of an array or kernel expression; bfloat16 is "f"."""
-    name = str(value.dtype)
+    return _kind_of(value.dtype)
+
+
+@cache
+def _kind_of(dtype: Any) -> str:
+    # (Kept, as NumPy puts names together anew each time.)
+    name = str(dtype)
     return "f" if name == "bfloat16" else np.dtype(name).kind
 
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-_HALF = ("float16", "bfloat16")
-
 
 @cache
 def dtype_name(dtype: Any) -> str:
@@ -41,7 +39,8 @@ def evaluate(fn: Callable[..., Any], result: str, args: tuple[Any, ...]) -> np.n
     arrays = _arrays(args, first=1 if result == "branch" else 0)
     dtype = arrays[-1].dtype
     with np.errstate(all="ignore"):
-        if dtype.name not in _HALF:
+        # (By size and kind: NumPy puts a name together each time it is asked for one.)
+        if dtype.itemsize != 2 or dtype.kind in "iu":
             value = np.asarray(fn(*arrays))
             return value if result == "bool" or value.dtype == dtype else value.astype(dtype)
         wide = [a.astype(np.float32) if a.dtype == dtype else a for a in arrays]
@@ -51,6 +50,10 @@ def evaluate(fn: Callable[..., Any], result: str, args: tuple[Any, ...]) -> np.n
 
 def _arrays(args: tuple[Any, ...], first: int) -> list[np.ndarray[Any, Any]]:
     """The arguments as arrays; Python numbers in the dtype of the typed ones from `first` on."""
+    dtype = _common_dtype(args[first:])
+    if dtype is not None:
+        rest = [a if type(a) is np.ndarray else np.asarray(a, dtype) for a in args[first:]]
+        return [*map(np.asarray, args[:first]), *rest]
     typed = [a for a in args[first:] if not isinstance(a, (bool, int, float, builtins.complex))]
     if not typed:
         return [np.asarray(a) for a in args]
@@ -62,6 +65,20 @@ def _arrays(args: tuple[Any, ...], first: int) -> list[np.ndarray[Any, Any]]:
             raise TypeError(f"arguments of different dtypes: {dtype}, {a.dtype}")
     rest = [np.asarray(a, dtype) if np.isscalar(a) else np.asarray(a) for a in args[first:]]
     return [np.asarray(a) for a in args[:first]] + rest
+
+
+def _common_dtype(args: tuple[Any, ...]) -> np.dtype[Any] | None:
+    """The dtype of arrays of numbers that all have one; None where more must be looked at."""
+    dtype = None
+    for arg in args:
+        if type(arg) is np.ndarray:
+            if dtype is None:
+                dtype = arg.dtype
+            elif arg.dtype != dtype:
+                return None
+        elif type(arg) not in (bool, int, float):
+            return None
+    return None if dtype is None or dtype.kind == "O" else dtype
 
 
 def _is_float(x: Any) -> bool:
@@ -276,12 +293,14 @@ def complex(re: Any, im: Any) -> Any:
 
 def cast(x: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Converts as x86 C++ does; small integers come from floats by way of int32 or int64."""
-    if x.dtype.kind == "O" or dtype.kind == "O":
+    kind = x.dtype.kind
+    # (Whole numbers wrap, of which NumPy says nothing.)
+    if kind == "O" or dtype.kind == "O" or (kind in "biu" and dtype.kind in "biu"):
         return x.astype(dtype)
     with np.errstate(all="ignore"):
-        if x.dtype.kind == "c" and dtype.kind != "c":
+        if kind == "c" and dtype.kind != "c":
             x = x.real if dtype.kind != "b" else x != 0
-        if dtype.kind in "iu" and x.dtype.name not in ("bool",) and x.dtype.kind not in "iub":
+        if dtype.kind in "iu" and x.dtype.kind not in "iub":
             return _float_to_int(x.astype(np.float64), dtype)
         if dtype.name == "bfloat16" and x.dtype.kind not in "fV":
             x = x.astype(np.float32)

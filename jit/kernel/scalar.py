@@ -190,8 +190,9 @@ def apply(fn: str, *args: Any) -> Any:
     if len(args) != primitive.arity:
         raise TypeError(f"k.{fn} takes {primitive.arity} arguments, got {len(args)}")
     # One function for both, so that the maths of an op is stated once: see ops' definitions.
-    if any(isinstance(arg, NODES) for arg in args):
-        return _build(primitive, args)
+    for arg in args:
+        if isinstance(arg, NODES):
+            return _build(primitive, args)
     return reference.evaluate(primitive.meaning, primitive.result, args)
 
 

@@ -152,6 +152,35 @@ def locate(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
         problem[0] = 1
 
 
+@helper
+def put_values(
+    data: Scalar,
+    floats: Scalar,
+    integers: Scalar,
+    texts: Scalar,
+    kind: int,
+    at: int,
+    end: int,
+    number: int,
+    place: int,
+) -> bool:
+    """Puts values that lie between two places among those of their kind; whether all are whole."""
+    text, numbers, ends, fine = pointer(data), pointer(integers), pointer(texts), True
+    if kind == FLOATS:
+        copy(floats + 4 * place, data + at, 4 * number)
+    elif kind == INTEGERS:
+        for i in range(number):
+            value, at = varint(text, at, end)
+            numbers[place + i] = value
+            if at < 0:
+                fine, at = False, end
+    else:
+        for i in range(number):
+            first, at = contents(text, at, end, FIRST)
+            ends[2 * (place + i)], ends[2 * (place + i) + 1] = first, at
+    return fine
+
+
 def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Args: text, wanted, found, places, floats as bytes, integers, texts, problem; the number of
     keys.
@@ -159,27 +188,17 @@ def gather(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
     places: where the next values of each key go in the array of its kind; of texts there are both
     ends.
     """
-    text, wanted, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
-    places, integers, texts = pointer(args[3]), pointer(args[5]), pointer(args[6])
-    count, bad = args[8], 0
+    wanted, found, places, count = pointer(args[1]), pointer(args[2]), pointer(args[3]), args[8]
+    bad = 0
     for r in range(r0, r1):
         for k in range(count):
             item = (r * count + k) * 3
             at, end, number = found[item], found[item + 1], found[item + 2]
             if at >= 0:
                 kind, place = wanted[4 * k], places[k]
-                if kind == FLOATS:
-                    copy(args[4] + 4 * place, args[0] + at, 4 * number)
-                elif kind == INTEGERS:
-                    for i in range(number):
-                        value, at = varint(text, at, end)
-                        integers[place + i] = value
-                        if at < 0:
-                            bad, at = 1, end
-                else:
-                    for i in range(number):
-                        first, at = contents(text, at, end, FIRST)
-                        texts[2 * (place + i)], texts[2 * (place + i) + 1] = first, at
+                whole = put_values(args[0], args[4], args[5], args[6], kind, at, end, number, place)
+                if not whole:
+                    bad = 1
                 places[k] = place + number
     if bad != 0:
         pointer(args[7])[0] = 1

@@ -17,13 +17,16 @@ from ..library.library_kernel import LibraryKernel
 # Without the interpreter's lock, and with it.
 _SIGNATURES = SIGNATURE, ctypes.PYFUNCTYPE(None, *ARGUMENTS)
 
+# Of an argument block: more words than any kernel that is called so has.
+_Block = ctypes.c_int64 * 24
+
 # What was called before: by the kernel's identity it, its target, its code and how that is called.
 _CALLED: dict[int, tuple[LibraryKernel, target.Target, Any, Sequence[Callable[..., None]]]] = {}
 
 
 def call(
     kernel: LibraryKernel,
-    arrays: Sequence[np.ndarray],
+    arrays: Sequence[np.ndarray | int],
     numbers: Sequence[int],
     rows: int,
     keeps_lock: bool = False,
@@ -32,14 +35,23 @@ def call(
 
     Args:
         kernel: it, for buffers of the arrays' dtypes.
-        arrays: its buffers; contiguous.
+        arrays: its buffers, contiguous, or their addresses.
         numbers: its parameters.
         rows: how many rows it goes over.
         keeps_lock: whether no other thread may change Python's objects meanwhile.
     """
-    places = [array.__array_interface__["data"][0] for array in arrays]
-    block = np.array([*places, *numbers], np.int64)
-    _functions(kernel)[keeps_lock](block.__array_interface__["data"][0], 0, rows, 0, 1, 0)
+    # (An array's interface takes as long as anything here: what stays has a known address.)
+    places = [x if isinstance(x, int) else x.__array_interface__["data"][0] for x in arrays]
+    block = _Block(*places, *numbers)
+    _functions(kernel)[keeps_lock](ctypes.addressof(block), 0, rows, 0, 1, 0)
+
+
+def address_of(memory: np.ndarray | bytes) -> int:
+    """Where an array or bytes lie, for as long as they live."""
+    if isinstance(memory, bytes):
+        memory = np.frombuffer(memory or b"\0", np.uint8)
+    found: int = memory.__array_interface__["data"][0]
+    return found
 
 
 def _functions(kernel: LibraryKernel) -> Sequence[Callable[..., None]]:

@@ -244,13 +244,14 @@ def has_control(table: Table) -> bool:
 class Flow:
     """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
 
-    __slots__ = ("_most", "_place", "_threads", "_walk", "first", "rows", "table")
+    __slots__ = ("_address", "_most", "_place", "_threads", "_walk", "first", "rows", "table")
 
     def __init__(
         self, rows: Table, first: int, threads: int | None = None, most: int = _MANY
     ) -> None:
         self._threads, self._most, self.first, self.rows = threads, most, first, len(rows)
         self.table, self._place = _with_place(rows)
+        self._address = int(self.table.ctypes.data)
         self._walk = thread_pool.flow_walk()
 
     def run(self, row: int) -> int:
@@ -259,7 +260,7 @@ class Flow:
         It may only pause (`is_paused`); row -1 says to go on where it did.
         """
         workers = min(self._threads or threads.count(), self._most) - 1
-        address = self.table.ctypes.data
+        address = self._address
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().flow(self._walk, address, self.rows, workers, row)
         else:

@@ -8,10 +8,9 @@ Imports the rest of jit.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -33,10 +32,12 @@ from ..trace.tracer import is_handle
 from .async_runner import AsyncRunner
 from .backend import end_of
 from .evaluator import Evaluator
+from .host_lead import HostLead, lead_of
 from .late_sizes import LateSizes
 from .piecewise import Piecewise
 from .plan import Plan
 from .segment_plans import CompileFailure, SegmentPlans
+from .tiered_runner import InterpretedRunner, TieredRunner
 
 if TYPE_CHECKING:
     from ...engine.graph.graph import Graph
@@ -51,9 +52,8 @@ _NOT_OF_VALUES = (
     *(errors.ResourceExhaustedError, errors.PermissionDeniedError, errors.InternalError),
 )
 NONE: Mapping[Any, Any] = MappingProxyType({})
-# From so many elements on, even a first run is compiled.
-# Fewer take reference kernels some milliseconds, where to compile a single kernel takes tens.
-_LARGE = 1 << 20
+# So many runs are looked at for what all begin with.
+_MOST_LOOKS = 3
 # So few operations on truth values and whole numbers, as a loop's test has, are not worth a plan.
 _TRIFLE = 6
 
@@ -188,96 +188,6 @@ def _reference(
     return InterpretedRunner(lambda arrays: program.run([*arrays, *cells.values()]), reason)
 
 
-class InterpretedRunner:
-    """Runs by reference kernels what is not compiled at all; `explain` says why."""
-
-    def __init__(self, run: Callable[[Sequence[Any]], list[Any]], reason: str) -> None:
-        self.run, self.reason = run, reason
-
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        return self.run(arrays)
-
-    def explain(self, arrays: Sequence[Any]) -> str:
-        """The reason, in place of a plan."""
-        del arrays
-        return f"Not compiled, runs by reference kernels: {self.reason}."
-
-
-class TieredRunner:
-    """Runs small work once by reference kernels, since most parts of a program run once.
-
-    Large work, everything that runs again, and what reference kernels would round otherwise, is a
-    plan, whose kernels may wait to be compiled, too (jit/runtime/interpreted.py).  The rule looks
-    at the graph and at shapes alone, so that results do not depend on timing, on what a cache
-    holds, or on how often something ran before.
-    """
-
-    def __init__(
-        self,
-        runner: Runner | AsyncRunner,
-        make_reference: Callable[[], Callable[[Sequence[Any]], list[Any]]],
-        is_first: bool,
-    ) -> None:
-        self.runner, self._make_reference = runner, make_reference
-        self.is_first = is_first
-        self.is_broken = False
-
-    @cached_property
-    def reference(self) -> Callable[[Sequence[Any]], list[Any]]:
-        """Runs by reference kernels; large work never needs it."""
-        return self._make_reference()
-
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        if self.is_first:
-            self.is_first = False
-            assert isinstance(self.runner, Runner)
-            if self._is_small(arrays) and self.runner.is_exact(arrays):
-                self.runner.runs_again()
-                return self.reference(arrays)
-        # A compiler that broke down on these operations would do so in every run.
-        if self.is_broken:
-            return self.reference(arrays)
-        try:
-            return self.runner(arrays)
-        except CompileFailure as failure:
-            # Run again, what has had effects would have them twice.
-            if not failure.before_effects:
-                raise
-            results = self.reference(arrays)  # raises what is wrong with the values, if it is they
-            self.is_broken = True
-            warnings.warn(
-                "a part of the graph could not be compiled and runs by the (slow) reference "
-                f"kernels: {failure}. Please report this.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            return results
-
-    def _is_small(self, arrays: Sequence[Any]) -> bool:
-        return elements(self.runner.operations, arrays) < _LARGE
-
-    def explain(self, arrays: Sequence[Any]) -> PlanReport:
-        """See Runner.explain."""
-        return self.runner.explain(arrays)
-
-    def prepare(self, arrays: Sequence[Any]) -> tuple[Plan, Binding]:
-        """See Runner.prepare."""
-        return self.runner.prepare(arrays)
-
-
-def elements(operations: Sequence[Any], arrays: Sequence[np.ndarray]) -> int:
-    """About how many elements the operations make; unknown sizes count as the largest fed one."""
-    unknown = max((size for array in arrays for size in array.shape), default=1)
-    total = 0
-    for op in operations:
-        for output in op.outputs:
-            count = 1
-            for size in output.shape.sizes or ():
-                count *= unknown if size is None else size
-            total += count
-    return total
-
-
 class Runner:
     """Computes fetches from feeds; shapes of feeds are free, their number and dtypes are not."""
 
@@ -312,11 +222,15 @@ class Runner:
         self._segments: dict[tuple[int, bool], SegmentPlans] = {}
         self._first = self._segment(0)
         self._late = LateSizes(evaluate)
+        self._lead: HostLead | None = None
+        self._looks = _MOST_LOOKS
         # A plan gives each result once, so fetches that repeat are put together from them.
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        if self._lead is not None:
+            return self._run_behind(self._lead, arrays)
         plans = self._first
         began = perf_counter()
         try:
@@ -326,15 +240,38 @@ class Runner:
         # Nearly always: one plan, and its results are the fetches in order.
         if plan.is_whole and self._distinct:
             return results
+        return self._go_on(began, plans, plan, results, dict(zip(self.feeds, arrays)))
+
+    def _run_behind(self, lead: HostLead, arrays: Sequence[np.ndarray]) -> list[Any]:
+        """What begins on the host and most often is one plan behind that."""
+        known, began = dict(zip(self.feeds, arrays)), perf_counter()
+        plans = lead.run(known)
+        try:
+            plan, results = plans.run(plans.taken(known))
+        except (errors.OpError, CompileFailure) as error:
+            return self._refused(error, plans, known)
+        return self._go_on(began, plans, plan, results, known)
+
+    def _go_on(
+        self,
+        began: float,
+        plans: SegmentPlans,
+        plan: Plan,
+        results: list[Any],
+        known: dict[Any, Any],
+    ) -> list[Any]:
+        """The fetches' values, now that the first plan of a run has run."""
         traced = plan.traced
-        if traced.is_complete and self._distinct and not traced.passed:
-            if traced.hosted and not self.is_inner:
+        # (What was given to a plan it does not give itself.)
+        is_all = len(traced.exports) == len(self.fetches) and not traced.passed
+        if traced.is_complete and is_all:
+            if (traced.hosted or plans is not self._first) and not self.is_inner:
                 self.evaluate.meter.ran(perf_counter() - began)
             return results
-        known = dict(zip(self.feeds, arrays))
         while True:
             known.update((tensor, results[i]) for tensor, i in traced.exports.items())
             if traced.is_complete:
+                self._look_for_lead(known)
                 if not self.is_inner:
                     self.evaluate.meter.ran(perf_counter() - began)
                 return [self._result(t, known, traced) for t in self.fetches]
@@ -355,6 +292,14 @@ class Runner:
             except (errors.OpError, CompileFailure) as error:
                 return self._refused(error, plans, known)
             traced = plan.traced
+
+    def _look_for_lead(self, known: Mapping[Any, Any]) -> None:
+        """Looks, in the first runs, how all of them begin (in the very first it may not show)."""
+        if self._lead is None and self._looks:
+            self._looks -= 1
+            lead = HostLead(self.evaluate, self._fed)
+            found = lead_of(lead, self.operations, self._segments, self.regions, known)
+            self._lead = found
 
     def _result(self, tensor: Tensor, known: dict[Any, Any], traced: Traced) -> Any:
         """A fetched value that belongs to the caller."""

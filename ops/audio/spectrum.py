@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ...engine.record_class import record
 
 # Of a band's energy, before its logarithm.
 _FLOOR = 1e-12
+# Sounds come one after the other with the same settings: so many of these are remembered.
+_REMEMBERED = 8
 
 
 def fft_length(window: int) -> int:
@@ -44,14 +47,24 @@ def spectrogram(sound: np.ndarray, window: int, stride: int, squared: bool) -> n
             )
     found = np.zeros((channels * count, 1 + length // 2), np.float32)
     if found.size:
-        hann = 0.5 - 0.5 * np.cos(2 * math.pi * np.arange(window) / window)
         stream = np.ascontiguousarray(sound.T).reshape(-1).astype(np.float64)
         windows = np.lib.stride_tricks.sliding_window_view(stream, window)[::stride]
-        parts = np.fft.rfft(windows[: len(found)] * hann, length, axis=1)
+        parts = np.fft.rfft(windows[: len(found)] * _hann(window), length, axis=1)
         with np.errstate(over="ignore"):
             found[:] = parts.real**2 + parts.imag**2
     found = found.reshape(channels, count, 1 + length // 2)
     return found if squared else np.sqrt(found)
+
+
+@lru_cache(_REMEMBERED)
+def _hann(window: int) -> np.ndarray:
+    return _kept(0.5 - 0.5 * np.cos(2 * math.pi * np.arange(window) / window))
+
+
+def _kept(array: np.ndarray) -> np.ndarray:
+    """An array that many see, and none may change."""
+    array.flags.writeable = False
+    return array
 
 
 def _mel(frequency: np.ndarray | float) -> np.ndarray:
@@ -62,32 +75,36 @@ def _mel(frequency: np.ndarray | float) -> np.ndarray:
 class MelFilters:
     """Triangles in mel, each from the middle of the one before to the middle of the one behind.
 
-    first: the first bin that has a share in any; rising: for each bin from there, the band in
-    which it lies on the left side (it may be the one behind the last); shares: how much of it
-    falls to the band before.
+    first: the first bin that has a share in any; edges: the first of the bins from there on the
+    left side of each band, and of the one behind the last, and where these end; shares: how much
+    of a bin falls to the band before.
     """
 
     bands: int
     first: int
-    rising: list[int]
-    shares: list[float]
+    edges: list[int]
+    shares: np.ndarray
 
     def energy(self, magnitudes: np.ndarray) -> np.ndarray:
         """[channels, frames, bins] as [channels, frames, bands]; no bin reaches other bands."""
         found = np.zeros((*magnitudes.shape[:2], self.bands + 1))
         used = magnitudes[..., self.first : self.first + len(self.shares)]
-        # Bins on the left side of a band are neighbours, and on the right side of the one before.
-        edges = np.searchsorted(self.rising, np.arange(self.bands + 2))
+        bands = [band for band in range(self.bands + 1) if self.edges[band] < self.edges[band + 1]]
+        if not bands:
+            return found[..., : self.bands]
+        starts = [self.edges[band] for band in bands]
         with np.errstate(invalid="ignore"):
-            falling = used * np.asarray(self.shares)
+            falling = used * self.shares
             rising = used - falling
-            for band, (begin, end) in enumerate(zip(edges, edges[1:])):
-                found[..., band] += rising[..., begin:end].sum(-1)
-                if band:
-                    found[..., band - 1] += falling[..., begin:end].sum(-1)
+            found[..., bands] = np.add.reduceat(rising, starts, axis=-1)
+            # Bins on the left side of a band are on the right side of the one before.
+            totals = np.add.reduceat(falling, starts, axis=-1)
+            inner = [number for number, band in enumerate(bands) if band]
+            found[..., [bands[number] - 1 for number in inner]] += totals[..., inner]
         return found[..., : self.bands]
 
 
+@lru_cache(_REMEMBERED)
 def mel_filters(bins: int, rate: float, bands: int, low: float, high: float) -> MelFilters | None:
     """The bands from one frequency to another; None if the bins do not reach as far."""
     spacing = (_mel(high) - _mel(low)) / (bands + 1)
@@ -97,21 +114,23 @@ def mel_filters(bins: int, rate: float, bands: int, low: float, high: float) -> 
     first, last = int(1.5 + low / per_bin), int(high / per_bin)
     if bins <= last:
         return None
-    found = MelFilters(bands, first, [], [])
+    rising, shares = [], []
     for i in range(first, last + 1):
         place = float(_mel(i * per_bin))
         # The first centre at or above the bin, but the last one at most.
         right = min(int(np.searchsorted(centers, place)), bands)
         left_center = centers[right - 1] if right else float(_mel(low))
-        found.rising.append(right)
-        found.shares.append(float((centers[right] - place) / (centers[right] - left_center)))
-    return found
+        rising.append(right)
+        shares.append(float((centers[right] - place) / (centers[right] - left_center)))
+    edges = np.searchsorted(rising, np.arange(bands + 2)).tolist()
+    return MelFilters(bands, first, edges, _kept(np.array(shares)))
 
 
+@lru_cache(_REMEMBERED)
 def cosines(bands: int, coefficients: int) -> np.ndarray:
     """The matrix [bands, coefficients] of a cosine transform."""
     order, place = np.arange(coefficients), np.arange(bands) + 0.5
-    return math.sqrt(2.0 / bands) * np.cos(order * (math.pi / bands) * place[:, None])
+    return _kept(math.sqrt(2.0 / bands) * np.cos(order * (math.pi / bands) * place[:, None]))
 
 
 def mfcc(power: np.ndarray, filters: MelFilters | None, transform: np.ndarray) -> np.ndarray:

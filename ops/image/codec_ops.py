@@ -138,7 +138,7 @@ def _decode(c: KernelContext, contents: np.ndarray, window: np.ndarray | None = 
     channels = 3 if with_frames else c.attr("channels")
     if channels not in (0, 1, 3, 4):
         raise errors.invalid(f"channels must be 0, 1, 3, or 4, got {channels}")
-    options = _jpeg_options(c, channels)
+    options = c.kernel_state(lambda: _jpeg_options(c, channels))
     data = only_content(contents)
     name = _format(data)
     if len(data) > _LARGEST:

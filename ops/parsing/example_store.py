@@ -137,7 +137,7 @@ class Features:
     @cached_property
     def table(self) -> Table:
         """What kernels are told of them."""
-        return Table(list(map(_wanted, self.asked)))
+        return Table(list(map(wanted, self.asked)))
 
 
 class _Batch:
@@ -243,7 +243,7 @@ class _Batch:
         return result
 
 
-def _wanted(asked: Sparse | Dense) -> Wanted:
+def wanted(asked: Sparse | Dense) -> Wanted:
     """What is usual for a feature."""
     if isinstance(asked, Sparse):
         return Wanted(asked.key.encode(), asked.dtype)
@@ -266,10 +266,10 @@ def joined(parts: Sequence[np.ndarray | None], dtype: DType) -> Column:
 
 def _mismatch(asked: Sparse | Dense, dtype: DType) -> str:
     """What is wrong with a feature of another type."""
-    wanted, got = runtime_name(asked.dtype), runtime_name(dtype)
+    expected, got = runtime_name(asked.dtype), runtime_name(dtype)
     if isinstance(asked, Sparse):
-        return f"Data types don't match. Expected type: {wanted}, Actual type: {got}"
-    return f"Data types don't match. Data type: {got} but expected type: {wanted}"
+        return f"Data types don't match. Expected type: {expected}, Actual type: {got}"
+    return f"Data types don't match. Data type: {got} but expected type: {expected}"
 
 
 def parse_batch(

@@ -65,6 +65,7 @@ class Table:
 
     def __init__(self, wanted: Sequence[Wanted]) -> None:
         from ...jit.library import features
+        from ...jit.runtime.calling import address_of
 
         keys = [one.key for one in wanted]
         self.names = np.frombuffer(b"".join(keys) or b"\0", np.uint8)
@@ -76,6 +77,33 @@ class Table:
             for kind, one in zip(self.kinds, wanted)
         ]
         self.wanted = np.array(rows, np.int64).reshape(len(wanted), 4)
+        # Of the names, their bounds and what is wanted; the arrays live as long as the table.
+        self.addresses = list(map(address_of, (self.names, self.bounds, self.wanted)))
+
+
+class Rooms:
+    """Memory for the values of features, by their kinds; `arrays` is what kernels write to."""
+
+    def __init__(self, kinds: Sequence[int], totals: Sequence[int]) -> None:
+        """totals: how many values each feature has."""
+        self._ends, self._spans = [0, 0, 0], []
+        for kind, total in zip(kinds, totals):
+            start = self._ends[kind]
+            self._ends[kind] += total
+            self._spans.append((kind, start, start + total))
+        texts, floats, integers = self._ends
+        self.places = np.array([start for _, start, _ in self._spans], np.int64)
+        self._floats, self._integers = np.empty(floats, np.float32), np.empty(integers, np.int64)
+        self._texts = np.empty(2 * texts, np.int64)
+        self.arrays: list[np.ndarray | int] = [self._floats, self._integers, self._texts]
+
+    def values(self, data: bytes) -> list[np.ndarray]:
+        """The values of each feature; texts are parts of these bytes."""
+        texts = np.empty(0, object)
+        if self._ends[0]:
+            texts = PackedTexts(data, self._texts.reshape(-1, 2)).array()
+        rooms = texts, self._floats, self._integers
+        return [rooms[kind][start:stop] for kind, start, stop in self._spans]
 
 
 def read_columns(texts: Sequence[bytes], table: Table) -> list[Column]:
@@ -85,43 +113,30 @@ def read_columns(texts: Sequence[bytes], table: Table) -> list[Column]:
         Unusual: they are of a form that is not read here, or a feature is of another type.
     """
     from ...jit.library import features
-    from ...jit.runtime.calling import call
+    from ...jit.runtime.calling import address_of, call
 
     count, rows = len(table.kinds), len(texts)
     packed = texts if isinstance(texts, PackedTexts) else PackedTexts.of(texts)
-    text = np.frombuffer(packed.data or b"\0", np.uint8)
+    text = address_of(packed.data)
     found = recycled_empty((rows, count, 3), np.dtype(np.int64))
     sums, problem = np.zeros((count, 3), np.int64), np.zeros(1, np.int64)
     guesses = np.full(_PLACES, -1, np.int64)
-    arrays = [text, packed.places, table.names, table.bounds, table.wanted, guesses]
-    call(features.locate(), [*arrays, found, sums, problem], [count, _PLACES], rows)
+    given: list[np.ndarray | int] = [text, packed.places, *table.addresses, guesses]
+    call(features.locate(), [*given, found, sums, problem], [count, _PLACES], rows)
     if problem[0]:
         raise Unusual
     totals, shown, longest = sums.T.tolist()
-    starts, ends = _places(table.kinds, totals)
-    rooms: list[np.ndarray] = [np.empty(2 * ends[0], np.int64), np.empty(ends[1], np.float32)]
-    rooms.append(np.empty(ends[2], np.int64))
-    places = np.array(starts, np.int64)
-    arrays = [text, table.wanted, found, places, rooms[1].view(np.uint8), rooms[2], rooms[0]]
-    call(features.gather(), [*arrays, problem], [count], rows)
+    rooms = Rooms(table.kinds, totals)
+    given = [text, table.addresses[-1], found, rooms.places, *rooms.arrays]
+    call(features.gather(), [*given, problem], [count], rows)
     if problem[0]:
         raise Unusual
-    rooms[0] = PackedTexts(packed.data, rooms[0].reshape(-1, 2)).array()
     return [
         Column(
             None if shown[i] == rows else found[:, i, 0] >= 0,
             found[:, i, 2],
-            rooms[table.kinds[i]][starts[i] : starts[i] + totals[i]],
+            values,
             longest[i],
         )
-        for i in range(count)
+        for i, values in enumerate(rooms.values(packed.data))
     ]
-
-
-def _places(kinds: Sequence[int], totals: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Where the values of each feature begin among those of their kind, and how many there are."""
-    ends, starts = [0, 0, 0], []
-    for kind, total in zip(kinds, totals):
-        starts.append(ends[kind])
-        ends[kind] += total
-    return starts, ends

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from ...engine.types.texts import PackedTexts
 from .. import shape_inference
-from ..public import raw, tf
 from .example_single import SingleParser
 from .example_store import Dense, Features, Sparse, check_defaults, nothing, parse_batch
-from .sequence_store import Asked, parse_sequences, parse_single_sequence
+from .rows import examples, sequence_examples
+from .sequence_fast import Asked
+from .sequence_store import parse_sequences, parse_single_sequence
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
-    from ...engine.graph.operation import Operation
 
 _TEXT = NoGradient("texts have no derivative")
 _KINDS = "list({float32, int64, string}) >= 0"
@@ -82,6 +81,11 @@ def _texts(value: np.ndarray, what: str) -> list[bytes]:
     return value.tolist()
 
 
+def _packed_or_listed(serialized: Any) -> Sequence[bytes]:
+    is_packed = isinstance(serialized, PackedTexts)
+    return serialized if is_packed else _texts(serialized, "serialized")
+
+
 def _text(value: np.ndarray, what: str) -> bytes:
     if value.ndim:
         raise errors.invalid(
@@ -103,8 +107,7 @@ def _parse_example(
         raise errors.invalid(
             f"Expected len(names) == len(serialized), but got: {len(named)} vs. {serialized.size}"
         )
-    is_packed = isinstance(serialized, PackedTexts)
-    texts: Sequence[bytes] = serialized if is_packed else _texts(serialized, "serialized")
+    texts = _packed_or_listed(serialized)
     memory: _Wanted = c.kernel_state(_Wanted)
     return parse_batch(texts, named, memory.features(c, sparse_keys, dense_keys, defaults))
 
@@ -194,17 +197,46 @@ def _asked(
     )
 
 
+class _AskedOfSequences:
+    """What a node looks for in SequenceExamples; put together again when it is given others."""
+
+    def __init__(self) -> None:
+        # Keys and shapes of defaults that were given last, and what was put together then.
+        self._last: tuple[list[Any], Asked] | None = None
+
+    def asked(
+        self,
+        c: KernelContext,
+        keys: Sequence[Sequence[Any]],
+        defaults: Sequence[np.ndarray],
+        missing: Sequence[Any],
+    ) -> Asked:
+        """See `_asked`."""
+        names: list[Any] = [list(map(_key, each)) for each in (*keys, missing)]
+        names.append([default.shape for default in defaults])
+        if self._last is not None and self._last[0] == names:
+            return self._last[1].with_defaults(defaults)
+        found = _asked(c.op._attrs, keys, defaults, missing)
+        self._last = names, found
+        return found
+
+
+def _key(key: Any) -> Any:
+    return key.item() if isinstance(key, np.ndarray) else key
+
+
 _PARTS = ("context_sparse", "context_dense", "feature_list_sparse", "feature_list_dense")
 
 
 def _parse_sequence(
-    c: KernelContext, serialized: np.ndarray, debug_name: np.ndarray, defaults: Sequence[np.ndarray]
+    c: KernelContext, serialized: Any, debug_name: np.ndarray, defaults: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     names = _texts(debug_name, "debug_name") if debug_name.size else []
-    texts, attrs = _texts(serialized, "serialized"), c.op._attrs
+    texts, attrs = _packed_or_listed(serialized), c.op._attrs
     keys = [attrs[f"{part}_keys"] for part in _PARTS]
     missing = attrs["feature_list_dense_missing_assumed_empty"]
-    return parse_sequences(texts, names, _asked(attrs, keys, defaults, missing))
+    memory: _AskedOfSequences = c.kernel_state(_AskedOfSequences)
+    return parse_sequences(texts, names, memory.asked(c, keys, defaults, missing))
 
 
 def _parse_single_sequence(
@@ -222,7 +254,8 @@ def _parse_single_sequence(
     name = _text(debug_name, "debug_name") if debug_name.size else None
     text = _text(serialized, "serialized")
     keys = (context_sparse, context_dense, list_sparse, list_dense)
-    return parse_single_sequence(text, name, _asked(c.op._attrs, keys, defaults, names))
+    memory: _AskedOfSequences = c.kernel_state(_AskedOfSequences)
+    return parse_single_sequence(text, name, memory.asked(c, keys, defaults, names))
 
 
 def _sparse_shapes(count: int, rank: int) -> list[TensorShape]:
@@ -283,40 +316,6 @@ def _single_sequence_shapes(c: ShapeContext) -> list[TensorShape]:
     ]
 
 
-def _parse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
-    """Examples whose dense features are all of known sizes, parsed together."""
-    attrs, texts = op._attrs, inputs[0]
-    shapes = [as_shape(shape) for shape in attrs["dense_shapes"]]
-    is_known = texts.rank == 0 and all(shape.is_fully_defined() for shape in shapes)
-    if not is_known or any(rows.rank is not None for rows in inputs[1:]):
-        return None
-    parsed = raw.ParseExample(
-        serialized=texts.tensor,
-        names=tf.constant([], dtypes.string),
-        sparse_keys=[tf.constant(key) for key in attrs["sparse_keys"]],
-        dense_keys=[tf.constant(key) for key in attrs["dense_keys"]],
-        dense_defaults=[rows.tensor for rows in inputs[1:]],
-        sparse_types=attrs["sparse_types"],
-        dense_shapes=shapes,
-    )
-    count = tf.shape(texts.tensor, out_type=dtypes.int64)[0]
-    places = parsed.sparse_indices
-    # (Which element each value is of stands first in its place.)
-    return [
-        *(rowwise.Rows(place[:, 1:], 2, place) for place in places),
-        *(rowwise.Rows(values, 1, place) for values, place in zip(parsed.sparse_values, places)),
-        *(rowwise.Rows(_counts(place, count), 1) for place in places),
-        *(rowwise.Rows(t, s.ndims) for t, s in zip(parsed.dense_values, shapes)),
-    ]
-
-
-def _counts(places: Any, count: Any) -> Any:
-    """How many values each of `count` elements has, int64 [count, 1]."""
-    owners = places[:, 0]
-    found = tf.unsorted_segment_sum(tf.ones_like(owners), owners, count)
-    return tf.reshape(found, [-1, 1])
-
-
 define(
     "ParseExample",
     "serialized: string, names: string, sparse_keys: Nsparse * string, "
@@ -347,7 +346,7 @@ define(
     f"sparse_types: {_KINDS}; Tdense: {_KINDS}; dense_shapes: list(shape) >= 0",
     shape=_single_shapes,
     kernel=_parse_single_example,
-    rows=_parse_rows,
+    rows=examples,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized Example.",
@@ -389,6 +388,8 @@ define(
     f"feature_list_sparse_types: {_KINDS} = []; feature_list_dense_shapes: list(shape) >= 0 = []",
     shape=_sequence_shapes,
     kernel=_parse_sequence,
+    is_native=True,
+    takes_packed=("serialized",),
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a batch of serialized SequenceExamples.",
@@ -422,6 +423,8 @@ define(
     f"feature_list_sparse_types: {_KINDS} = []; feature_list_dense_shapes: list(shape) >= 0 = []",
     shape=_single_sequence_shapes,
     kernel=_parse_single_sequence,
+    is_native=True,
+    rows=sequence_examples,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="The features of a serialized SequenceExample.",

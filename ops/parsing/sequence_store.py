@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized SequenceExamples as arrays: features of the whole, and lists with one per step."""
+"""Serialized SequenceExamples as arrays: features of the whole, and lists with one per step.
+
+Messages say what is wrong; what is usual is read without them (ops/parsing/sequence_fast.py).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,22 +28,13 @@ from .example_store import (
     type_of,
     values_of,
 )
-
-
-class Asked(NamedTuple):
-    """The features wanted, and which lists may be missing: they are taken to be empty."""
-
-    context_sparse: Sequence[Sparse]
-    context_dense: Sequence[Dense]
-    list_sparse: Sequence[Sparse]
-    list_dense: Sequence[Dense]
-    may_be_missing: Container[str]
+from .sequence_fast import Asked, read_batch, read_single
 
 
 class _Sequences:
     """One call of `parse_sequences`."""
 
-    def __init__(self, serialized: list[bytes], names: list[bytes], asked: Asked) -> None:
+    def __init__(self, serialized: Sequence[bytes], names: list[bytes], asked: Asked) -> None:
         from ...io import protos
 
         self.names = [name.decode(errors="replace") for name in names] or (
@@ -152,13 +146,18 @@ def _all_of(features: Sequence[Any], dtype: DType) -> bool:
     return all(type_of(feature) in (None, dtype) for feature in features)
 
 
-def parse_sequences(serialized: list[bytes], names: list[bytes], asked: Asked) -> list[np.ndarray]:
+def parse_sequences(
+    serialized: Sequence[bytes], names: list[bytes], asked: Asked
+) -> list[np.ndarray]:
     """Sparse and dense features of the contexts, then of the lists, then the lists' lengths.
 
     Sparse ones are indices, values and shapes.  Lists that are shorter are padded.
     """
     if names and len(names) != len(serialized):
         raise errors.invalid("example_names must be empty or have the correct number of elements")
+    found = read_batch(serialized, asked)
+    if found is not None:
+        return found
     batch = _Sequences(serialized, names, asked)
     lists = [batch.list_dense(one, asked.may_be_missing) for one in asked.list_dense]
     return [
@@ -253,6 +252,9 @@ class _Single:
 
 def parse_single_sequence(serialized: bytes, name: bytes | None, asked: Asked) -> list[np.ndarray]:
     """Like `parse_sequences`, of one, without the dimension of the batch and without lengths."""
+    found = read_single(serialized, asked)
+    if found is not None:
+        return found
     one = _Single(serialized, name)
     context_dense = [one.context_dense(wanted) for wanted in asked.context_dense]
     context_sparse = [one.context_sparse(wanted) for wanted in asked.context_sparse]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....engine import errors, stopping
-from .kept_functions import KeptFunctions
+from .kept_functions import KeptFunctions, Turn
 from .random import SeedGenerator
 
 if TYPE_CHECKING:
@@ -29,14 +29,28 @@ class View:
     def __init__(self, session: BaseSession) -> None:
         self._session = weakref.ref(session)
         self.config = session.config
-        self.kernel_states: dict[Any, Any] = {}
         self.arenas: list[Any] = []
         self.gpu = None  # elements are made on the processor
+        # By function: operations of several may have one name.
+        self._states: dict[str, dict[Any, Any]] = {}
 
     def follow(self, session: BaseSession) -> None:
         """Has functions run for another session, which shares the resources."""
         if self._session() is not session:
             self._session = weakref.ref(session)
+
+    def is_of(self, session: BaseSession | None) -> bool:
+        """Whether functions run for this session."""
+        return session is not None and self._session() is session
+
+    def states_of(self, function: str) -> dict[Any, Any]:
+        """What kernels of a function keep."""
+        return self._states.setdefault(function, {})
+
+    def forget_states(self) -> None:
+        """Has kernels begin anew, those of functions that are ready to be called, too."""
+        for states in self._states.values():
+            states.clear()
 
     def __getattr__(self, name: str) -> Any:
         session = self._session()
@@ -51,20 +65,26 @@ class View:
         return session is None or session.is_ending
 
 
-class NarrowView:
-    """A view whose functions get so many threads for each call, if the session does not say."""
+class FunctionView:
+    """A view for one function, whose calls get so many threads each, if the session does not say.
 
-    def __init__(self, view: View, threads: int) -> None:
-        from ....io import protos
+    threads: None for as many as the session has.
+    """
 
+    def __init__(self, view: View, function: str, threads: int | None) -> None:
         self._view = view
-        self.config = protos.ConfigProto()
-        if view.config is not None:
-            self.config.CopyFrom(view.config)
-        given = self.config.intra_op_parallelism_threads
-        self.config.intra_op_parallelism_threads = given or threads
+        self.config = view.config
+        if threads:
+            from ....io import protos
+
+            self.config = protos.ConfigProto()
+            if view.config is not None:
+                self.config.CopyFrom(view.config)
+            given = self.config.intra_op_parallelism_threads
+            self.config.intra_op_parallelism_threads = given or threads
         # (What each call asks for is looked up once.)
-        self.arenas, self.kernel_states, self.gpu = view.arenas, view.kernel_states, view.gpu
+        self.arenas, self.gpu = view.arenas, view.gpu
+        self.kernel_states = view.states_of(function)
 
     def follow(self, session: BaseSession) -> None:
         """See View."""
@@ -82,6 +102,7 @@ class Context:
         self.view = View(session)
         self._before = kept or KeptFunctions()
         self._before.begin(session)
+        self._turn = Turn(self._before, self.view)
         self._lock = threading.RLock()
         self._functions: dict[tuple[Captured, bool], FunctionRun] = {}
         self._generators: dict[str, SeedGenerator] = {}
@@ -102,8 +123,8 @@ class Context:
         with self._lock:
             found = self._functions.get((captured, is_one_of_many))
             if found is None:
-                view = NarrowView(self.view, threads) if threads else self.view
-                found = self._before.run(captured, view, threads)
+                view = FunctionView(self.view, captured.name, threads)
+                found = self._before.run(captured, view, threads, self._turn)
                 self._functions[captured, is_one_of_many] = found
             return found
 
@@ -111,6 +132,7 @@ class Context:
         """Has functions run for another session, which shares the resources."""
         self.view.follow(session)
         self._before.follow(session)
+        self._turn.follow(session)
 
     def generator(self, path: str, seeds: tuple[int, int]) -> SeedGenerator:
         """What seeds one after the other of the streams at a place."""

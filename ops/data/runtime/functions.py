@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ....engine.graph.rowwise import Rows
     from ....engine.graph.tensor import Tensor
     from ....engine.session.function_inlining import Body
-    from .context import NarrowView, View
+    from .context import FunctionView
 
 
 class Captured:
@@ -115,9 +115,16 @@ def _require_stateless(captured: Captured, allowed: Container[str]) -> None:
 class FunctionRun:
     """A function, ready to be called from any thread."""
 
-    def __init__(self, captured: Captured, view: View | NarrowView) -> None:
+    def __init__(
+        self,
+        captured: Captured,
+        view: FunctionView,
+        kept: Callable[[Callable[[FunctionView], Caller]], Caller] | None = None,
+    ) -> None:
+        """kept: gives what calls the function, made as it is told if there is none yet."""
         self.captured = captured
         self.view = view
+        self._kept = kept
         self._lock = threading.Lock()
         self._body: Body | None = None
         self._call: Caller | None = None
@@ -165,17 +172,14 @@ class FunctionRun:
     def _prepare(self) -> Caller:
         with self._lock:
             if self._call is None:
-                body = self.body
-                first = len(body.parameters) - len(self.captured.values)
-                self._call = caller(
-                    self.view,
-                    (body.parameters[:first], body.parameters[first:]),
-                    self.captured.values,
-                    body.results,
-                    body.effects,
-                    is_of_one=True,
-                )
+                self._call = self._kept(self._made) if self._kept else self._made(self.view)
             return self._call
+
+    def _made(self, view: FunctionView) -> Caller:
+        body, values = self.body, self.captured.values
+        first = len(body.parameters) - len(values)
+        parameters = body.parameters[:first], body.parameters[first:]
+        return caller(view, parameters, values, body.results, body.effects, is_of_one=True)
 
     def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
         """What computes blocks of elements of these static shapes; None where facts forbid it."""
@@ -197,7 +201,7 @@ class BlockRun:
     def __init__(
         self,
         single: FunctionRun,
-        view: View | NarrowView,
+        view: FunctionView,
         parameters: list[Tensor],
         results: list[Rows],
     ) -> None:
@@ -255,7 +259,7 @@ class Caller(NamedTuple):
 
 
 def caller(
-    view: View | NarrowView,
+    view: FunctionView,
     parameters: tuple[Sequence[Tensor], Sequence[Tensor]],
     captured: Sequence[Any],
     results: Sequence[Tensor],

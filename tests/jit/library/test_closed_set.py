@@ -491,6 +491,13 @@ def test_records_and_features(
             assert session.run(batch)["a"].tolist() == [5] * 100
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(batch)
+        steps = tf.train.SequenceExample()
+        steps.feature_lists.feature_list["b"].feature.add().int64_list.value.append(7)
+        listed = {"b": tf.FixedLenSequenceFeature([], tf.int64)}
+        _, lists = tf.parse_single_sequence_example(
+            steps.SerializeToString(), sequence_features=listed
+        )
+        assert session.run(lists)["b"].tolist() == [7]
         lines = [b"1.5,7"] * 300
         reals, wholes = session.run(tf.decode_csv(lines, [[0.0], [0]]))
         assert set(reals) == {1.5} and set(wholes) == {7}
