@@ -245,6 +245,7 @@ HOMES = {
     },
     "feature_column": {
         "dense_features": ".train.feature_column.dense_features",
+        "dense_features_v2": ".train.feature_column.dense_features_v2",
         "feature_column": _COLUMNS,
         "feature_column_lib": f"{_COLUMNS} tf.feature_column",
         "feature_column_v2": _COLUMNS,
@@ -559,6 +560,7 @@ OTHERS.update(
         "python.distribute.all_reduce": ".train.distributed.all_reduce",
         "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
         "python.ops.nccl_ops": ".train.distributed.nccl_ops",
+        "python.distribute.multi_worker_util": ".train.distributed.multi_worker_util",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
         "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
         "python.training.distribute": _STRATEGIES,
