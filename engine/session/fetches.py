@@ -313,6 +313,11 @@ def feed_tensor(graph: Graph, feed: object) -> Tensor:
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: {reason}") from None
 
 
+def output_name(name: str) -> str:
+    """A tensor's name as messages of the runtime's have it: without a number it is the first."""
+    return name if ":" in name else f"{name}:0"
+
+
 def expand_feed(feed: object, value: object) -> list[tuple[Any, Any]]:
     """A key and its value as pairs of graph elements and values."""
     expand = _expansion(feed)[2]
