@@ -112,7 +112,7 @@ HOMES = {
         "inplace_ops": ".ops.array.inplace",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": ".alias.internals.gradients",
-        "linalg_ops": "tf tf.linalg .ops.linalg.solve raw",
+        "linalg_ops": "tf tf.linalg .ops.linalg.solve .ops.linalg.least_squares raw",
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
         "lookup_ops": (
