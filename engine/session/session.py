@@ -40,7 +40,6 @@ from .fetches import (
 )
 from .fetches import stands_for_itself as is_plain_feed
 from .futures import SessionFutures
-from .message_callable import message_callable
 from .partial_run import PartialRun, setup
 from .runner_choice import runner_of
 
@@ -455,6 +454,8 @@ class BaseSession:
 
     def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
         """A function of feed arrays that gives the fetches a CallableOptions message names."""
+        from .message_callable import message_callable
+
         return message_callable(self, callable_options)
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
