@@ -122,6 +122,7 @@ def test_programs_have_all_that_graphs_have() -> None:
         *("tf.gradients", "while_loop", "tf.cond", "map_fn", "tf.Variable", "control_dependencies"),
         *("use_resource=True", "use_resource=False", "apply_gradients", "scatter_add", "curves"),
         *("conv2d", "top_k", "boolean_mask", "TensorArray", "embedding_lookup", "where"),
+        *("SparseTensor", "as_string", "TensorListStack", "layers.dense", "dynamic_rnn", "unique"),
         *(
             "int8",
             "bfloat16",
