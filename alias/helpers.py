@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections.abc as collections_abc  # noqa: F401 - a name of util.compat
 import importlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -26,22 +27,26 @@ def remove_undocumented(module_name: str, *lists: Any, **options: Any) -> None:
 
 
 # What `enable` or `disable` said last.
-_WISHES: list[bool] = []
+_force_enable: bool | None = None
 
 
 def enable() -> None:
     """Notes that TensorFlow 2 behaviour is wished for, which programs may ask; nothing follows."""
-    _WISHES[:] = [True]
+    global _force_enable
+    _force_enable = True
 
 
 def disable() -> None:
     """Notes that it is not."""
-    _WISHES[:] = [False]
+    global _force_enable
+    _force_enable = False
 
 
 def enabled() -> bool:
-    """Whether TensorFlow 2 behaviour was wished for; what surroundings say is not looked at."""
-    return _WISHES == [True]
+    """Whether TensorFlow 2 behaviour was wished for, here or in the surroundings (TF2_BEHAVIOR)."""
+    if _force_enable is None:
+        return os.environ.get("TF2_BEHAVIOR", "0") != "0"
+    return _force_enable
 
 
 # Of TensorFlow 1.15; the last one holds.

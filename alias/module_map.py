@@ -112,7 +112,7 @@ HOMES = {
         "inplace_ops": ".ops.array.inplace",
         "io_ops": ".ops.state.save_restore tf tf.io .ops.queues.readers raw",
         "linalg_grad": ".alias.internals.gradients",
-        "linalg_ops": "tf tf.linalg .ops.linalg.solve raw",
+        "linalg_ops": "tf tf.linalg .ops.linalg.solve .ops.linalg.least_squares raw",
         "list_ops": ".ops.flow.tensor_list raw",
         "logging_ops": ".ops.checks.logging tf tf.summary",
         "lookup_ops": (
@@ -245,6 +245,7 @@ HOMES = {
     },
     "feature_column": {
         "dense_features": ".train.feature_column.dense_features",
+        "dense_features_v2": ".train.feature_column.dense_features_v2",
         "feature_column": _COLUMNS,
         "feature_column_lib": f"{_COLUMNS} tf.feature_column",
         "feature_column_v2": _COLUMNS,
@@ -559,6 +560,7 @@ OTHERS.update(
         "python.distribute.all_reduce": ".train.distributed.all_reduce",
         "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
         "python.ops.nccl_ops": ".train.distributed.nccl_ops",
+        "python.distribute.multi_worker_util": ".train.distributed.multi_worker_util",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
         "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
         "python.training.distribute": _STRATEGIES,

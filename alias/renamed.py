@@ -175,5 +175,6 @@ RENAMED = {
         "NewCheckpointReader": "train.NewCheckpointReader",
         "TF_GetAllOpList": ".io.op_def_registry:all_op_list",
         "TF_GetBuffer": ".io.op_def_registry:bytes_of_buffer",
+        "TF_bfloat16_type": ".engine.types.dtypes:_bfloat16",
     },
 }

@@ -193,6 +193,7 @@ ops.linalg.decompose: linalg.eigh linalg.eigvalsh linalg.matrix_rank linalg.pinv
   linalg.svd qr self_adjoint_eig self_adjoint_eigvals svd
 ops.linalg.exponential: linalg.expm
 ops.linalg.functions: linalg.logm linalg.lu linalg.sqrtm matrix_square_root
+ops.linalg.least_squares: linalg.lstsq matrix_solve_ls
 ops.linalg.norm: eye linalg.eye linalg.norm linalg.normalize norm
 ops.linalg.operators.circulant: linalg.LinearOperatorCirculant linalg.LinearOperatorCirculant2D
   linalg.LinearOperatorCirculant3D linalg.LinearOperatorToeplitz
@@ -207,9 +208,8 @@ ops.linalg.operators.low_rank: linalg.LinearOperatorHouseholder linalg.LinearOpe
 ops.linalg.operators.operator: linalg.LinearOperator
 ops.linalg.products: linalg.matmul linalg.matvec linalg.trace matmul sparse_matmul trace
 ops.linalg.solve: cholesky cholesky_solve linalg.adjoint linalg.cholesky linalg.cholesky_solve
-  linalg.det linalg.inv linalg.logdet linalg.lstsq linalg.slogdet linalg.solve
-  linalg.triangular_solve matrix_determinant matrix_inverse matrix_solve matrix_solve_ls
-  matrix_triangular_solve
+  linalg.det linalg.inv linalg.logdet linalg.slogdet linalg.solve linalg.triangular_solve
+  matrix_determinant matrix_inverse matrix_solve matrix_triangular_solve
 ops.linalg.tridiagonal: linalg.tridiagonal_matmul linalg.tridiagonal_solve
 ops.lookup.tables: lookup.KeyValueTensorInitializer lookup.StaticHashTable lookup.TextFileIndex
   lookup.TextFileInitializer

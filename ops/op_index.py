@@ -133,9 +133,10 @@ ops.linalg.earlier: BatchCholesky BatchCholeskyGrad BatchFFT BatchFFT2D BatchFFT
 ops.linalg.einsum: Einsum
 ops.linalg.factorization: MaskedMatmul WALSComputePartialLhsAndRhs
 ops.linalg.functions: Lu MatrixExponential MatrixLogarithm MatrixSquareRoot
+ops.linalg.least_squares: MatrixSolveLs
 ops.linalg.products: BatchMatMul BatchMatMulV2 MatMul SparseMatMul
 ops.linalg.solve: Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
-  MatrixSolveLs MatrixTriangularSolve
+  MatrixTriangularSolve
 ops.linalg.tridiagonal: TridiagonalMatMul TridiagonalSolve
 ops.lookup.nodes: HashTable HashTableV2 InitializeTable InitializeTableFromTextFile
   InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExport LookupTableExportV2

@@ -292,7 +292,7 @@ from .array.matrix_diag import matrix_diag_part as matrix_diag_part
 from .raw_ops import MatrixInverse as _matrix_inverse
 from .array.matrix_diag import matrix_set_diag as matrix_set_diag
 from .raw_ops import MatrixSolve as _matrix_solve
-from .linalg.solve import matrix_solve_ls as matrix_solve_ls
+from .linalg.least_squares import matrix_solve_ls as matrix_solve_ls
 from .raw_ops import MatrixSquareRoot as _matrix_square_root
 from .array.layout import matrix_transpose as matrix_transpose
 from .raw_ops import MatrixTriangularSolve as _matrix_triangular_solve

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import errors
 from ..api import export
-from ..errors import InaccessibleTensorError
 from ..graph.operation import Operation
 from ..graph.tensor import (
     IndexedSlices,
@@ -126,7 +126,7 @@ class Fetches:
             ) from None
         if not self.graph.is_fetchable(element):
             name = element.op.name if isinstance(element, Tensor) else element.name
-            raise InaccessibleTensorError(
+            raise errors.InaccessibleTensorError(
                 f"Operation {name!r} has been marked as not fetchable. Typically this happens "
                 "when it is defined in another function or code block. Use return values, "
                 "explicit Python locals or TensorFlow collections to access it."
@@ -237,7 +237,7 @@ class FeedSlot:
         if isinstance(value, int):
             self._check_int(value)
         if self.is_string:
-            return _bytes_array(value)
+            return _bytes_array(value, self.tensor)
         return np.asarray(value, dtype=self.dtype)
 
     def _check_int(self, value: int) -> None:
@@ -264,17 +264,26 @@ class FeedSlot:
             )
 
 
-def _bytes_array(value: object) -> np.ndarray:
-    """Text of any kind as an object array of bytes."""
+def _bytes_array(value: object, tensor: Tensor) -> np.ndarray:
+    """Text of any kind as an object array of bytes; InternalError for what is no text."""
     # Arrays of fixed width would lose trailing zero bytes: everything goes through objects.
     array = np.asarray(value, dtype=object)
     if not _are_bytes(array):
         result = np.empty(array.shape, object)
-        result.ravel()[:] = [
-            item if isinstance(item, bytes) else str(item).encode() for item in array.flat
-        ]
+        result.ravel()[:] = [_bytes_of(item, tensor) for item in array.flat]
         return result
     return array
+
+
+def _bytes_of(item: object, tensor: Tensor) -> bytes:
+    if isinstance(item, bytes):
+        return bytes(item)
+    if isinstance(item, str):
+        return item.encode()
+    raise errors.internal(
+        f"Unsupported object type {type(item).__name__}: what is fed to {tensor.name!r}, a tensor "
+        f"of strings, must be str or bytes, and {item!r} is neither"
+    )
 
 
 def _are_bytes(array: np.ndarray) -> bool:
@@ -302,6 +311,11 @@ def feed_tensor(graph: Graph, feed: object) -> Tensor:
     except Exception as error:
         reason = error.args[0] if error.args else error
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: {reason}") from None
+
+
+def output_name(name: str) -> str:
+    """A tensor's name as messages of the runtime's have it: without a number it is the first."""
+    return name if ":" in name else f"{name}:0"
 
 
 def expand_feed(feed: object, value: object) -> list[tuple[Any, Any]]:

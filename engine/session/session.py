@@ -29,7 +29,15 @@ from ..tracebacks import shorten
 from . import graph_growth_warning, session_target
 from .device_placement import Elsewhere, Placement, gpu_backend, kind_and_memory
 from .fetch_results import result_builder, with_handles, without_records
-from .fetches import HANDLES, FeedSlot, Fetches, expanded, expanded_values, feed_tensor, freeze
+from .fetches import (
+    HANDLES,
+    FeedSlot,
+    Fetches,
+    expanded,
+    expanded_values,
+    feed_tensor,
+    freeze,
+)
 from .fetches import stands_for_itself as is_plain_feed
 from .futures import SessionFutures
 from .partial_run import PartialRun, setup
@@ -446,20 +454,9 @@ class BaseSession:
 
     def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
         """A function of feed arrays that gives the fetches a CallableOptions message names."""
-        if self.remote is not None:
-            return self.remote.make_callable(callable_options)
-        feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
-        targets, options = list(callable_options.target), callable_options.run_options
-        joined = {one.to_tensor: one.from_tensor for one in callable_options.tensor_connection}
+        from .message_callable import message_callable
 
-        def call(*values: Any, run_metadata: object = None) -> list[Any]:
-            feed = dict(zip(feeds, values))
-            if joined:
-                feed.update(zip(joined, self.run(list(joined.values()), feed or None)))
-            observed = None if run_metadata is None else options
-            return self.run([fetches, targets], feed or None, observed, run_metadata)[0]
-
-        return call
+        return message_callable(self, callable_options)
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Prepares a run in several parts; returns the handle for `partial_run`."""

@@ -13,7 +13,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape
 from ..array import matrix_diag  # noqa: F401  defines what has earlier names here
 from ..math import fourier  # noqa: F401
-from . import decompose  # noqa: F401
+from . import decompose, least_squares  # noqa: F401
 from .solve import batch_of, check_square, square
 
 if TYPE_CHECKING:

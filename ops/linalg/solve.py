@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Square systems: inverse, determinants, solving, Cholesky factors, least squares.
+"""Square systems: inverse, determinants, solving, Cholesky factors.
 
 All work on stacks of matrices.  Reference kernels call LAPACK through NumPy.
 """
@@ -16,13 +16,11 @@ from ...engine.api import export
 from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
-from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
-from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, shape_text
+from ...engine.types.shape import TensorShape
 from ..public import tf
-from ..shape_inference import merge, merge_dim, ranked, ranked_at_least
+from ..shape_inference import merge, merge_dim, ranked_at_least
 from . import solve_lower
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
 TYPES = "T: {float64, float32, half, complex64, complex128}"
 # LAPACK's letter for a dtype.
-_PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
+PREFIX = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _NO_INVERSE = "Input is not invertible."
 _NO_SOLUTION = "Input matrix is not invertible."
 _NO_FACTOR = "Cholesky decomposition was not successful. The input might not be valid."
@@ -96,7 +94,8 @@ def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
         raise errors.invalid(message) from None
 
 
-def _adjoint(x: np.ndarray) -> np.ndarray:
+def adjoint_array(x: np.ndarray) -> np.ndarray:
+    """The conjugate transpose of each matrix."""
     return np.conj(np.swapaxes(x, -1, -2))
 
 
@@ -106,7 +105,7 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
 def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
     inverse = lapack(_NO_INVERSE, np.linalg.inv, wide(x))
-    return (_adjoint(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
+    return (adjoint_array(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
 
 
 def _inverse_gradient(op: Operation, grad: Tensor) -> Any:
@@ -264,25 +263,24 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 # Systems
 
 
-def _system_shape(c: ShapeContext) -> TensorShape:
-    matrix = c.inputs[0]
-    # Least squares have a regularizer, too.
-    for number in c.inputs[2:]:
-        ranked(number, 0)
-    if c.op_type != "MatrixSolveLs":
-        matrix = square(matrix)
-    lhs, rhs = ranked_at_least(matrix, 2), ranked_at_least(c.inputs[1], 2)
-    if lhs is None or rhs is None:
+def solution_shape(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
+    """The shape of what stacks of matrices [m, n] and right-hand sides [m, k] give: [n, k]."""
+    lhs, right = ranked_at_least(matrix, 2), ranked_at_least(rhs, 2)
+    if lhs is None or right is None:
         return TensorShape(None)
-    merge_dim(lhs[-2], rhs[-2])
-    batch = merge(TensorShape(lhs[:-2]), TensorShape(rhs[:-2]))
-    return TensorShape([*batch.as_list(), lhs[-1], rhs[-1]])
+    merge_dim(lhs[-2], right[-2])
+    batch = merge(TensorShape(lhs[:-2]), TensorShape(right[:-2]))
+    return TensorShape([*batch.as_list(), lhs[-1], right[-1]])
+
+
+def _system_shape(c: ShapeContext) -> TensorShape:
+    return solution_shape(square(c.inputs[0]), c.inputs[1])
 
 
 def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     check_stacks(matrix, rhs)
-    a = _adjoint(matrix) if c.attr("adjoint") else matrix
+    a = adjoint_array(matrix) if c.attr("adjoint") else matrix
     return lapack(_NO_SOLUTION, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
 
 
@@ -296,7 +294,7 @@ def _triangular_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) ->
 def _substitute(matrix: np.ndarray, rhs: np.ndarray, lower: bool, trans: int) -> np.ndarray:
     from scipy.linalg import lapack as routines
 
-    solve = getattr(routines, _PREFIX[matrix.dtype.char] + "trtrs")
+    solve = getattr(routines, PREFIX[matrix.dtype.char] + "trtrs")
     out = np.empty_like(rhs)
     for place in np.ndindex(matrix.shape[:-2]) if out.size else ():
         out[place], failure = solve(matrix[place], rhs[place], lower=lower, trans=trans)
@@ -351,96 +349,6 @@ matrix_triangular_solve = define(
     doc="The solutions of triangular systems, by substitution.",
 )
 export("linalg.triangular_solve", "matrix_triangular_solve")(matrix_triangular_solve)
-
-
-# Least squares
-
-
-def _least_squares_kernel(
-    c: KernelContext, matrix: np.ndarray, rhs: np.ndarray, l2: np.ndarray
-) -> np.ndarray:
-    if l2.ndim:
-        raise errors.invalid(f"l2_regularizer must be scalar, got shape {shape_text(l2.shape)}")
-    check_stacks(matrix, rhs)
-    a, b = wide(matrix), wide(rhs)
-    if not l2:
-        return np.matmul(np.linalg.pinv(a), b).astype(rhs.dtype)
-    gramian = np.matmul(_adjoint(a), a) + np.eye(a.shape[-1], dtype=a.dtype) * a.dtype.type(l2)
-    return np.linalg.solve(gramian, np.matmul(_adjoint(a), b)).astype(rhs.dtype)
-
-
-raw_matrix_solve_ls = define(
-    "MatrixSolveLs",
-    "matrix: T, rhs: T, l2_regularizer: float64 -> output: T",
-    f"{TYPES}; fast: bool = True",
-    shape=_system_shape,
-    kernel=_least_squares_kernel,
-    gradient=NoGradient(
-        "use fast=True with static shapes, which is made of other ops", silent=False
-    ),
-    test=lambda: {"values": [[*_system()["values"][0], np.float64(0.0)]]},
-    doc="The solutions of least-squares problems, regularized by an l2 term.",
-)
-
-
-def _gramian_cholesky(matrix: Tensor, l2: float, first_kind: bool) -> Any:
-    gramian = tf.matmul(matrix, matrix, adjoint_a=first_kind, adjoint_b=not first_kind)
-    if isinstance(l2, Tensor) or l2 != 0:
-        place = -1 if first_kind else -2
-        shape = tf.shape(matrix)
-        batch, size = shape[:-2], shape[place]
-        identity = tf.eye(size, batch_shape=batch, dtype=matrix.dtype)
-        static = matrix.shape[place]
-        identity.set_shape(matrix.shape[:-2].concatenate([static, static]))
-        gramian += l2 * identity
-    return cholesky(gramian)
-
-
-# The normal equations: x = (A^H A + l2)^-1 A^H b, or A^H (A A^H + l2)^-1 b for a wide matrix, of
-# whose solutions that is the shortest.  The smaller Gramian is factored.
-def _by_cholesky(matrix: Tensor, rhs: TensorLike, l2: float, is_tall: bool) -> Any:
-    factor = _gramian_cholesky(matrix, l2, first_kind=is_tall)
-    if is_tall:
-        return cholesky_solve(factor, tf.matmul(matrix, rhs, adjoint_a=True))
-    return tf.matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
-
-
-@export("linalg.lstsq", "matrix_solve_ls")
-def matrix_solve_ls(
-    matrix: TensorLike,
-    rhs: TensorLike,
-    l2_regularizer: float = 0.0,
-    fast: bool = True,
-    name: str | None = None,
-) -> Any:
-    """The x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2."""
-    matrix = convert_to_tensor(matrix, name="matrix")
-    if matrix.dtype == dtypes.complex128 and l2_regularizer != 0:
-        raise NotImplementedError(
-            "matrix_solve_ls is currently disabled for complex128 and l2_regularizer != 0 due to "
-            "poor accuracy."
-        )
-    if not fast or (matrix.shape.is_fully_defined() and _is_slow(matrix)):
-        return raw_matrix_solve_ls(matrix, rhs, l2_regularizer, fast=fast, name=name)
-    with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
-        sizes = matrix.shape[-2:]
-        if sizes.is_fully_defined():
-            rows, columns = sizes.as_list()
-            return _by_cholesky(matrix, rhs, l2_regularizer, rows >= columns)
-        shape = tf.shape(matrix)[-2:]
-        return tf.cond(
-            shape[-2] >= shape[-1],
-            lambda: _by_cholesky(matrix, rhs, l2_regularizer, True),
-            lambda: _by_cholesky(matrix, rhs, l2_regularizer, False),
-        )
-
-
-def _is_slow(matrix: Any) -> bool:
-    """TensorFlow's guess when many small matrices are better left to one op."""
-    *batch, rows, columns = matrix.shape.as_list()
-    # 256000 bytes: TensorFlow's guess of a level 2 cache.
-    in_cache = matrix.shape.num_elements() * matrix.dtype.size <= 256000
-    return not in_cache and int(np.prod(batch)) > min(rows, columns)
 
 
 @export("linalg.adjoint")

@@ -188,8 +188,10 @@ def parts(gradient: Any) -> Any:
 
 
 def on_the_way(feeds: Any) -> list[Any]:
-    """All numbers that the graph makes."""
-    made = (t for op in tf.get_default_graph().get_operations() for t in op.outputs)
+    """All numbers that the graph makes, but those within branches."""
+    graph = tf.get_default_graph()
+    known = filter(graph.is_fetchable, graph.get_operations())
+    made = (t for op in known for t in op.outputs)
     return [t for t in made if t not in feeds and t.dtype.as_numpy_dtype not in (object, None)]
 
 

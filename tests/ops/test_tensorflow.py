@@ -105,7 +105,6 @@ EXCEPT = {
     "Round/special/int*": "TensorFlow's vectors give rounded integers as zero",
     "Exit/*": "TensorFlow refuses an Exit without Enter",
     "DebugGradientIdentity/*/gradient": "the table that its gradient looks in is Python's",
-    "MatrixSolveLs/*/gradient": "the function has a gradient by other ops, the op itself has none",
     **dict.fromkeys(
         ["AvgPool/drawn/*", "AvgPool/retyped/*/[12]", "MaxPool/drawn/*", "MaxPool/retyped/*/[12]"],
         "TensorFlow has data_format NCHW for GPUs only",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .graph_further import FURTHER
 from .graph_layers import LAYERS
 from .graph_moves import MOVES
 from .graph_source import Writer
@@ -17,7 +18,7 @@ from .graph_wide import WIDE, written_by_number
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES)
+_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER)
 
 
 def some_steps(w: Writer, most: int) -> None:

@@ -29,6 +29,7 @@ PYTHON = os.environ.get("NUMBAFLOW_TF_PYTHON", "")
 FREE = {
     "Wrong input container": "TensorFlow has no second derivatives of tensor arrays",
     "Total paddings must be": "later versions of TensorFlow refuse more than 1.15",
+    "dilation rates larger than 1": "TensorFlow's kernels for processors have no such gradients",
     "TensorArray has size zero": "compiled loops know the shape of elements that there are none of",
     "Tried to read from index 0 but array size is": "the same of its derivatives",
 }
@@ -121,6 +122,7 @@ def test_programs_have_all_that_graphs_have() -> None:
         *("tf.gradients", "while_loop", "tf.cond", "map_fn", "tf.Variable", "control_dependencies"),
         *("use_resource=True", "use_resource=False", "apply_gradients", "scatter_add", "curves"),
         *("conv2d", "top_k", "boolean_mask", "TensorArray", "embedding_lookup", "where"),
+        *("SparseTensor", "as_string", "TensorListStack", "layers.dense", "dynamic_rnn", "unique"),
         *(
             "int8",
             "bfloat16",

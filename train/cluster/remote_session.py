@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.graph.devices import _DeviceAttributes
-from ...engine.session.fetches import FeedSlot, Fetches, expanded, feed_elements, feed_tensor
+from ...engine.session.fetches import (
+    FeedSlot,
+    Fetches,
+    expanded,
+    feed_elements,
+    feed_tensor,
+    output_name,
+)
 from ...io import protos
 from ...io.graph_bytes import NodeWriter
 from ...io.graph_def import version_def
@@ -257,7 +264,7 @@ class RemoteSession:
         request = protos.MakeCallableRequest(session_handle=self.extend())
         request.options.CopyFrom(options)
         number = self.call("MakeCallable", request).handle
-        slots = [FeedSlot(feed_tensor(self.graph, name)) for name in options.feed]
+        slots = [FeedSlot(feed_tensor(self.graph, output_name(name))) for name in options.feed]
         milliseconds = options.run_options.timeout_in_ms
 
         def call(*values: Any, run_metadata: Any = None) -> list[Any]:

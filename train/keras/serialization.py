@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import inspect
+import marshal
+import sys
+import types
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ContextDecorator
 from typing import Any
@@ -155,3 +159,32 @@ def _described(value: Any) -> Any:
     if callable(value) or hasattr(value, "get_config"):
         return serialize_keras_object(value)
     return value
+
+
+def function_config(function: Any) -> tuple[Any, str, str | None]:
+    """A function as its name, or its code if it has none; how, and its module."""
+    if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
+        # (Later versions of the format note which objects others refer to at the moment.)
+        code = b64encode(marshal.dumps(function.__code__, 2)).decode("ascii")
+        cells = function.__closure__
+        closure = tuple(cell.cell_contents for cell in cells) if cells else None
+        return [code, function.__defaults__, closure], "lambda", function.__module__
+    if hasattr(function, "__name__"):
+        return function.__name__, "function", function.__module__
+    raise ValueError("Cannot serialize", function)
+
+
+def function_of(given: Any, kind: str, module: str | None, custom_objects: Any) -> Any:
+    """The function that `function_config` told of; what is no function as it is."""
+    if kind == "function":
+        return deserialize_keras_object(
+            given, vars(sys.modules.get(module or "", types)), custom_objects, "function in Lambda"
+        )
+    if kind != "lambda":
+        return tuple(given) if isinstance(given, list) else given
+    code, defaults, closure = given
+    loaded = marshal.loads(b64decode(code))
+    cells = tuple(types.CellType(value) for value in closure) if closure else None
+    scope = vars(sys.modules.get(module or "", sys.modules["__main__"]))
+    defaults = tuple(defaults) if isinstance(defaults, list) else defaults
+    return types.FunctionType(loaded, scope, loaded.co_name, defaults, cells)

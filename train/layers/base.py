@@ -64,6 +64,8 @@ class Layer(base_layer.Layer):
     """
 
     _looks_at_attributes = False
+    # The attributes that are arguments, besides those of all layers.
+    _arguments: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -86,6 +88,19 @@ class Layer(base_layer.Layer):
         if scope:
             with tf.variable_scope(scope) as captured:
                 self._scope = captured
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; objects among them as descriptions."""
+        from ..keras.serialization import serialized
+
+        return {**super().get_config(), **serialized(self, self._arguments)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A layer from its arguments; objects may be descriptions."""
+        from ..keras.layers.style import resolved
+
+        return cls(**resolved(**config))
 
     @property
     @deprecated(None, "tf.layers layers no longer track their graph.")

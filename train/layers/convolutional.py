@@ -43,11 +43,29 @@ _SHARED = """
     """
 
 
+_WINDOWS = ("filters", "kernel_size", "strides", "padding", "data_format")
+_AFTER = ("activation", "use_bias")
+_OBJECTS = ("initializer", "regularizer", "constraint")
+
+
+def arguments_of(*parts: str, dilated: bool = True) -> tuple[str, ...]:
+    """The arguments of a convolution that has some kernels, and a bias."""
+    objects = [f"{part}_{kind}" for kind in _OBJECTS for part in (*parts, "bias")]
+    return (
+        *_WINDOWS,
+        *(("dilation_rate",) if dilated else ()),
+        *_AFTER,
+        *objects,
+        "activity_regularizer",
+    )
+
+
 class Conv(base.Layer):
     """What convolutions over any number of axes have in common; classes say the number."""
 
     rank = 0
     may_be_causal = False
+    _arguments: tuple[str, ...] = arguments_of("kernel")
 
     def __init__(
         self,

@@ -49,6 +49,12 @@ class Dense(base.Layer):
         (2, 4) (3, 4) dense/bias:0
     """
 
+    _arguments: tuple[str, ...] = (
+        *("units", "activation", "use_bias", "kernel_initializer", "bias_initializer"),
+        *("kernel_regularizer", "bias_regularizer", "activity_regularizer"),
+        *("kernel_constraint", "bias_constraint"),
+    )
+
     def __init__(
         self,
         units: int,
@@ -157,6 +163,8 @@ class Dropout(base.Layer):
         ValueError: the rate is not in [0, 1), or the inputs are no floating-point numbers.
     """
 
+    _arguments: tuple[str, ...] = ("rate", "noise_shape", "seed")
+
     def __init__(
         self,
         rate: float = 0.5,
@@ -202,6 +210,8 @@ class Flatten(base.Layer):
     Args:
         data_format: "channels_last" or "channels_first"; outputs are in the order of the former.
     """
+
+    _arguments: tuple[str, ...] = ("data_format",)
 
     def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)

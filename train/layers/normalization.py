@@ -54,6 +54,12 @@ class BatchNormalization(base.Layer):
         ValueError: an argument does not fit the inputs or another argument.
     """
 
+    _arguments: tuple[str, ...] = (
+        *("axis", "momentum", "epsilon", "center", "scale"),
+        *(f"{part}_initializer" for part in _PARTS),
+        *("beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint"),
+    )
+
     def __init__(
         self,
         axis: int | Sequence[int] = -1,

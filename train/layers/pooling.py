@@ -39,6 +39,7 @@ class _Pooling(base.Layer):
 
     rank = 0
     pool = ""
+    _arguments: tuple[str, ...] = ("pool_size", "strides", "padding", "data_format")
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from ...ops.nn.conv_public import conv3d_transpose as transpose3d
 from ...ops.nn.depthwise import separable_conv2d as separable
 from ...ops.public import tf
 from . import named
-from .convolutional import _SHARED, Conv
+from .convolutional import _SHARED, Conv, arguments_of
 from .functional import functional
 from .utils import convert_data_format, deconv_output_length
 
@@ -28,6 +28,8 @@ _TRANSPOSED = _SHARED.replace("strides, dilation_rate:", "strides:").replace(
 
 class _Transpose(Conv):
     """What transposed convolutions have in common."""
+
+    _arguments = arguments_of("kernel", dilated=False)
 
     def __init__(
         self,
@@ -126,6 +128,8 @@ class Conv3DTranspose(_Transpose):
 
 class _Separable(Conv):
     """What separable convolutions have in common."""
+
+    _arguments = (*arguments_of("depthwise", "pointwise"), "depth_multiplier")
 
     def __init__(
         self,

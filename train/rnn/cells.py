@@ -51,6 +51,9 @@ class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
 class _Simple(LayerRNNCell):
     """What the cells with `num_units` have in common."""
 
+    # The arguments of a class besides those of all of them.
+    _own_arguments: tuple[str, ...] = ()
+
     def __init__(
         self,
         num_units: int,
@@ -65,6 +68,14 @@ class _Simple(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
         self._activation = named.activation(activation) if activation else tf.tanh
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; functions and initializers as descriptions."""
+        from ..keras.serialization import serialized
+
+        names = ("num_units", *self._own_arguments, "activation", "reuse")
+        found = serialized(self, (f"_{name}" for name in names))
+        return {**LayerRNNCell.get_config(self), **{name: found[f"_{name}"] for name in names}}
 
     @property
     def state_size(self) -> Any:
@@ -141,6 +152,8 @@ class GRUCell(_Simple):
         (2, 4) (2, 4)
     """
 
+    _own_arguments = ("kernel_initializer", "bias_initializer")
+
     def __init__(
         self,
         num_units: int,
@@ -214,6 +227,8 @@ class BasicLSTMCell(_Simple):
         (2, 4) (2, 4) (7, 16)
     """
 
+    _own_arguments = ("forget_bias", "state_is_tuple")
+
     def __init__(
         self,
         num_units: int,
@@ -284,6 +299,11 @@ class LSTMCell(_Simple):
         >>> print(output.shape, state.c.shape, state.h.shape)
         (2, 4) (2, 8) (2, 4)
     """
+
+    _own_arguments = (
+        *("use_peepholes", "cell_clip", "initializer", "num_proj", "proj_clip"),
+        *("num_unit_shards", "num_proj_shards", "forget_bias", "state_is_tuple"),
+    )
 
     def __init__(
         self,

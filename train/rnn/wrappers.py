@@ -58,6 +58,28 @@ class _Wrapper(RNNCell):
     ) -> Any:
         raise NotImplementedError
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; the cell as a description."""
+        cell = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
+        return {**super().get_config(), "cell": cell}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A wrapper from its arguments.
+
+        Raises:
+            ValueError: `config["cell"]` is a description and no cell; make one of it before.
+        """
+        del custom_objects
+        try:
+            assert_like_rnncell("cell", config["cell"])
+        except TypeError as error:
+            raise ValueError(
+                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in "
+                "the config with a RNNCell instance."
+            ) from error
+        return cls(**config)
+
 
 def _keeps_memory(substate: object) -> Any:
     """Which parts of a state are dropped: all but an LSTM's memory and arrays."""
@@ -160,6 +182,22 @@ class DropoutWrapper(_Wrapper):
         """The cell."""
         return self.cell
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; the cell as a description, and a visitor as its name or its code."""
+        names = "input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size"
+        config = {name: getattr(self, f"_{name}") for name in [*names.split(), "seed"]}
+        visitor = self._dropout_state_filter
+        kept = {} if visitor is _keeps_memory else _kept(_VISITOR, visitor)
+        return {**super().get_config(), **config, **kept}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A wrapper from its arguments, of which the cell must be one again."""
+        config = _restored(_VISITOR, config, custom_objects)
+        if _VISITOR[0] in config:
+            config["dropout_state_filter_visitor"] = config.pop(_VISITOR[0])
+        return super().from_config(config)
+
     def _dropout(self, values: object, what: str, keep_prob: Any, shallow: object = None) -> Any:
         shallow = values if shallow is None else shallow
 
@@ -192,6 +230,32 @@ class DropoutWrapper(_Wrapper):
         return output, new_state
 
 
+# What configurations call a function, how it is kept, and its module; TensorFlow's spelling.
+_VISITOR = ("dropout_fn", "dropout_fn_type", "dropout_fn_module")
+_RESIDUAL = ("residual_fn", "residual_fn_type", "residule_fn_module")
+
+
+def _kept(names: tuple[str, str, str], function: Any) -> dict[str, Any]:
+    """A function in a configuration."""
+    from ..keras.serialization import function_config
+
+    return dict(zip(names, function_config(function)))
+
+
+def _restored(
+    names: tuple[str, str, str], config: dict[str, Any], custom_objects: Any
+) -> dict[str, Any]:
+    """A copy of a configuration in which that function, if there is one, is a function again."""
+    from ..keras.serialization import function_of
+
+    name, kind, module = names
+    config = dict(config)
+    if name in config:
+        how, home = config.pop(kind), config.pop(module, None)
+        config[name] = function_of(config[name], how, home, custom_objects)
+    return config
+
+
 def _probability(name: str, value: TensorLike) -> Any:
     """A probability as a number if it is known, else as a tensor."""
     tensor = tf.convert_to_tensor(value)
@@ -221,6 +285,16 @@ class ResidualWrapper(_Wrapper):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; the cell as a description, and the function as its name or its code."""
+        function = self._residual_fn
+        return {**super().get_config(), **(_kept(_RESIDUAL, function) if function else {})}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """A wrapper from its arguments, of which the cell must be one again."""
+        return super().from_config(_restored(_RESIDUAL, config, custom_objects))
+
     def _call_wrapped_cell(
         self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
@@ -246,6 +320,10 @@ class DeviceWrapper(_Wrapper):
     def __init__(self, cell: object, device: str, **kwargs: Any) -> None:
         super().__init__(cell, **kwargs)
         self._device = device
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments; the cell as a description."""
+        return {**super().get_config(), "device": self._device}
 
     def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """The cell's state that is zero, made on the device."""

@@ -54,10 +54,12 @@ class _Rows(Stream):
             self._rows = self._connection.execute(self._dataset.query)
         except sqlite3.Error as error:
             self.close()
-            raise errors.unknown(
-                f"The query {self._dataset.query!r} fails on {self._dataset.source}: {error}"
-            ) from None
-        count = len(self._rows.description or ())
+            # What writes is no query, and has no columns.
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_READONLY:
+                raise errors.unknown(
+                    f"The query {self._dataset.query!r} fails on {self._dataset.source}: {error}"
+                ) from None
+        count = len(self._rows.description or ()) if self._rows is not None else 0
         if count != len(self._dataset.types):
             self.close()
             raise errors.invalid(

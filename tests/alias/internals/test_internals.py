@@ -53,6 +53,9 @@ def view(path: str) -> Any:
         ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
         ("python.ops.math_ops", "matvec"),
         ("python.util.compat", "collections_abc as_bytes"),
+        ("python.distribute.multi_worker_util", "is_chief normalize_cluster_spec id_in_cluster"),
+        ("python.feature_column.dense_features_v2", "DenseFeatures"),
+        ("python.tf2", "enabled enable disable"),
     ],
 )
 def test_names_that_libraries_import(module: str, names: str) -> None:
@@ -386,3 +389,23 @@ def test_a_property_is_computed_once_for_each_object() -> None:
 def test_lengths_of_texts_take_a_name_second_as_before() -> None:
     length = view("python.ops.string_ops").string_length
     assert length(["a", "bc"], "lengths").op.name == "lengths"
+
+
+def test_the_type_of_bfloat16_is_the_arrays() -> None:
+    kind = view("python.pywrap_tensorflow").TF_bfloat16_type()
+    assert np.array([1.5], kind).dtype == tf.bfloat16.as_numpy_dtype
+
+
+def test_surroundings_wish_for_version_2_until_the_program_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tf2 = view("python.tf2")
+    monkeypatch.setattr(tf2, "_force_enable", None)
+    for text, wanted in (("1", True), ("0", False)):
+        monkeypatch.setenv("TF2_BEHAVIOR", text)
+        assert tf2.enabled() is wanted
+    tf2.enable()
+    assert tf2.enabled()
+    tf2.disable()
+    monkeypatch.setenv("TF2_BEHAVIOR", "1")
+    assert not tf2.enabled()

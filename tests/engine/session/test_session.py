@@ -14,6 +14,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine.graph.build import define
 from numbaflow.engine.session import fetches
+from numbaflow.io import protos
 
 pytestmark = pytest.mark.programs
 
@@ -94,6 +95,24 @@ def test_feeds_of_text_become_bytes() -> None:
         assert session.run(y, {x: "é"}) == "é".encode()
         assert session.run(y, {x: [b"a\x00", "b"]}).tolist() == [b"a\x00", b"b"]
         assert session.run(y, {x: np.array(["a", "bc"])}).tolist() == [b"a", b"bc"]
+
+
+@pytest.mark.parametrize("value", [[1, 2], [None], np.array(["a", 1.5], object), [object()]])
+def test_what_is_no_text_is_not_fed_to_strings(value: object) -> None:
+    x = tf.placeholder(tf.string, name="words")
+    with tf.Session() as session, pytest.raises(tf.errors.InternalError) as caught:
+        session.run(tf.identity(x), {x: value})
+    assert "Unsupported object type" in str(caught.value)
+    assert "'words:0'" in str(caught.value)
+
+
+def test_callables_of_messages_name_tensors_as_the_runtime_does() -> None:
+    x = tf.placeholder(tf.float32, [], "x")
+    y = tf.add(x, 1.0, name="y")
+    wanted = protos.CallableOptions(feed=["x"], fetch=["y", "y:0"])
+    with tf.Session() as session:
+        assert session._make_callable_from_options(wanted)(2.0) == [3.0, 3.0]
+    assert y.name == "y:0"
 
 
 def test_feeds_of_structures() -> None:

@@ -282,6 +282,8 @@ def test_rows_of_a_database(tmp_path: Path) -> None:
         assert plain(tuple(found)) == ((b"a", 1, 1.5), (b"b", 2, 0.0), (b"", 3, 2.5))
         with pytest.raises(tf.errors.UnknownError, match="syntax error"):
             elements(X.SqlDataset("sqlite", path, "selec n", kinds))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"columns in query \(0\) must"):
+            elements(X.SqlDataset("sqlite", path, "insert into t values ('c', 1, 2)", kinds))
         with pytest.raises(tf.errors.UnknownError, match="unable to open"):
             elements(X.SqlDataset("sqlite", path + "2", "select 1", (tf.int32,)))
 

@@ -117,6 +117,8 @@ def test_runs_in_parts_callables_and_metadata(target):
         wanted = protos.CallableOptions(feed=["x:0", "y:0"], fetch=[second.name])
         call = session._make_callable_from_options(wanted)
         assert call(1, np.float32(2)) == [4]
+        wanted = protos.CallableOptions(feed=["x", "y"], fetch=[second.op.name])
+        assert session._make_callable_from_options(wanted)(1, 2) == [4]
         metadata = tf.RunMetadata()
         trace = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
         assert session.run(first, {x: 4}, trace, metadata) == 8

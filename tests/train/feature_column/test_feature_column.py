@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.train.feature_column import dense_features_v2
 from numbaflow.train.feature_column.dense_features import DenseFeatures, SequenceFeatures
 from numbaflow.train.feature_column.embedding import shared_embedding_columns_v2
 from numbaflow.train.feature_column.linear_model import LinearModel
@@ -174,3 +175,14 @@ def test_identity_outside_is_an_error_of_the_run() -> None:
 def test_refused(make: Any, message: str) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         make()
+
+
+def test_dense_features_of_version_2_make_variables_themselves() -> None:
+    words = tf.feature_column.categorical_column_with_identity("words", 3)
+    column = tf.feature_column.embedding_column(words, 2, initializer=tf.ones_initializer())
+    layer = dense_features_v2.DenseFeatures([column, tf.feature_column.numeric_column("price")])
+    outputs = layer({"words": tf.constant([[1], [2]]), "price": tf.constant([[5.0], [6.0]])})
+    assert [v.op.type for v in layer.variables] == ["VarHandleOp"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(outputs).tolist() == [[5.0, 1.0, 1.0], [6.0, 1.0, 1.0]]

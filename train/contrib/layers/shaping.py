@@ -296,6 +296,7 @@ def spatial_softmax(
     """
     with tf.variable_scope(name, "spatial_softmax"):
         is_first = channels_of(data_format, "NCHW", "NHWC") == "channels_first"
+        features = tf.convert_to_tensor(features)
         shape = tf.shape(features)
         height, width = (shape[2], shape[3]) if is_first else (shape[1], shape[2])
         channels = features.shape.as_list()[1 if is_first else 3]

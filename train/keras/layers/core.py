@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import marshal
 import math
-import sys
-import types
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +18,7 @@ from .. import activations
 from ..backend.phase import known_or_cond, learning_phase
 from ..backend.published import nn
 from ..identifiers import Identifier
-from ..serialization import deserialize_keras_object
+from ..serialization import function_config, function_of
 from .style import KerasLayer, resolved, with_input_shape
 
 
@@ -388,7 +384,7 @@ class Lambda(KerasLayer):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments; functions without a name as their code."""
-        function, kind, module = _function_config(vars(self)["function"])
+        function, kind, module = function_config(vars(self)["function"])
         config = {
             **super().get_config(),
             "function": function,
@@ -396,11 +392,11 @@ class Lambda(KerasLayer):
             "module": module,
         }
         shape = vars(self)["_output_shape"]
-        shape, kind, module = _function_config(shape) if callable(shape) else (shape, "raw", None)
+        shape, kind, module = function_config(shape) if callable(shape) else (shape, "raw", None)
         config.update(output_shape=shape, output_shape_type=kind, output_shape_module=module)
         mask = vars(self)["mask"]
         if mask is not None:
-            own, kind, module = _function_config(mask) if callable(mask) else (mask, "raw", None)
+            own, kind, module = function_config(mask) if callable(mask) else (mask, "raw", None)
             config.update(mask=own, mask_type=kind, mask_module=module)
         arguments = {
             key: {"type": "ndarray", "value": value.tolist()}
@@ -419,7 +415,7 @@ class Lambda(KerasLayer):
             kind = config.pop(f"{prefix}_type", "raw")
             module = config.pop("module" if name == "function" else f"{name}_module", None)
             if name in config:
-                config[name] = _function_of(config[name], kind, module, custom_objects)
+                config[name] = function_of(config[name], kind, module, custom_objects)
         config["arguments"] = {
             key: np.array(value["value"])
             if isinstance(value, dict) and value.get("type") == "ndarray"
@@ -436,30 +432,3 @@ def _parameters(function: Callable[..., Any]) -> Sequence[str]:
         return list(inspect.signature(function).parameters)
     except ValueError:
         return []
-
-
-def _function_config(function: Any) -> tuple[Any, str, str | None]:
-    """A function as its name, or its code if it has none; how, and its module."""
-    if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
-        code = b64encode(marshal.dumps(function.__code__)).decode("ascii")
-        cells = function.__closure__
-        closure = tuple(cell.cell_contents for cell in cells) if cells else None
-        return [code, function.__defaults__, closure], "lambda", function.__module__
-    if hasattr(function, "__name__"):
-        return function.__name__, "function", function.__module__
-    raise ValueError("Cannot serialize", function)
-
-
-def _function_of(given: Any, kind: str, module: str | None, custom_objects: Any) -> Any:
-    if kind == "function":
-        return deserialize_keras_object(
-            given, vars(sys.modules.get(module or "", types)), custom_objects, "function in Lambda"
-        )
-    if kind != "lambda":
-        return tuple(given) if isinstance(given, list) else given
-    code, defaults, closure = given
-    loaded = marshal.loads(b64decode(code))
-    cells = tuple(types.CellType(value) for value in closure) if closure else None
-    scope = vars(sys.modules.get(module or "", sys.modules["__main__"]))
-    defaults = tuple(defaults) if isinstance(defaults, list) else defaults
-    return types.FunctionType(loaded, scope, loaded.co_name, defaults, cells)

@@ -45,6 +45,11 @@ class KerasLayer(base_layer.Layer):
     add_weight: Any = base_layer.Layer.add_weight
     __call__ = base_layer.Layer.__call__
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A layer from its arguments, which the class looks at itself."""
+        return cls(**config)
+
     def get_config(self) -> dict[str, Any]:
         """The arguments."""
         return {**super().get_config(), **serialized(self, self._arguments)}
