@@ -157,4 +157,4 @@ $(PEER_VENVS)/%/.stamp:
 	@mkdir -p $(@D) && touch $@
 
 clean:
-	rm -rf $(VENV) $(TF_VENV) $(PEER_VENVS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TF_VENV) $(PEER_VENVS) $(OBJECTS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -16,6 +16,8 @@ import pytest
 from numbaflow.engine import settings
 from numbaflow.jit.cache import store
 
+from ...checkout import BARE
+
 ROOT = Path(__file__).parents[3]
 # image_records.py is shared by others, and no program; two start processes of their own, and are
 # run by tests/test_examples.py.
@@ -34,7 +36,7 @@ ARGUMENTS = {
 SLOW = ("digits_cnn.py", "digits_queues.py", "photo_patches.py", "photo_patches_data.py")
 NEEDS = dict.fromkeys(SLOW, "sklearn")
 
-pytestmark = pytest.mark.cpu
+pytestmark = [pytest.mark.cpu, BARE]
 
 # Says at the end what a program compiled.
 OBSERVED = """

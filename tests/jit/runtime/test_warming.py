@@ -22,9 +22,10 @@ from numbaflow.jit.cache import store
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime import thread_pool, warming
 
+from ...checkout import BARE
 from ..cache.cache_process import assert_sound
 
-pytestmark = pytest.mark.cpu
+pytestmark = [pytest.mark.cpu, BARE]
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
