@@ -230,6 +230,28 @@ def test_numbers_are_printed_without_their_types(tmp_path: Path) -> None:
     assert done.stdout.startswith(typed) and done.stdout.count(typed) == 2, done.stderr
 
 
+PLACED = """
+import sys, types
+import numpy as np
+
+class Lazy(types.ModuleType):
+    def __getattr__(self, name):
+        return globals()[name]
+
+sys.modules["lazy"] = Lazy("lazy")
+table = {}
+table["lazy"] = sys.modules["lazy"]
+row = np.zeros(2)
+row[0] = np.array([3.0])
+print(table["lazy"].np is np, row)
+"""
+
+
+def test_what_is_placed_is_asked_for_nothing_it_may_not_have(tmp_path: Path) -> None:
+    done = run(tmp_path, PLACED)
+    assert done.stdout == "True [3. 0.]\n", done.stderr
+
+
 def test_errors_of_calls_stay_the_programs_own(tmp_path: Path) -> None:
     done = run(tmp_path, "import numpy as np\n\nx = int(np.array([1, 2]))\n")
     lines = done.stderr.splitlines()
