@@ -132,11 +132,11 @@ def _gates(
     used = _used_late(ops)
     if not used:
         return []
-    depth: dict[Operation | _Gate, int] = {**_depths(ops, before)}
+    depth = _depths(ops, before)
     gates: list[_Gate] = []
     flows = _Flows(ops, before)
-    for reads, changes in used:
-        reads = [flows.end(read, depth, gates) for read in reads]
+    for readers, changes in used:
+        reads = [flows.end(reader, depth, gates) for reader in readers]
         levels = sorted({depth[change] for change in changes})
         # Whoever waits for a change lies farther from the start than it: no circle can come of it.
         nearer = [read for read in reads if depth[read] < levels[-1]]
@@ -154,14 +154,14 @@ def _gates(
     return gates
 
 
-def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation, int]:
+def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation | _Gate, int]:
     """How many operations lie between each and the start, with one turn of each loop.
 
     What leaves a loop does so when the loop ends, behind all that is in it.
     """
     loops: dict[Any, int] = {}
     while True:
-        depth: dict[Any, int] = {}
+        depth: dict[Operation | _Gate, int] = {}
         deepest: dict[Any, int] = {}
         for op in ops:
             depth[op] = 1 + max((depth.get(other, 0) for other in before[op]), default=0)
@@ -180,7 +180,7 @@ def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation, int]:
 
 
 class _Flows:
-    """The loops and branches of a run, which read variables from where these come in to their end."""
+    """The loops and branches of a run, which read the variables that come in until they end."""
 
     def __init__(self, ops: Sequence[Operation], before: Edges) -> None:
         self._ops = ops
