@@ -43,7 +43,16 @@ _UTILS = {
     "tf_utils": ".alias.internals.keras_view .train.layers.utils tf.contrib.framework",
     "vis_utils": "tf.keras.utils",
 }
+# The modules of `contrib.keras`, which were the way to Keras before `tf.keras`.
+_OF_CONTRIB = (
+    "activations backend callbacks constraints datasets datasets.boston_housing datasets.cifar10 "
+    "datasets.cifar100 datasets.imdb datasets.mnist datasets.reuters initializers layers losses "
+    "metrics models optimizers preprocessing preprocessing.image preprocessing.sequence "
+    "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
+)
 MODULES = {
+    "contrib.keras.api.keras": "tf.keras",
+    **{f"contrib.keras.api.keras.{name}": f"tf.keras.{name}" for name in _OF_CONTRIB.split()},
     "python.keras": "tf.keras",
     **{f"python.keras.{name}": f"tf.keras.{name}" for name in _SAME.split()},
     **{f"python.keras.engine.{name}": homes for name, homes in _ENGINE.items()},

@@ -61,6 +61,8 @@ def restored_table() -> str:
     for module, methods in table.CLASSES.items():
         for name, (since, _) in methods.items():
             rows.append(f"| `{module}` | `{name}` | {since} | method |")
+    for module, (text, since, _) in table.MANNERS.items():
+        rows.append(f"| `{module}` | {text} | {since} | manner |")
     for name, (text, since, _) in table.CALLS.items():
         rows.append(f"| `{name}` | {text} | {since} | call |")
     for name, (old, _, since) in table.KEYWORDS.items():
@@ -93,7 +95,7 @@ def names_before_1_table() -> str:
 
 # Namespaces below tf.contrib -> why what they lack is not here.
 _WHY = {
-    **dict.fromkeys(("keras", "lite"), "a product of its own"),
+    "lite": "a product of its own",
     **dict.fromkeys(("bigtable", "cloud", "rpc"), "needs services that are not reached from here"),
     **dict.fromkeys(("nccl", "tensorrt"), "made for other processors"),
 }
@@ -137,10 +139,15 @@ def contributions_table() -> str:
 
 
 def _reached(path: str) -> bool:
-    """Whether a module that has a public name has this one in it."""
+    """Whether a module that has a public name has this one in it, or is imported by its path."""
     import numbaflow
+    from numbaflow.alias import finder
+    from numbaflow.alias.keras_modules import MODULES
 
+    module, _, name = path.rpartition(".")
     thing: object = numbaflow
+    if module in MODULES:
+        thing, path = finder.resolve(f"tensorflow.{module}"), name
     for part in path.split("."):
         thing = getattr(thing, part, None)
     return thing is not None

@@ -460,8 +460,8 @@ def formatted(text: str, values: Any) -> str:
 
 def element(value: Any, target: Any) -> Any:
     """What is put into an array: an array of one element as one without dimensions."""
-    shape = getattr(value, "shape", None)
-    if type(shape) is not tuple or not shape or not _is_one(value):
+    # (Nothing else is asked for attributes: modules that answer for what they have not may fail.)
+    if not _is_one(value) or not value.ndim:
         return value
     import numpy as np
 

@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from . import libraries
-from .table import CLASSES, NAMES
+from .table import CLASSES, MANNERS, NAMES
 from .use import REPORT, note
 
 _MISSING = object()
@@ -84,6 +84,8 @@ def patch(module: ModuleType, name: str = "") -> None:
         cls = getattr(module, owner, None)
         if cls is not None and not hasattr(cls, method):
             setattr(cls, method, _method(f"{name}.{path}", since, cls, target))
+    if name in MANNERS:
+        _target(MANNERS[name][2])()
 
 
 def _look_up_rows(module: ModuleType, known_as: str, rows: dict[str, tuple[str, str]]) -> None:

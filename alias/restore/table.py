@@ -244,6 +244,11 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
+# Module -> (what it does again, since when it does not, what sees to it once it is imported).
+MANNERS = {
+    "numpy": ("`[np.float32(0.5)]` prints as `[0.5]`", "NumPy 2.0", ".printing:plain_numbers"),
+}
+
 # Function -> (what is taken again, since when it is not, what does it in calls.py).
 CALLS = {
     "numpy.array": ("ragged lists; copy=False", "NumPy 1.24, 2.0", "array"),

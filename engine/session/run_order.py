@@ -5,7 +5,9 @@ They run in order of creation, so that a program means one thing; but for reads 
 reference variable that nothing in the graph orders.  A network that is applied twice and changes a
 variable each time (the power iteration of a spectral norm) would read the second time what the
 first has left.  TensorFlow starts whatever is ready, so that both read what was there before the
-run: a read that lies fewer operations from the start than a change comes before it.
+run: a read that lies fewer operations from the start than a change comes before it.  A loop or
+branch that is given a variable reads it until it ends, so it comes before the change as a whole:
+the loop of a network that is evaluated in the run that trains it, say.
 """
 
 from __future__ import annotations
@@ -19,6 +21,9 @@ from typing import Any
 from .. import errors
 from ..graph.operation import Operation, arg_length
 from ..graph.tensor import Tensor
+
+# Roles in control flow by which values come into loops and branches.
+_WAYS_IN = ("enter", "switch")
 
 Edges = Mapping["Operation | _Gate", Sequence["Operation | _Gate"]]
 
@@ -127,11 +132,11 @@ def _gates(
     used = _used_late(ops)
     if not used:
         return []
-    depth: dict[Operation | _Gate, int] = {}
-    for op in ops:
-        depth[op] = 1 + max((depth.get(other, 0) for other in before[op]), default=0)
+    depth = _depths(ops, before)
     gates: list[_Gate] = []
-    for reads, changes in used:
+    flows = _Flows(ops, before)
+    for readers, changes in used:
+        reads = [flows.end(reader, depth, gates) for reader in readers]
         levels = sorted({depth[change] for change in changes})
         # Whoever waits for a change lies farther from the start than it: no circle can come of it.
         nearer = [read for read in reads if depth[read] < levels[-1]]
@@ -147,6 +152,74 @@ def _gates(
         for change in changes:
             before[change].append(gates[first + bisect_left(levels, depth[change])])
     return gates
+
+
+def _depths(ops: Sequence[Operation], before: Edges) -> dict[Operation | _Gate, int]:
+    """How many operations lie between each and the start, with one turn of each loop.
+
+    What leaves a loop does so when the loop ends, behind all that is in it.
+    """
+    loops: dict[Any, int] = {}
+    while True:
+        depth: dict[Operation | _Gate, int] = {}
+        deepest: dict[Any, int] = {}
+        for op in ops:
+            depth[op] = 1 + max((depth.get(other, 0) for other in before[op]), default=0)
+            flow = op._get_control_flow_context()
+            if flow is None:
+                continue
+            if op.definition.control_flow_role == "exit" and flow.outer_context is None:
+                depth[op] = max(depth[op], 1 + loops.get(flow, 0))
+            else:
+                flow = _outermost(op)
+                deepest[flow] = max(depth[op], deepest.get(flow, 0))
+        # A loop that takes what another one gives lies behind it from the next pass on.
+        if deepest == loops or max(deepest.values()) > len(ops):
+            return depth
+        loops = deepest
+
+
+class _Flows:
+    """The loops and branches of a run, which read the variables that come in until they end."""
+
+    def __init__(self, ops: Sequence[Operation], before: Edges) -> None:
+        self._ops = ops
+        self._before: Any = before
+        self._inside: dict[Any, list[Operation]] = {}
+        self._ends: dict[Any, _Gate] = {}
+
+    def end(
+        self, op: Operation, depth: dict[Operation | _Gate, int], gates: list[_Gate]
+    ) -> Operation | _Gate:
+        """What comes behind all that reads what an operation is given: itself, or a new gate."""
+        flow = _outermost(op)
+        if flow is None:
+            return op
+        if flow not in self._ends:
+            inside = self._found(flow)
+            consumed = {other for one in inside for other in self._before[one]}
+            end = self._ends[flow] = _Gate(len(gates))
+            gates.append(end)
+            self._before[end] = [one for one in inside if one not in consumed]
+            # (What a loop sends back may come from farther than what leaves it.)
+            depth[end] = max(depth[one] for one in inside)
+        return self._ends[flow]
+
+    def _found(self, flow: Any) -> list[Operation]:
+        if not self._inside:
+            for op in self._ops:
+                outermost = _outermost(op)
+                if outermost is not None:
+                    self._inside.setdefault(outermost, []).append(op)
+        return self._inside[flow]
+
+
+def _outermost(op: Operation) -> Any:
+    """The loop or branch that an operation is in, none of whose are within another; or None."""
+    flow: Any = op._get_control_flow_context()
+    while flow is not None and flow.outer_context is not None:
+        flow = flow.outer_context
+    return flow
 
 
 def _used_late(ops: Sequence[Operation]) -> list[tuple[list[Operation], list[Operation]]]:
@@ -174,9 +247,13 @@ def _uses(ops: Iterable[Operation]) -> Iterator[tuple[Operation, Operation, bool
         if op.definition.passes_ref:
             continue
         held = [_variable(tensor) for tensor in op._inputs_val]
-        if not any(held) or _in_context(op):
+        if not any(held):
             continue
         gives = any(arg.is_ref for arg in op.definition.outputs)
+        if op._get_control_flow_context() is not None:
+            # What else is in a loop or branch is given what comes in there.
+            if gives or op.definition.control_flow_role not in _WAYS_IN:
+                continue
         for variable, is_given in zip(held, reference_flags(op), strict=True):
             if variable is not None and (gives or not is_given):
                 yield op, variable, is_given
@@ -185,11 +262,6 @@ def _uses(ops: Iterable[Operation]) -> Iterator[tuple[Operation, Operation, bool
 def _takes_variable(op: Operation) -> bool:
     definition = op.definition
     return not definition.passes_ref and any(arg.is_ref for arg in definition.inputs)
-
-
-def _in_context(op: Operation) -> bool:
-    """Is it in a loop or branch?  There no operation has one distance from the start."""
-    return op._get_control_flow_context() is not None
 
 
 def _variable(tensor: Tensor) -> Operation | None:

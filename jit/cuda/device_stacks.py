@@ -18,7 +18,7 @@ from ..library.latches import LATCH
 from ..library.stacks import CHANGES, CONTROLS, MOVES
 from ..library.step_table import FIT, HELD, ITEM_BYTES, MEMORY, NEEDED
 from ..program.tensor_ir import GrowableStack
-from ..schedule.frame import LEAST_ITEMS
+from ..schedule.frame import grown
 from ..schedule.steps import CallStep, KernelStep
 from .cuda_kernel import KernelText, kernel_text
 from .device import Device, Memory
@@ -78,7 +78,7 @@ class DeviceStack:
         """Doubles the memory, and keeps the items."""
         record, old = self.record, self.memory
         count, item = int(record[HELD]), int(record[ITEM_BYTES])
-        room = max(2 * int(record[FIT]), LEAST_ITEMS, int(record[NEEDED]))
+        room = grown(record)
         memory = self.memory = Memory(self.device, max(room * item, 1))
         if old is not None and count * item:
             self.device.copy_across(memory.address, self.device, old.address, count * item)

@@ -22,16 +22,25 @@ from .aligned import aligned_empty
 if TYPE_CHECKING:
     from .bind import Binding
 
-# Items that a stack has room for at first.
-LEAST_ITEMS = 32
+# Items that a stack has room for at first: so many, if they take no more than so many bytes.  Large
+# ones are activations that a loop keeps for its gradient, of which a few turns may be all there is.
+_FIRST_ITEMS, _FIRST_BYTES = 32, 1 << 18
+
+
+def grown(record: Sequence[int] | np.ndarray) -> int:
+    """How many items a stack that is full should have room for.
+
+    Twice as many as before: however many are pushed, each is copied about once.
+    """
+    first = min(_FIRST_ITEMS, _FIRST_BYTES // max(int(record[ITEM_BYTES]), 1))
+    return max(2 * int(record[FIT]), first, int(record[NEEDED]), 1)
 
 
 def grow(entry: list[np.ndarray]) -> None:
     """Doubles a stack's memory, which is zero where nothing has been."""
     record, old = entry
     count, item = int(record[HELD]), int(record[ITEM_BYTES])
-    # Doubled: however many are pushed, each is copied about once.
-    room = max(2 * int(record[FIT]), LEAST_ITEMS, int(record[NEEDED]))
+    room = grown(record)
     memory = aligned_empty((room * item,), np.uint8)
     memory[: count * item] = old[: count * item]
     memory[count * item :] = 0

@@ -69,7 +69,7 @@ def structured(operations: Sequence[Any]) -> list[Item]:
     present = set(operations)
     for op in operations:
         _place(op, home, top, present)
-    return _finish(top, home)
+    return _finish(top, home, {op: number for number, op in enumerate(operations)})
 
 
 def _place(op: Operation, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
@@ -108,13 +108,13 @@ def _after(op: Operation, home: dict[Any, Frame]) -> Frame:
     return frame
 
 
-def _finish(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
+def _finish(frame: Frame, home: dict[Any, Frame], number: dict[Any, int]) -> list[Item]:
     """Sorts a frame; for loops, also into test and body."""
     for child in frame.children.values():
         _find_variables(child)
-        items = _finish(child, home)
+        items = _finish(child, home, number)
         _split(child, items)
-    return _sorted(frame, home)
+    return _sorted(frame, number)
 
 
 def _find_variables(frame: Frame) -> None:
@@ -224,36 +224,36 @@ def needs_of(item: Item) -> list[Any]:
     return before + [other for op in ops for other in op._control_inputs_val]
 
 
-def _sorted(frame: Frame, home: dict[Any, Frame]) -> list[Item]:
-    """The operations and loops of a frame in order of creation, as far as they can run so."""
+def _sorted(frame: Frame, number: dict[Any, int]) -> list[Item]:
+    """The operations and loops of a frame in the order given, as far as they can run so."""
     items: list[Item] = [*frame.members, *frame.children.values()]
     maker: dict[Any, int] = {}
-    for number, item in enumerate(items):
+    for index, item in enumerate(items):
         for op in item.exits if isinstance(item, Frame) else [item]:
-            maker[op] = number
+            maker[op] = index
     needs: list[set[int]] = []
-    for number, item in enumerate(items):
+    for index, item in enumerate(items):
         # What comes from the turn before is no reason to wait.
         back = not isinstance(item, Frame) and _is(item, "merge") and frame.parent is not None
         before = needs_of(item)
         found = {maker[op] for op in before if op in maker}
         if back:
             found = {n for n in found if not _is_next(items[n])}
-        needs.append(found - {number})
+        needs.append(found - {index})
     users: list[list[int]] = [[] for _ in items]
-    for number, found in enumerate(needs):
+    for index, found in enumerate(needs):
         for other in found:
-            users[other].append(number)
-    # In order of creation where there is a choice: effects happen in the order of the program.
-    place = [_id(item) for item in items]
+            users[other].append(index)
+    # In the order given where there is a choice: effects happen in the order of the program.
+    place = [_place_of(item, number) for item in items]
     heap = [(place[n], n) for n, found in enumerate(needs) if not found]
     heapq.heapify(heap)
     order: list[Item] = []
     while heap:
-        _, number = heapq.heappop(heap)
-        order.append(items[number])
-        for user in users[number]:
-            needs[user].discard(number)
+        _, index = heapq.heappop(heap)
+        order.append(items[index])
+        for user in users[index]:
+            needs[user].discard(index)
             if not needs[user]:
                 heapq.heappush(heap, (place[user], user))
     if len(order) < len(items):
@@ -265,5 +265,5 @@ def _is_next(item: Item) -> bool:
     return not isinstance(item, Frame) and _is(item, "next")
 
 
-def _id(item: Item) -> int:
-    return int(max(op._id for op in item.enters) if isinstance(item, Frame) else item._id)
+def _place_of(item: Item, number: dict[Any, int]) -> int:
+    return max(number[op] for op in item.enters) if isinstance(item, Frame) else number[item]

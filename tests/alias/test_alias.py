@@ -64,6 +64,18 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
             "assert v.handle.op.name == 'v' and isinstance(v, variables.Variable)",
             "assert isinstance(variables.VariableV1(1.0), variables.Variable)",
         ),
+        (
+            "from tensorflow.python import layers",
+            "from tensorflow.python.layers import conv2d, Convolution3DTranspose, core",
+            "assert layers.dense is layers.layers.dense and core.Dense is layers.Dense",
+        ),
+        (
+            "import tensorflow as tf",
+            "from tensorflow.contrib.keras.api.keras.layers import Dense",
+            "from tensorflow.contrib.keras.api.keras import models, optimizers",
+            "assert Dense is tf.keras.layers.Dense is tf.contrib.keras.layers.Dense",
+            "assert models.Sequential is tf.keras.Sequential and optimizers.Adam",
+        ),
         ("from tensorflow.python.util.tf_export import tf_export", "tf_export('x')(1)"),
     ],
     ids=lambda lines: lines[0],

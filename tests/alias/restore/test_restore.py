@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import numbaflow
@@ -204,6 +205,53 @@ def test_numbers_leave_small_arrays_their_dtype(tmp_path: Path) -> None:
     assert done.returncode == 1 and "AssertionError" in done.stderr
 
 
+PRINTED = """
+import threading
+import numpy as np
+
+def show():
+    print([np.float32(0.5)], {"step": np.int64(3)}, (np.mean([1.0, 2.0]), np.bool_(True)))
+
+show()
+thread = threading.Thread(target=show)
+thread.start()
+thread.join()
+np.set_printoptions(precision=2)
+print([np.float32(0.25)], np.array([1 / 3]))
+"""
+
+
+def test_numbers_are_printed_without_their_types(tmp_path: Path) -> None:
+    done = run(tmp_path, PRINTED)
+    plain = "[0.5] {'step': 3} (1.5, True)\n"
+    assert done.stdout == f"{plain}{plain}[0.25] [0.33]\n", done.stderr
+    done = run(tmp_path, PRINTED, "--strict")
+    typed = repr([np.float32(0.5)])
+    assert done.stdout.startswith(typed) and done.stdout.count(typed) == 2, done.stderr
+
+
+PLACED = """
+import sys, types
+import numpy as np
+
+class Lazy(types.ModuleType):
+    def __getattr__(self, name):
+        return globals()[name]
+
+sys.modules["lazy"] = Lazy("lazy")
+table = {}
+table["lazy"] = sys.modules["lazy"]
+row = np.zeros(2)
+row[0] = np.array([3.0])
+print(table["lazy"].np is np, row)
+"""
+
+
+def test_what_is_placed_is_asked_for_nothing_it_may_not_have(tmp_path: Path) -> None:
+    done = run(tmp_path, PLACED)
+    assert done.stdout == "True [3. 0.]\n", done.stderr
+
+
 def test_errors_of_calls_stay_the_programs_own(tmp_path: Path) -> None:
     done = run(tmp_path, "import numpy as np\n\nx = int(np.array([1, 2]))\n")
     lines = done.stderr.splitlines()
@@ -239,6 +287,9 @@ def test_only_imported_names_are_changed() -> None:
 def test_the_table_is_whole() -> None:
     """What is named as restoring exists, if its library is installed; calls are there."""
     assert not {*table.CALLS} & {*table.KEYWORDS}
+    for _, _, target in table.MANNERS.values():
+        path, _, function = target.partition(":")
+        assert callable(getattr(importlib.import_module(path, hook.__package__), function))
     for functions in (table.CALLS, table.METHODS):
         for name, (_, _, function) in functions.items():
             assert callable(getattr(calls, function)), name

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,57 @@ def test_what_lies_behind_a_change_sees_it(mode: str) -> None:
         assert session.run([near, behind])[1] == 6.0
         session.run(x.assign(1.0))
         assert session.run([near, far])[1] == np.exp(np.sin(np.float32(10.0))) + np.float32(5.0)
+
+
+def scaled(w: tf.Variable, x: tf.Tensor) -> tf.Tensor:
+    """The sum of the rows times a variable, in a loop."""
+    return tf.reduce_sum(tf.map_fn(lambda row: tf.reduce_sum(row * w), x))
+
+
+def in_a_branch(w: tf.Variable, x: tf.Tensor) -> tf.Tensor:
+    """The sum of a variable's negative, in a branch."""
+    return tf.cond(x[0, 0] > 0.0, lambda: tf.reduce_sum(-w), lambda: tf.reduce_sum(w))
+
+
+@MODES
+@pytest.mark.parametrize("size", [3, 3000])
+@pytest.mark.parametrize("evaluated", [scaled, in_a_branch])
+def test_loops_and_branches_beside_training_read_what_was_there_before(
+    mode: str, evaluated: Callable[..., tf.Tensor], size: int
+) -> None:
+    """A network is evaluated in the run that trains it, as in TensorFlow 1.15.5."""
+    w = tf.get_variable("w", [size], initializer=tf.ones_initializer())
+    x = tf.placeholder(tf.float32, [4, size])
+    train = tf.train.AdamOptimizer(0.1).minimize(scaled(w, x))
+    beside = evaluated(w, x)
+    feed = {x: np.ones((4, size), np.float32)}
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            alone = session.run(beside, feed)
+            assert session.run([train, beside], feed)[1] == alone
+
+
+@MODES
+def test_a_loop_behind_a_change_sees_it(mode: str) -> None:
+    w = tf.get_variable("w", [3], initializer=tf.ones_initializer())
+    x = tf.placeholder(tf.float32, [2, 3])
+    change = w.assign(tf.fill([3], 2.0))
+    far = scaled(w, tf.exp(tf.sin(tf.cos(tf.sin(tf.cos(x))))) * 0.0 + 1.0)
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([change, far], {x: np.zeros((2, 3))})[1] == 12.0
+
+
+@pytest.mark.pure
+def test_a_change_comes_before_a_loop_that_takes_what_lies_behind_it() -> None:
+    w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+    change = w.assign(tf.constant(2.0))
+    step = tf.exp(tf.exp(change * 0.0))
+    done = tf.while_loop(lambda i: i < 9.0, lambda i: i + step * w, [0.0])
+    order = run_order.needed_operations([done], [change.op], [])
+    place = {op: n for n, op in enumerate(order)}
+    assert place[change.op] < place[step.op] < place[done.op]
 
 
 @pytest.mark.pure

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.jit.library.step_table import FIT, HELD, ITEM_BYTES, NEEDED, RECORD
 from numbaflow.jit.schedule import frame, placing
 from numbaflow.jit.schedule.aligned import aligned_empty
 
@@ -120,3 +121,23 @@ def test_more_threads_than_there_is_scratch_memory_for_do_not_take_part(monkeypa
             for _ in range(20):
                 assert session.run(total, feed)[0] == 3000 * 512
     assert tails and all((tail == 0x5A).all() for tail in tails)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("item", [0, 8, 5000, 1 << 18, 13_547_520])
+def test_stacks_have_room_for_little_more_than_they_hold(item: int) -> None:
+    """Those of large items, of which a loop may keep two, and those of many small ones."""
+    record = np.zeros(RECORD, np.int64)
+    record[ITEM_BYTES] = item
+    entry, moves = [record, np.zeros(0, np.uint8)], 0
+    for held in range(1, 40):
+        record[NEEDED] = held
+        if record[FIT] < held:
+            frame.grow(entry)
+            moves += 1
+        record[HELD] = held
+        assert held <= record[FIT] <= max(2 * held, 32) and entry[1].nbytes == record[FIT] * item
+        assert entry[1].nbytes <= max(1 << 18, 2 * held * item)
+        if held * item > 1 << 26:
+            break
+    assert moves <= 7
