@@ -163,6 +163,31 @@ _PREPROCESSING = {
     "sequence": "TimeseriesGenerator make_sampling_table skipgrams",
     "text": "Tokenizer hashing_trick one_hot text_to_word_sequence tokenizer_from_json",
 }
+# Family -> its networks and what it expects of pixels.
+_APPLICATIONS = {
+    "densenet": ("DenseNet121 DenseNet169 DenseNet201", "torch"),
+    "inception_resnet_v2": ("InceptionResNetV2", "tf"),
+    "inception_v3": ("InceptionV3", "tf"),
+    "mobilenet": ("MobileNet", "tf"),
+    "mobilenet_v2": ("MobileNetV2", "tf"),
+    "nasnet": ("NASNetLarge NASNetMobile", "tf"),
+    "resnet": ("ResNet101 ResNet152 ResNet50", "caffe"),
+    "resnet50": ("ResNet50", "caffe"),
+    "resnet_v2": ("ResNet101V2 ResNet152V2 ResNet50V2", "tf"),
+    "vgg16": ("VGG16", "caffe"),
+    "vgg19": ("VGG19", "caffe"),
+    "xception": ("Xception", "tf"),
+}
+# Families whose file is another one's.
+_FAMILY_FILES = {
+    "inception_resnet_v2": "inception",
+    "inception_v3": "inception",
+    "mobilenet_v2": "mobilenet",
+    "resnet50": "resnet",
+    "resnet_v2": "resnet",
+    "vgg16": "vgg",
+    "vgg19": "vgg",
+}
 _ROOT = ".train.keras"
 
 
@@ -175,7 +200,24 @@ def _named(place: str, folder: str, modules: dict[str, str]) -> dict[str, str]:
     }
 
 
+def _applications() -> dict[str, str]:
+    found = {}
+    images = f"{_ROOT}.applications.images"
+    for family, (networks, pixels) in _APPLICATIONS.items():
+        module = f"{_ROOT}.applications.{_FAMILY_FILES.get(family, family)}"
+        for name in networks.split():
+            found[f"applications.{name}"] = found[f"applications.{family}.{name}"] = (
+                f"{module}:{name}"
+            )
+        found[f"applications.{family}.preprocess_input"] = f"{images}:preprocess_{pixels}"
+        found[f"applications.{family}.decode_predictions"] = f"{images}:decode_predictions"
+    for name in ("preprocess_input", "decode_predictions"):
+        found[f"applications.imagenet_utils.{name}"] = f"{images}:{name}"
+    return found
+
+
 NAMES: dict[str, str] = {
+    **_applications(),
     **_named("backend", "backend", _BACKEND),
     "backend.int_shape": ".train.layers.nodes:int_shape",
     "backend.name_scope": "name_scope",
