@@ -51,6 +51,8 @@ MODULES = {
         f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
         for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
     },
+    "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
+    "python.keras.layers.cudnn_recurrent": f"tf.keras.layers {_K}.layers.cudnn",
     "python.keras.layers.serialization": f"{_K}.layers.table",
     **{
         f"python.keras.optimizer_v2.{name}": f"tf.keras.optimizers {_K}.optimizers.base"

@@ -68,6 +68,8 @@ _LAYERS = {
         "AlphaDropout BatchNormalization GaussianDropout GaussianNoise LayerNormalization"
     ),
     "recurrent": "GRU LSTM RNN SimpleRNN",
+    "conv_lstm": "ConvLSTM2D",
+    "cudnn": "CuDNNGRU CuDNNLSTM",
     "cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "wrappers": "Bidirectional TimeDistributed Wrapper",
     "lookup": ("AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"),
@@ -282,6 +284,7 @@ NAMES: dict[str, str] = {
     ),
     "models.Model": f"{_ROOT}.engine.training:Model",
     "models.Sequential": f"{_ROOT}.engine.sequential:Sequential",
+    "estimator.model_to_estimator": f"{_ROOT}.saving.estimators:model_to_estimator",
     "Model": f"{_ROOT}.engine.training:Model",
     "Sequential": f"{_ROOT}.engine.sequential:Sequential",
     "Input": f"{_ROOT}.engine.input_layer:Input",

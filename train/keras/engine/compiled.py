@@ -18,6 +18,7 @@ from ..optimizers import table as optimizers
 from . import data as arrays
 from . import endpoints
 from .network import Network
+from .trained import as_it_was, trained_layers
 
 
 class Compiled(Network):
@@ -35,6 +36,7 @@ class Compiled(Network):
     _endpoints: list[endpoints.Endpoint]
     _is_compiled: bool
     _collected: list[Any]
+    _trained_then: list[tuple[Any, bool]]
 
     # Compiling
 
@@ -94,7 +96,9 @@ class Compiled(Network):
         with self.outputs[0].graph.as_default():
             self._make_endpoints(target_tensors)
             self._make_loss()
-        self._set(_collected=self._unique(self.trainable_weights))
+        self._set(
+            _collected=self._unique(self.trainable_weights), _trained_then=trained_layers(self)
+        )
 
     def _make_endpoints(self, target_tensors: Any) -> None:
         losses = endpoints.loss_objects(self.loss, self.output_names)
@@ -288,7 +292,7 @@ class Compiled(Network):
             phase = symbolic_learning_phase()
             if phase is not None:
                 inputs.append(phase)
-            with tf.name_scope("training"):
+            with tf.name_scope("training"), as_it_was(self, self._trained_then):
                 updates = list(
                     self.optimizer.get_updates(params=self._collected, loss=self.total_loss)
                 )

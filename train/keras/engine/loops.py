@@ -274,6 +274,29 @@ def _iterator(dataset: Any) -> Any:
     return api.NAMES["data.make_initializable_iterator"](dataset)
 
 
+class IteratorSource(_StepSource):
+    """Batches of an iterator that the program made, and initialized if need be."""
+
+    def __init__(
+        self, model: Any, iterator: Any, steps: Steps, is_predicted: bool, classes: Any = None
+    ) -> None:
+        super().__init__(model, steps, is_predicted, classes)
+        if self.steps is None:
+            raise ValueError(
+                "When using iterators as input to a model, you should specify the "
+                f"`{steps.name}` argument."
+            )
+        self._next = iterator.get_next()
+
+    def _elements(self) -> Iterator[Any]:
+        session = get_session()
+        while True:
+            try:
+                yield session.run(self._next)
+            except errors.OutOfRangeError:
+                return
+
+
 class TensorSource(_StepSource):
     """Batches that tensors of the graph give each time they are run."""
 
@@ -306,17 +329,24 @@ class FeedlessSource(_StepSource):
 
 
 def is_dataset(x: Any) -> bool:
-    """Whether it is a dataset."""
-    from ....engine import api
+    """Whether it is a dataset, of either version."""
+    from ....ops.data.dataset import DatasetV2
 
-    return isinstance(x, api.NAMES["data.Dataset"])
+    return isinstance(x, DatasetV2)
+
+
+def is_iterator(x: Any) -> bool:
+    """Whether it is an iterator over a dataset."""
+    from ....ops.data.iterators import Iterator as DatasetIterator
+
+    return isinstance(x, DatasetIterator)
 
 
 def _is_generator(x: Any) -> bool:
     return (
         inspect.isgenerator(x)
         or isinstance(x, BatchSequence)
-        or (hasattr(x, "__next__") and not arrays.is_symbolic(x))
+        or (hasattr(x, "__next__") and not arrays.is_symbolic(x) and not is_iterator(x))
     )
 
 
@@ -331,7 +361,7 @@ def source_of(
     is_predicted: bool = False,
 ) -> Any:
     """Where the batches of what was given come from; ValueError for what goes not together."""
-    if is_dataset(x) or _is_generator(x):
+    if is_dataset(x) or is_iterator(x) or _is_generator(x):
         if y is not None:
             raise ValueError(
                 "You passed a dataset, a generator or a `Sequence` as input `x` to your model. In "
@@ -345,6 +375,8 @@ def source_of(
             )
         if is_dataset(x):
             return DatasetSource(model, x, steps, is_predicted, weights.classes)
+        if is_iterator(x):
+            return IteratorSource(model, x, steps, is_predicted, weights.classes)
         return GeneratorSource(model, x, steps, workers, shuffle, is_predicted, weights.classes)
     flat = [t for t in nest.flatten([x, y]) if t is not None]
     if flat and all(arrays.is_symbolic(t) for t in flat):
@@ -379,7 +411,7 @@ def _batch_size(model: Any, steps: Steps) -> int:
 def validation_source(model: Any, data: Any, steps: Steps, workers: Workers) -> Any:
     """Where the batches of an evaluation come from; ValueError for a tuple of another length."""
     weights = None
-    if is_dataset(data) or _is_generator(data):
+    if is_dataset(data) or is_iterator(data) or _is_generator(data):
         x, y = data, None
         steps = steps._replace(batch_size=None)
     elif isinstance(data, (tuple, list)) and len(data) in (2, 3):
@@ -399,8 +431,8 @@ def values_of(model: Any, x: Any, y: Any, sample: Any, classes: Any) -> Any:
     if is_dataset(x):
         x = _iterator(x)
         get_session().run(x.initializer)
-        x = x.get_next()
-        x, y, sample = _three(x, False)
+    if is_iterator(x):
+        x, y, sample = _three(x.get_next(), False)
     flat = [t for t in nest.flatten([x, y, sample]) if t is not None]
     if flat and all(arrays.is_symbolic(t) for t in flat):
         found = iter(get_session().run([t for t in (x, y, sample) if t is not None]))
