@@ -115,7 +115,7 @@ class ArraySource:
             order = _shuffled_batches(order, self.batch_size)
         elif self.shuffle:
             np.random.shuffle(order)
-        values = [x for x in self.values if x is not None]
+        values = self.values
         if self.size <= self.batch_size:
             # (A single batch is fed as it is.)
             yield Batch([_dense(x) for x in values], self.size, self.size)
@@ -124,7 +124,8 @@ class ArraySource:
             rows = order[start : start + self.batch_size]
             # Rows in their order are read without a copy.
             where = rows if self.shuffle else slice(start, start + len(rows))
-            yield Batch([_dense(x[_rows(x, where)]) for x in values], len(rows), len(rows))
+            cut = [None if x is None else x[_rows(x, where)] for x in values]
+            yield Batch([_dense(x) for x in cut], len(rows), len(rows))
 
 
 def _rows(x: Any, where: Any) -> Any:
@@ -150,6 +151,8 @@ class _StepSource:
     """Batches that something gives one after the other."""
 
     counts_samples = False
+    # Targets that tensors give are not held against the outputs' shapes.
+    checks_targets = False
     weights: Any = None
     batch_size: int | None = None
 
@@ -190,10 +193,15 @@ class _StepSource:
 
     def _batch(self, element: Any) -> Batch:
         x, y, weights = _three(element, self.is_predicted)
-        parts = self.model._standardize(x, y, weights, self.classes)
+        parts = self.model._standardize(
+            x, y, weights, self.classes, checks_targets=self.checks_targets
+        )
         size = int(np.shape(nest.flatten(x)[0])[0])
         values = self.model._fed_values(*parts) if not self.is_predicted else parts[0]
-        return Batch([_dense(v) for v in values if v is not None], size, 1)
+        return Batch([_dense(v) for v in values], size, 1)
+
+    def restart(self) -> None:
+        """Begins anew, where that can be, before each evaluation."""
 
 
 def _three(element: Any, is_predicted: bool) -> tuple[Any, Any, Any]:
@@ -212,6 +220,8 @@ def _three(element: Any, is_predicted: bool) -> tuple[Any, Any, Any]:
 
 class GeneratorSource(_StepSource):
     """Batches of a generator, or of a Sequence, got ready by threads."""
+
+    checks_targets = True
 
     def __init__(
         self,
@@ -254,6 +264,10 @@ class DatasetSource(_StepSource):
         self._begins_anew = steps.number is None
         self._iterator = _iterator(dataset)
         self._next = self._iterator.get_next()
+        self._is_begun = False
+
+    def restart(self) -> None:
+        """Has the next pass begin with the first batch."""
         self._is_begun = False
 
     def _elements(self) -> Iterator[Any]:
@@ -547,6 +561,8 @@ def fit(
 def _evaluated(model: Any, source: Any, told: Any, bar: Any) -> list[Any]:
     if source.counts_samples:
         _function(model, source, "test")
+    else:
+        source.restart()
     model.reset_metrics()
     told.on_test_begin()
     mean = _Mean()

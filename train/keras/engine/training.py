@@ -58,6 +58,7 @@ class Model(Compiled):
         sample_weight: Any = None,
         class_weight: Any = None,
         batch_size: int | None = None,
+        checks_targets: bool = True,
     ) -> tuple[list[Any], list[Any], list[Any] | None]:
         """Inputs, targets and weights as lists of arrays; ValueError where they do not fit."""
         if not self.inputs:
@@ -86,7 +87,7 @@ class Model(Compiled):
             )
         ]
         arrays.check_lengths(inputs, targets, weights)
-        if self._is_graph_network:
+        if self._is_graph_network and checks_targets:
             arrays.check_targets(targets, [e.loss for e in fed], [e.target_shape for e in fed])
         if self.stateful and batch_size and inputs and inputs[0].shape[0] % batch_size:
             raise ValueError(
@@ -340,7 +341,6 @@ class Model(Compiled):
         return self._ran("test", self._fed_values(*parts), reset_metrics)
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
-        function = self._function(mode)
         function = self._function(mode)
         if mode == "train" and len(function.inputs) != len(values):
             # The phase became a tensor, or ceased to be one, after the function was made.

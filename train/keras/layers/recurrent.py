@@ -454,6 +454,7 @@ class SimpleRNN(_OfCell):
         unroll: bool = False,
         **kwargs: Any,
     ) -> None:
+        kwargs.pop("implementation", None)  # Of Keras before 2.0.
         self._begin_layer(locals(), kwargs)
 
 
