@@ -241,6 +241,7 @@ NAMES: dict[str, str] = {
                 "CosineDecay CosineDecayRestarts LinearCosineDecay NoisyLinearCosineDecay"
             ),
             "layers.cells": "PeepholeLSTMCell",
+            "saving.saved_models": "export_saved_model load_from_saved_model",
         },
     ),
     **_named("callbacks", "callbacks", _CALLBACKS),

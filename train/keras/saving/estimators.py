@@ -89,12 +89,12 @@ def model_to_estimator(
             "The given keras model has not been compiled yet. Please compile the model with "
             "`model.compile()` before calling `model_to_estimator()`."
         )
-    origin = _Origin(keras_model, custom_objects, checkpoint_format != "saver")
+    origin = Origin(keras_model, custom_objects, checkpoint_format != "saver")
     start = origin.first_checkpoint(config) if keras_model._is_graph_network else None
     return Estimator(origin.model_fn, config=config, warm_start_from=start)
 
 
-class _Origin:
+class Origin:
     """The model that the Estimator's graphs have copies of."""
 
     def __init__(
@@ -108,15 +108,20 @@ class _Origin:
 
     # The copy
 
-    def copy(self, mode: str, features: Any = None, labels: Any = None) -> Any:
-        """A model of new layers in the current graph, compiled unless it only predicts."""
+    def copy(
+        self, mode: str, features: Any = None, labels: Any = None, counts_steps: bool = False
+    ) -> Any:
+        """A model of new layers in the current graph, compiled unless it only predicts.
+
+        Its optimizer counts updates by the global step if `counts_steps`.
+        """
         set_learning_phase(mode == ModeKeys.TRAIN)
         features, weights = _without_weights(features)
         inputs = _in_order(features, getattr(self.model, "input_names", None), "features", "inputs")
         names = getattr(self.model, "output_names", None)
         targets = _in_order(labels, names, "labels", "outputs")
         step = None
-        if mode != ModeKeys.PREDICT:
+        if counts_steps and mode != ModeKeys.PREDICT:
             step = get_or_create_global_step()
             track(step)
         with CustomObjectScope(self.custom_objects or {}):
@@ -141,14 +146,15 @@ class _Origin:
         if isinstance(given, TFOptimizer):
             return TFOptimizer(given.optimizer, step)
         made = type(given).from_config(self.optimizer_config)
-        made.iterations = step
+        if step is not None:
+            made.iterations = step
         return made
 
     # What Estimators ask for
 
     def model_fn(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
         """The EstimatorSpec of a copy of the model."""
-        model = self.copy(mode, features, labels)
+        model = self.copy(mode, features, labels, counts_steps=True)
         predictions = dict(zip(model.output_names, model.outputs, strict=True))
         loss = train_op = metrics = None
         if mode == ModeKeys.TRAIN:
@@ -194,7 +200,7 @@ class _Origin:
         with tf.Graph().as_default():
             tf.set_random_seed(config.tf_random_seed)
             create_global_step()
-            model = self.copy(ModeKeys.TRAIN)
+            model = self.copy(ModeKeys.TRAIN, counts_steps=True)
             model._function("train")
             with tf.Session(config=config.session_config) as session:
                 if values:
