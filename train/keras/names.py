@@ -228,6 +228,7 @@ NAMES: dict[str, str] = {
     "layers.InputSpec": ".train.layers.input_spec:InputSpec",
     **_named("layers", "engine", {"input_layer": "Input InputLayer"}),
     "layers.DenseFeatures": ".train.feature_column.dense_features:DenseFeatures",
+    "experimental.SequenceFeatures": ".train.feature_column.dense_features:SequenceFeatures",
     **_named("losses", "losses", _LOSSES),
     **_named("metrics", "losses", {"functions": _LOSS_METRICS}),
     **_named("metrics", "metrics", _METRICS),
@@ -241,6 +242,7 @@ NAMES: dict[str, str] = {
                 "CosineDecay CosineDecayRestarts LinearCosineDecay NoisyLinearCosineDecay"
             ),
             "layers.cells": "PeepholeLSTMCell",
+            "premade": "LinearModel WideDeepModel",
             "saving.saved_models": "export_saved_model load_from_saved_model",
         },
     ),

@@ -76,8 +76,12 @@ class Compiled(Network):
                 )
         if distribute is not None:
             raise NotImplementedError("`distribute` of `compile` is not in numbaflow")
-        self._set(optimizer=optimizers.get(optimizer))
-        self._track_trackable(self.optimizer, "optimizer", overwrite=True)
+        several = isinstance(optimizer, (tuple, list))
+        found = [optimizers.get(each) for each in optimizer] if several else None
+        self._set(optimizer=found or optimizers.get(optimizer))
+        for number, each in enumerate(found or [self.optimizer]):
+            name = f"optimizer{number or ''}"
+            self._track_trackable(each, name, overwrite=True)
         self._set(
             loss=loss or {},
             loss_weights=loss_weights,
@@ -293,9 +297,7 @@ class Compiled(Network):
             if phase is not None:
                 inputs.append(phase)
             with tf.name_scope("training"), as_it_was(self, self._trained_then):
-                updates = list(
-                    self.optimizer.get_updates(params=self._collected, loss=self.total_loss)
-                )
+                updates = self._training_updates()
                 updates += self.get_updates_for(None)
                 updates += self.get_updates_for(self.inputs)
             results = [m._call_result for m in self._fetched_metrics()]
@@ -309,6 +311,10 @@ class Compiled(Network):
                 )
         vars(self).setdefault("_functions", {})["train"] = made
         return made
+
+    def _training_updates(self) -> list[Any]:
+        """What changes the variables that are trained."""
+        return list(self.optimizer.get_updates(params=self._collected, loss=self.total_loss))
 
     def _make_test_function(self) -> Any:
         results = [m._call_result for m in self._fetched_metrics()]

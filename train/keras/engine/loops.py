@@ -12,6 +12,7 @@ import numpy as np
 from ....engine import errors
 from ....engine.interface import log
 from ....engine.types import nest
+from ....ops.public import tf
 from ..backend.phase import symbolic_learning_phase
 from ..backend.sessions import get_session
 from ..callbacks import listing
@@ -265,6 +266,9 @@ class DatasetSource(_StepSource):
         self._iterator = _iterator(dataset)
         self._next = self._iterator.get_next()
         self._is_begun = False
+        if not model.inputs and not is_predicted:
+            # Inputs have the dataset's dtypes, while those of arrays are of the settings'.
+            model._set_inputs(_specs(_three(self._next, is_predicted)[0]))
 
     def restart(self) -> None:
         """Has the next pass begin with the first batch."""
@@ -280,6 +284,10 @@ class DatasetSource(_StepSource):
                 yield session.run(self._next)
             except errors.OutOfRangeError:
                 return
+
+
+def _specs(elements: Any) -> Any:
+    return nest.map_structure(lambda x: tf.TensorSpec(x.shape, x.dtype), elements)
 
 
 def _iterator(dataset: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ....engine.interface import log
-from ....engine.types import nest
+from ....engine.types import dtypes, nest
+from ....ops.public import tf
 from ..backend.elements import placeholder
 from ..backend.phase import learning_phase, symbolic_learning_phase
 from ..backend.settings import floatx
@@ -69,7 +70,9 @@ class Model(Compiled):
             tuple(t.shape.as_list()) if t.shape.ndims is not None else None
             for t in self._feed_inputs
         ]
-        shapes = shapes if self._is_graph_network else [None] * len(shapes)
+        if not self._is_graph_network:
+            # (Vectors of a dataset stay what they are; others become matrices.)
+            shapes = [shape if shape is not None and len(shape) == 1 else None for shape in shapes]
         inputs = arrays.standardized(x, self._feed_input_names, shapes, "input")
         if y is None:
             return inputs, [], None
@@ -150,11 +153,13 @@ class Model(Compiled):
     def _input_like(self, x: Any, name: str) -> Any:
         if arrays.is_symbolic(x):
             return x
+        if isinstance(x, tf.TensorSpec):
+            return placeholder(tuple(x.shape.as_list()), dtype=x.dtype, name=name)
         shape = np.shape(x)
         shape = (None, *shape[1:]) if len(shape) > 1 else (None, 1)
-        dtype = np.asarray(x).dtype
-        is_float = dtype.kind in "fO"
-        return placeholder(shape, dtype=floatx() if is_float else dtype, name=name)
+        # Arrays of objects hold text.
+        dtype = dtypes.as_dtype(np.asarray(x).dtype)
+        return placeholder(shape, dtype=floatx() if dtype.is_floating else dtype, name=name)
 
     def _called(self, inputs: Any, outputs: Any) -> None:
         if not self.inputs and not self._is_graph_network:
