@@ -243,6 +243,7 @@ NAMES: dict[str, str] = {
             ),
             "layers.cells": "PeepholeLSTMCell",
             "premade": "LinearModel WideDeepModel",
+            "utils.sequences": "terminate_keras_multiprocessing_pools",
             "saving.saved_models": "export_saved_model load_from_saved_model",
         },
     ),

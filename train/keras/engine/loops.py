@@ -13,7 +13,6 @@ from ....engine import errors
 from ....engine.interface import log
 from ....engine.types import nest
 from ....ops.public import tf
-from ..backend.phase import symbolic_learning_phase
 from ..backend.sessions import get_session
 from ..callbacks import listing
 from ..utils.sequences import Sequence as BatchSequence
@@ -489,13 +488,13 @@ def _logs(model: Any, results: Sequence[Any], prefix: str = "") -> dict[str, Any
 
 def _pass(model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any) -> None:
     """One epoch: runs each batch and hands on what comes out."""
-    extra = [True] if mode == "train" and symbolic_learning_phase() is not None else []
+    extra: list[Any] = []
     function = None
     for number, batch in enumerate(source.batches()):
         if function is None:
             function = _function(model, source, mode)
-            if mode == "train" and len(function.inputs) > len(batch.values) + len(extra):
-                extra = [True]
+            if mode == "train" and len(function.inputs) > len(batch.values):
+                extra = [True]  # the learning phase, if that is a tensor
         logs: dict[str, Any] = {"batch": number, "size": batch.size if source.counts_samples else 1}
         told.on_batch("begin", mode, number, logs)
         bar.on_batch_begin(number, logs)

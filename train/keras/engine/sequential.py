@@ -119,7 +119,6 @@ class Sequential(Model):
             return
         # The layers make their variables as they are called.
         if isinstance(inputs, dict):
-            self._check_features()
             shape: tuple[Any, ...] = (None,)
         else:
             sizes = nest.flatten(inputs)[0].shape
@@ -127,12 +126,13 @@ class Sequential(Model):
         self._set(_build_input_shape=shape)
         self.built = True
 
-    def _check_features(self) -> None:
-        if not getattr(self.layers[0], "_is_feature_layer", False):
+    def _set_inputs(self, inputs: Any, outputs: Any = None, training: Any = None) -> None:
+        if isinstance(inputs, dict) and not getattr(self.layers[0], "_is_feature_layer", False):
             raise ValueError(
                 "Passing a dictionary input to a Sequential Model which doesn't have FeatureLayer "
                 f"as the first layer is an error: {self.layers[0].name} reads one tensor"
             )
+        super()._set_inputs(inputs, outputs, training)
 
     def call(  # type: ignore[override]
         self, inputs: Any, training: Any = None, mask: Any = None

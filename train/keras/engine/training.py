@@ -11,7 +11,7 @@ from ....engine.interface import log
 from ....engine.types import dtypes, nest
 from ....ops.public import tf
 from ..backend.elements import placeholder
-from ..backend.phase import learning_phase, symbolic_learning_phase
+from ..backend.phase import learning_phase
 from ..backend.settings import floatx
 from . import data as arrays
 from . import endpoints, loops
@@ -333,8 +333,6 @@ class Model(Compiled):
         self._check_compiled()
         parts = loops.values_of(self, x, y, sample_weight, class_weight)
         values = self._fed_values(*parts)
-        if symbolic_learning_phase() is not None:
-            values.append(True)
         return self._ran("train", values, reset_metrics)
 
     def test_on_batch(
@@ -347,9 +345,8 @@ class Model(Compiled):
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
         function = self._function(mode)
-        if mode == "train" and len(function.inputs) != len(values):
-            # The phase became a tensor, or ceased to be one, after the function was made.
-            values = values[: len(function.inputs)]
+        if mode == "train" and len(function.inputs) > len(values):
+            values = [*values, True]  # the learning phase, if that is a tensor
         found = function(values)
         if reset_metrics:
             self.reset_metrics()

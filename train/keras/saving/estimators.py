@@ -43,7 +43,7 @@ def model_to_estimator(
     custom_objects: dict[str, Any] | None = None,
     model_dir: str | None = None,
     config: Any = None,
-    checkpoint_format: str | None = None,
+    checkpoint_format: str | None = "saver",
 ) -> Estimator:
     """An Estimator of a compiled model, which begins with the model's weights.
 
@@ -56,7 +56,7 @@ def model_to_estimator(
         custom_objects: name -> class or function, for layers that are not of Keras.
         model_dir: the folder of checkpoints and events; a new one if None.
         config: a `tf.estimator.RunConfig`.
-        checkpoint_format: "checkpoint" for keys by objects, "saver" for those by names.
+        checkpoint_format: "saver" for keys by names; "checkpoint", or None, for those by objects.
 
     Returns:
         The Estimator.
