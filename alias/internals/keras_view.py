@@ -41,7 +41,6 @@ class View(ModuleType):
         vars(self)[name] = found
         return found
 
-
     def __dir__(self) -> list[str]:
         """The names that the namespace has here."""
         head = f"{self._path.removeprefix('keras').removeprefix('.')}."

@@ -146,7 +146,7 @@ for _name, _target in (
     ("save_keras_model", "export_saved_model"),
     ("load_keras_model", "load_from_saved_model"),
 ):
-    lazy(f"train.keras.saving.saved_models:{_target}", f"contrib.saved_model.{_name}")
+    lazy(f"train.estimator.keras_saved_models:{_target}", f"contrib.saved_model.{_name}")
 lazy("train.contrib.timeseries.saved_model_utils", "contrib.timeseries.saved_model_utils")
 for _name in ("edit", "reroute", "select", "subgraph", "transform", "util"):
     lazy(f"train.contrib.graph_editor.{_name}", f"contrib.graph_editor.{_name}")

@@ -244,7 +244,6 @@ NAMES: dict[str, str] = {
             "layers.cells": "PeepholeLSTMCell",
             "premade": "LinearModel WideDeepModel",
             "utils.sequences": "terminate_keras_multiprocessing_pools",
-            "saving.saved_models": "export_saved_model load_from_saved_model",
         },
     ),
     **_named("callbacks", "callbacks", _CALLBACKS),
@@ -288,7 +287,11 @@ NAMES: dict[str, str] = {
     ),
     "models.Model": f"{_ROOT}.engine.training:Model",
     "models.Sequential": f"{_ROOT}.engine.sequential:Sequential",
-    "estimator.model_to_estimator": f"{_ROOT}.saving.estimators:model_to_estimator",
+    **{
+        f"experimental.{name}": f".train.estimator.keras_saved_models:{name}"
+        for name in ("export_saved_model", "load_from_saved_model")
+    },
+    "estimator.model_to_estimator": ".train.estimator.keras_models:model_to_estimator",
     "Model": f"{_ROOT}.engine.training:Model",
     "Sequential": f"{_ROOT}.engine.sequential:Sequential",
     "Input": f"{_ROOT}.engine.input_layer:Input",

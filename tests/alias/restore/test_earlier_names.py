@@ -112,5 +112,7 @@ tf.keras.mixed_precision.experimental.Policy
         "tensorflow.contrib.slim.init_ops.zeros_initialiser": (
             "an internal module or name that numbaflow has not"
         ),
-        "tensorflow.keras.mixed_precision.experimental.Policy": "can be imported, and fails when it is used",
+        "tensorflow.keras.mixed_precision.experimental.Policy": (
+            "can be imported, and fails when it is used"
+        ),
     }

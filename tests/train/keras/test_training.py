@@ -213,7 +213,9 @@ def test_an_estimator_trains_a_model(tmp_path: Path, form: str) -> None:
     assert found["loss"] == pytest.approx(1.1311510, rel=1e-5)
     assert (found["acc"], found["global_step"]) == (0.25, 10)
     names = [name for name, _ in tf.train.list_variables(str(tmp_path))]
-    key = "a/kernel" if form == "saver" else "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE"
+    key = (
+        "a/kernel" if form == "saver" else "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE"
+    )
     assert key in names
     estimator.train(lambda: batches().repeat(5), max_steps=15)
     assert next(estimator.predict(lambda: batches().map(lambda x, y: x)))["dense"].shape == (3,)

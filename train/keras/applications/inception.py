@@ -66,9 +66,9 @@ class _Branches:
     def conv(self, x: Any, filters: int, size: Any, stride: int = 0, pads: bool = True) -> Any:
         """A convolution without a bias, normalized, and its positive part."""
         padding = "valid" if stride or not pads else "same"
-        x = self.layers.Conv2D(
-            filters, size, strides=stride or 1, padding=padding, use_bias=False
-        )(x)
+        x = self.layers.Conv2D(filters, size, strides=stride or 1, padding=padding, use_bias=False)(
+            x
+        )
         x = self.layers.BatchNormalization(axis=self.axis, scale=False)(x)
         return self.layers.Activation("relu")(x)
 
@@ -94,9 +94,7 @@ class _Branches:
         x = self.layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same")(x)
         return self.conv(x, filters, 1)
 
-    def mixed(
-        self, x: Any, name: str, chains: tuple[_Chain, ...], averaged: int | None
-    ) -> Any:
+    def mixed(self, x: Any, name: str, chains: tuple[_Chain, ...], averaged: int | None) -> Any:
         ends = self.chains(x, chains)
         if averaged is None:
             ends.append(self.layers.MaxPooling2D((3, 3), strides=(2, 2))(x))

@@ -23,9 +23,7 @@ class _Cells:
         self.layers = layers
 
     def norm(self, x: Any, name: str) -> Any:
-        return self.layers.BatchNormalization(
-            axis=-1, momentum=0.9997, epsilon=1e-3, name=name
-        )(x)
+        return self.layers.BatchNormalization(axis=-1, momentum=0.9997, epsilon=1e-3, name=name)(x)
 
     def across(self, x: Any, filters: int, name: str) -> Any:
         return self.layers.Conv2D(

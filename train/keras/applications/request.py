@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...layers.nodes import int_shape
 from ..backend.elements import is_keras_tensor
@@ -58,8 +57,7 @@ LAYERS = SimpleNamespace(
 _MODULES = frozenset({"backend", "layers", "models", "utils"})
 
 
-@dataclass(frozen=True)
-class Files:
+class Files(NamedTuple):
     """Weights trained on ImageNet: files with the top and without it, and their MD5 sums.
 
     `kept` are their names in the cache of Keras, if they are others there.
@@ -89,7 +87,6 @@ def kernels(name: str) -> tuple[str, str]:
     return f"{stem}.h5", f"{stem}_notop.h5"
 
 
-@dataclass
 class Request:
     """The arguments that all networks have.
 
@@ -107,29 +104,33 @@ class Request:
         TypeError: an argument is unknown.
     """
 
-    include_top: bool
-    weights: str | None
-    input_tensor: Any
-    input_shape: Any
-    pooling: str | None
-    classes: int
-    modules: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        unknown = set(self.modules) - _MODULES
+    def __init__(
+        self,
+        include_top: bool,
+        weights: str | None,
+        input_tensor: Any,
+        input_shape: Any,
+        pooling: str | None,
+        classes: int,
+        modules: dict[str, Any],
+    ) -> None:
+        unknown = set(modules) - _MODULES
         if unknown:
             raise TypeError(f"Invalid keyword argument: {sorted(unknown)[0]}")
-        self.layers: Any = self.modules.get("layers", LAYERS)
-        if self.weights not in ("imagenet", None) and not os.path.exists(self.weights):
+        self.layers: Any = modules.get("layers", LAYERS)
+        self.include_top, self.weights = include_top, weights
+        self.input_tensor, self.input_shape = input_tensor, input_shape
+        self.pooling, self.classes = pooling, classes
+        if weights not in ("imagenet", None) and not os.path.exists(weights):
             raise ValueError(
                 "The `weights` argument should be either `None` (random initialization), "
                 "`imagenet` (pre-training on ImageNet), or the path to the weights file to be "
-                f"loaded; {self.weights!r} is no file."
+                f"loaded; {weights!r} is no file."
             )
-        if self.is_imagenet and self.include_top and self.classes != 1000:
+        if self.is_imagenet and include_top and classes != 1000:
             raise ValueError(
                 'If using `weights` as `"imagenet"` with `include_top` as true, `classes` should '
-                f"be 1000, not {self.classes}"
+                f"be 1000, not {classes}"
             )
 
     @property
@@ -244,4 +245,4 @@ def odd_padding(x: Any, kernel_size: int | tuple[int, int], axis: int) -> Any:
     first = 2 if axis == 1 else 1
     sides = int_shape(x)[first : first + 2]
     less = (1, 1) if sides[0] is None else tuple(1 - side % 2 for side in sides)
-    return tuple((k // 2 - l, k // 2) for k, l in zip(kernel, less, strict=True))
+    return tuple((k // 2 - cut, k // 2) for k, cut in zip(kernel, less, strict=True))

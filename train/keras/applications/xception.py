@@ -27,9 +27,9 @@ class _Blocks:
         return self.layers.Activation("relu", name=f"{name}_act")(x)
 
     def separable(self, x: Any, filters: int, name: str) -> Any:
-        x = self.layers.SeparableConv2D(
-            filters, (3, 3), padding="same", use_bias=False, name=name
-        )(x)
+        x = self.layers.SeparableConv2D(filters, (3, 3), padding="same", use_bias=False, name=name)(
+            x
+        )
         return self.norm(x, f"{name}_bn")
 
     def halving(self, x: Any, block: int) -> Any:
@@ -43,9 +43,7 @@ class _Blocks:
             x = self.relu(x, f"{name}_sepconv1")
         x = self.relu(self.separable(x, first, f"{name}_sepconv1"), f"{name}_sepconv2")
         x = self.separable(x, second, f"{name}_sepconv2")
-        x = self.layers.MaxPooling2D(
-            (3, 3), strides=(2, 2), padding="same", name=f"{name}_pool"
-        )(x)
+        x = self.layers.MaxPooling2D((3, 3), strides=(2, 2), padding="same", name=f"{name}_pool")(x)
         return self.layers.add([x, residual])
 
     def middle(self, x: Any, block: int) -> Any:

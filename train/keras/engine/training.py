@@ -14,7 +14,7 @@ from ..backend.elements import placeholder
 from ..backend.phase import learning_phase
 from ..backend.settings import floatx
 from . import data as arrays
-from . import endpoints, loops
+from . import endpoints, loops, sources
 from .compiled import Compiled
 
 
@@ -231,22 +231,22 @@ class Model(Compiled):
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._check_compiled()
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             y,
-            loops.Weights(sample_weight, class_weight),
-            loops.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
+            sources.Weights(sample_weight, class_weight),
+            sources.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
             shuffle,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
         validation = None
         if validation_data is not None:
-            validation = loops.validation_source(
+            validation = sources.validation_source(
                 self,
                 validation_data,
-                loops.Steps(source.batch_size, validation_steps, "validation_steps"),
-                loops.Workers(max_queue_size, workers, use_multiprocessing),
+                sources.Steps(source.batch_size, validation_steps, "validation_steps"),
+                sources.Workers(max_queue_size, workers, use_multiprocessing),
             )
         elif validation_split and 0.0 < validation_split < 1.0:
             source, validation = source.split(validation_split)
@@ -282,14 +282,14 @@ class Model(Compiled):
             The loss, or a list of what `metrics_names` names.
         """
         self._check_compiled()
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             y,
-            loops.Weights(sample_weight, None),
-            loops.Steps(batch_size, steps, "steps"),
+            sources.Weights(sample_weight, None),
+            sources.Steps(batch_size, steps, "steps"),
             False,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
         return loops.evaluate(self, source, callbacks, verbose)
 
@@ -309,14 +309,14 @@ class Model(Compiled):
         Returns:
             An array, or a list of one for each output.
         """
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             None,
-            loops.Weights(None, None),
-            loops.Steps(batch_size, steps, "steps"),
+            sources.Weights(None, None),
+            sources.Steps(batch_size, steps, "steps"),
             False,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
             is_predicted=True,
         )
         return loops.predict(self, source, callbacks, verbose)
@@ -331,7 +331,7 @@ class Model(Compiled):
     ) -> Any:
         """Trains on one batch; gives the loss, or a list of what `metrics_names` names."""
         self._check_compiled()
-        parts = loops.values_of(self, x, y, sample_weight, class_weight)
+        parts = sources.values_of(self, x, y, sample_weight, class_weight)
         values = self._fed_values(*parts)
         return self._ran("train", values, reset_metrics)
 
@@ -340,7 +340,7 @@ class Model(Compiled):
     ) -> Any:
         """The loss of one batch, or a list of what `metrics_names` names."""
         self._check_compiled()
-        parts = loops.values_of(self, x, y, sample_weight, None)
+        parts = sources.values_of(self, x, y, sample_weight, None)
         return self._ran("test", self._fed_values(*parts), reset_metrics)
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
@@ -354,7 +354,7 @@ class Model(Compiled):
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
-        inputs, _, _ = loops.values_of(self, x, None, None, None)
+        inputs, _, _ = sources.values_of(self, x, None, None, None)
         found = self._function("predict")(inputs)
         return found[0] if len(found) == 1 else found
 

@@ -28,7 +28,7 @@ CONV_LSTM = (*_WINDOW, *(name for name in LSTM if name not in ("units", "impleme
 class ConvLSTM2DCell(LSTMCell):
     """One step of ConvLSTM2D, whose states are pictures."""
 
-    _arguments = CONV_LSTM
+    _arguments: tuple[str, ...] = CONV_LSTM
     filters: int
 
     def __init__(
@@ -73,9 +73,7 @@ class ConvLSTM2DCell(LSTMCell):
         """Makes the windows and the bias; ValueError where channels are not known."""
         depth: Any = TensorShape(input_shape).as_list()[1 if self.is_first else -1]
         if depth is None:
-            raise ValueError(
-                "The channel dimension of the inputs should be defined. Found `None`."
-            )
+            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
         width = self.filters * self.gates
         self.kernel_shape = (*self.kernel_size, depth, width)
         self.kernel = self._make("kernel", self.kernel_shape)

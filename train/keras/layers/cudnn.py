@@ -59,7 +59,7 @@ class _Weights:
 
 
 class _LSTMCell(_Weights, LSTMCell):
-    _arguments = _LSTM
+    _arguments: tuple[str, ...] = _LSTM
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _LSTMCell(_Weights, LSTMCell):
 
 
 class _GRUCell(_Weights, GRUCell):
-    _arguments = _GRU
+    _arguments: tuple[str, ...] = _GRU
 
     def __init__(
         self,

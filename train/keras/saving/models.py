@@ -43,7 +43,7 @@ def save_model(
             "SavedModel of inputs and outputs"
         )
     if save_format == "tf":
-        from .saved_models import save
+        from ...estimator.keras_saved_models import save
 
         save(model, str(filepath), include_optimizer)
         return
@@ -121,7 +121,7 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         ImportError: h5py is not installed.
     """
     if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
-        from .saved_models import load
+        from ...estimator.keras_saved_models import load
 
         return load(str(filepath), custom_objects, compile)
     file_class = hdf5.h5py_module().File

@@ -7,21 +7,21 @@ import json
 import os
 from typing import Any
 
-from ....engine.graph.collections import GraphKeys
-from ....engine.graph.graph import Graph
-from ....engine.interface import log
-from ....io.graph_def import write_atomically
-from ....ops.public import tf
-from ...checkpoints.saver import Saver
-from ...estimator import export_utils
-from ...estimator.mode_keys import ModeKeys
-from ...objects.object_graph import ObjectGraph
-from ...saved_model import folder, names
-from ...saved_model.writing import _SavedModelBuilder
-from ..backend.sessions import get_session
-from ..engine.network_config import json_value
-from .estimators import Origin
-from .models import compile_as, metadata, model_from_json
+from ...engine.graph.collections import GraphKeys
+from ...engine.graph.graph import Graph
+from ...engine.interface import log
+from ...io.graph_def import write_atomically
+from ...ops.public import tf
+from ..checkpoints.saver import Saver
+from ..keras.backend.sessions import get_session
+from ..keras.engine.network_config import json_value
+from ..keras.saving.models import compile_as, metadata, model_from_json
+from ..objects.object_graph import ObjectGraph
+from ..saved_model import folder, names
+from ..saved_model.writing import _SavedModelBuilder
+from . import export_utils
+from .keras_models import Origin
+from .mode_keys import ModeKeys
 
 _CONFIG = "saved_model.json"
 _TRAINING = "training_config.json"

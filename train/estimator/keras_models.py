@@ -7,32 +7,32 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ....engine.graph.convert import convert_to_tensor_or_sparse_tensor
-from ....engine.interface import log
-from ....ops.public import tf
-from ...checkpoints.checkpoint_management import latest_checkpoint
-from ...checkpoints.saver import Saver
-from ...estimator import settings
-from ...estimator.estimator import Estimator
-from ...estimator.export_output import PredictOutput
-from ...estimator.mode_keys import ModeKeys
-from ...estimator.model_fn import EstimatorSpec
-from ...layers.weights import track
-from ...objects.checkpoint import frozen_saver
-from ...objects.object_graph import ObjectGraph
-from ...sessions.scaffold import Scaffold
-from ...variables.global_step import (
+from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
+from ...engine.interface import log
+from ...ops.public import tf
+from ..checkpoints.checkpoint_management import latest_checkpoint
+from ..checkpoints.saver import Saver
+from ..keras.backend.phase import set_learning_phase
+from ..keras.backend.sessions import get_session
+from ..keras.metrics.table import clone_metric
+from ..keras.optimizers.table import TFOptimizer
+from ..keras.saving.cloning import clone
+from ..keras.saving.models import load_model
+from ..keras.serialization import CustomObjectScope
+from ..layers.weights import track
+from ..objects.checkpoint import frozen_saver
+from ..objects.object_graph import ObjectGraph
+from ..sessions.scaffold import Scaffold
+from ..variables.global_step import (
     create_global_step,
     get_global_step,
     get_or_create_global_step,
 )
-from ..backend.phase import set_learning_phase
-from ..backend.sessions import get_session
-from ..metrics.table import clone_metric
-from ..optimizers.table import TFOptimizer
-from ..serialization import CustomObjectScope
-from .cloning import clone
-from .models import load_model
+from . import settings
+from .estimator import Estimator
+from .export_output import PredictOutput
+from .mode_keys import ModeKeys
+from .model_fn import EstimatorSpec
 
 _SERVING = "serving_default"
 
@@ -68,9 +68,7 @@ def model_to_estimator(
     if not (keras_model or keras_model_path):
         raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
     if keras_model and keras_model_path:
-        raise ValueError(
-            "Please specity either `keras_model` or `keras_model_path`, but not both."
-        )
+        raise ValueError("Please specity either `keras_model` or `keras_model_path`, but not both.")
     config = settings.with_folder_and_session(config, model_dir)
     if not keras_model:
         log.info("Loading models from %s", keras_model_path)
