@@ -267,3 +267,14 @@ def test_a_model_saved_as_a_saved_model_goes_on_training(tmp_path: Path) -> None
         )
     with pytest.raises(ValueError, match='may be "h5" or "tf"'):
         model.save(str(tmp_path / "other"), save_format="pickle")
+
+
+def test_modes_of_weights_do_not_ask_for_weights() -> None:
+    start = layers.Input((3, 2))
+    model = keras.Model(start, [layers.Dense(2, name=name)(start) for name in ("a", "b")])
+    model.compile("sgd", "mse", sample_weight_mode=[None, "temporal"])
+    data, targets = np.ones((8, 3, 2)), [np.zeros((8, 3, 2))] * 2
+    assert np.isfinite(model.fit(data, targets, batch_size=4, verbose=0).history["loss"]).all()
+    weights = {"b": np.zeros((8, 3))}
+    weighed = model.evaluate(data, targets, sample_weight=weights, verbose=0)
+    assert weighed[2] == 0.0 and weighed[1] > 0.0

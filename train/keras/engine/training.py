@@ -97,7 +97,7 @@ class Model(Compiled):
                 "In a stateful network, you should only pass inputs with a number of samples that "
                 f"can be divided by the batch size. Found: {inputs[0].shape[0]} samples"
             )
-        if not any(modes) and all(w is None for w in weights):
+        if all(w is None for w in weights):
             return inputs, targets, None
         return inputs, targets, weights
 
