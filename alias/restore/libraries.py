@@ -41,7 +41,7 @@ def is_installed(module: str, file: str) -> bool:
 @functools.cache
 def _has_installed(site: str) -> bool:
     # (`egg-info` is what a project has that is installed where it is written.)
-    return any(entry.name.endswith(".dist-info") for entry in os.scandir(site or "."))
+    return any(name.endswith(".dist-info") for name in os.listdir(site or "."))
 
 
 def _site(module: str, file: str) -> str:
