@@ -60,6 +60,8 @@ MODULES = {
         f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
         for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
     },
+    "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
+    "python.keras.layers.cudnn_recurrent": f"tf.keras.layers {_K}.layers.cudnn",
     "python.keras.layers.serialization": f"{_K}.layers.table",
     **{
         f"python.keras.optimizer_v2.{name}": f"tf.keras.optimizers {_K}.optimizers.base"
@@ -79,5 +81,7 @@ MODULES = {
 RENAMED = {
     "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
     "keras.optimizer_v2.optimizer_v2": {"OptimizerV2": f"{_K}.optimizers.base:Optimizer"},
+    "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
+    "keras.backend": {"get_graph": "get_default_graph"},
     "keras.engine.base_layer_utils": {"make_variable": ".train.layers.weights:make_variable"},
 }

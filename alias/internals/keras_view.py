@@ -41,6 +41,12 @@ class View(ModuleType):
         vars(self)[name] = found
         return found
 
+    def __dir__(self) -> list[str]:
+        """The names that the namespace has here."""
+        head = f"{self._path.removeprefix('keras').removeprefix('.')}."
+        below = [name.removeprefix(head) for name in NAMES if name.startswith(head.lstrip("."))]
+        return sorted({*super().__dir__(), *(name.partition(".")[0] for name in below)})
+
 
 def _leads_to_names(place: str) -> bool:
     # Namespaces that are packages of their own are not among those of TensorFlow's list.

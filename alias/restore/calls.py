@@ -460,12 +460,11 @@ def formatted(text: str, values: Any) -> str:
 
 def element(value: Any, target: Any) -> Any:
     """What is put into an array: an array of one element as one without dimensions."""
-    # (Nothing else is asked for attributes: modules that answer for what they have not may fail.)
-    if not _is_one(value) or not value.ndim:
+    # The target comes first: a value may be anything, and be imported when it is looked at.
+    np = sys.modules.get("numpy")
+    if np is None or not isinstance(target, np.ndarray) or target.dtype == object:
         return value
-    import numpy as np
-
-    if not isinstance(target, np.ndarray) or target.dtype == object:
+    if not _is_one(value) or not value.ndim:
         return value
     note(f"array[i] = array: {SCALARS[0]}", SCALARS[1])
     return value.reshape(())

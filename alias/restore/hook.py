@@ -172,7 +172,9 @@ class _Patcher(MetaPathFinder):
             return False
         real = os.path.realpath(file)
         if real.startswith(self._program + os.sep) and not real.startswith(self._others):
-            return True
+            # (Packages may be installed into a folder of the program.)
+            if not libraries.is_installed(fullname, file):
+                return True
         if real.startswith(self._stdlib) and "site-packages" not in real:
             return False
         return libraries.is_of_those_years(fullname, file)

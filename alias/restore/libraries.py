@@ -30,13 +30,28 @@ def is_of_those_years(module: str, file: str) -> bool:
     Returns:
         The answer for the whole library, found once.
     """
-    name, *inside = module.split(".")
+    return _library(_site(module, file), module.partition(".")[0])
+
+
+def is_installed(module: str, file: str) -> bool:
+    """Whether a module lies where an installer put it, in a folder of packages of any place."""
+    return _has_installed(_site(module, file))
+
+
+@functools.cache
+def _has_installed(site: str) -> bool:
+    # (`egg-info` is what a project has that is installed where it is written.)
+    return any(name.endswith(".dist-info") for name in os.listdir(site or "."))
+
+
+def _site(module: str, file: str) -> str:
+    """The folder that a module's package lies in."""
     folder = os.path.dirname(file)
     if os.path.basename(file) == "__init__.py":
         folder = os.path.dirname(folder)
-    for _ in inside:
+    for _ in module.split(".")[1:]:
         folder = os.path.dirname(folder)
-    return _library(folder, name)
+    return folder
 
 
 @functools.cache

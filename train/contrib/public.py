@@ -142,6 +142,11 @@ for _target, _name in _ESTIMATOR.items():
 for _name in ("params_ops", "specs", "specs_lib", "specs_ops", "summaries"):
     lazy(f"train.contrib.specs.{_name}", f"contrib.specs.{_name}")
 lazy("train.contrib.layers.layers", "contrib.specs.layers")
+for _name, _target in (
+    ("save_keras_model", "export_saved_model"),
+    ("load_keras_model", "load_from_saved_model"),
+):
+    lazy(f"train.estimator.keras_saved_models:{_target}", f"contrib.saved_model.{_name}")
 lazy("train.contrib.timeseries.saved_model_utils", "contrib.timeseries.saved_model_utils")
 for _name in ("edit", "reroute", "select", "subgraph", "transform", "util"):
     lazy(f"train.contrib.graph_editor.{_name}", f"contrib.graph_editor.{_name}")

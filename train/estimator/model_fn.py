@@ -167,6 +167,7 @@ def _checked_metrics(metrics: object) -> dict[str, Any]:
         return {}
     if not isinstance(metrics, dict):
         raise TypeError(f"eval_metric_ops must be a dict, given: {metrics}")
+    metrics = {key: _pair_of_metric(key, value) for key, value in metrics.items()}
     for key, value in metrics.items():
         if not isinstance(value, tuple) or len(value) != 2:
             raise TypeError(
@@ -176,6 +177,22 @@ def _checked_metrics(metrics: object) -> dict[str, Any]:
         for part in nest.flatten(value):
             _require_default_graph(part, "eval_metric_ops", f"{key}: {part.name}")
     return metrics
+
+
+def _pair_of_metric(key: str, value: Any) -> Any:
+    """The value and the update of a metric of Keras; other things as they are."""
+    if not hasattr(value, "update_state"):
+        return value
+    if not value.updates:
+        raise ValueError(
+            f'Please call update_state(...) on the "{key}" metric: it has no updates, so that its '
+            "value would never change."
+        )
+    # Its variables are in no collection; evaluations initialize local ones.
+    for variable in value.variables:
+        for key in (tf.GraphKeys.LOCAL_VARIABLES, tf.GraphKeys.METRIC_VARIABLES):
+            tf.add_to_collection(key, variable)
+    return value.result(), value.updates[0]
 
 
 def _checked_hooks(hooks: Sequence[Any] | None) -> tuple[Any, ...]:

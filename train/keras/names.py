@@ -68,6 +68,8 @@ _LAYERS = {
         "AlphaDropout BatchNormalization GaussianDropout GaussianNoise LayerNormalization"
     ),
     "recurrent": "GRU LSTM RNN SimpleRNN",
+    "conv_lstm": "ConvLSTM2D",
+    "cudnn": "CuDNNGRU CuDNNLSTM",
     "cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "wrappers": "Bidirectional TimeDistributed Wrapper",
     "lookup": ("AdditiveAttention Attention Embedding LocallyConnected1D LocallyConnected2D"),
@@ -163,6 +165,31 @@ _PREPROCESSING = {
     "sequence": "TimeseriesGenerator make_sampling_table skipgrams",
     "text": "Tokenizer hashing_trick one_hot text_to_word_sequence tokenizer_from_json",
 }
+# Family -> its networks and what it expects of pixels.
+_APPLICATIONS = {
+    "densenet": ("DenseNet121 DenseNet169 DenseNet201", "torch"),
+    "inception_resnet_v2": ("InceptionResNetV2", "tf"),
+    "inception_v3": ("InceptionV3", "tf"),
+    "mobilenet": ("MobileNet", "tf"),
+    "mobilenet_v2": ("MobileNetV2", "tf"),
+    "nasnet": ("NASNetLarge NASNetMobile", "tf"),
+    "resnet": ("ResNet101 ResNet152 ResNet50", "caffe"),
+    "resnet50": ("ResNet50", "caffe"),
+    "resnet_v2": ("ResNet101V2 ResNet152V2 ResNet50V2", "tf"),
+    "vgg16": ("VGG16", "caffe"),
+    "vgg19": ("VGG19", "caffe"),
+    "xception": ("Xception", "tf"),
+}
+# Families whose file is another one's.
+_FAMILY_FILES = {
+    "inception_resnet_v2": "inception",
+    "inception_v3": "inception",
+    "mobilenet_v2": "mobilenet",
+    "resnet50": "resnet",
+    "resnet_v2": "resnet",
+    "vgg16": "vgg",
+    "vgg19": "vgg",
+}
 _ROOT = ".train.keras"
 
 
@@ -175,7 +202,24 @@ def _named(place: str, folder: str, modules: dict[str, str]) -> dict[str, str]:
     }
 
 
+def _applications() -> dict[str, str]:
+    found = {}
+    images = f"{_ROOT}.applications.images"
+    for family, (networks, pixels) in _APPLICATIONS.items():
+        module = f"{_ROOT}.applications.{_FAMILY_FILES.get(family, family)}"
+        for name in networks.split():
+            found[f"applications.{name}"] = found[f"applications.{family}.{name}"] = (
+                f"{module}:{name}"
+            )
+        found[f"applications.{family}.preprocess_input"] = f"{images}:preprocess_{pixels}"
+        found[f"applications.{family}.decode_predictions"] = f"{images}:decode_predictions"
+    for name in ("preprocess_input", "decode_predictions"):
+        found[f"applications.imagenet_utils.{name}"] = f"{images}:{name}"
+    return found
+
+
 NAMES: dict[str, str] = {
+    **_applications(),
     **_named("backend", "backend", _BACKEND),
     "backend.int_shape": ".train.layers.nodes:int_shape",
     "backend.name_scope": "name_scope",
@@ -184,6 +228,7 @@ NAMES: dict[str, str] = {
     "layers.InputSpec": ".train.layers.input_spec:InputSpec",
     **_named("layers", "engine", {"input_layer": "Input InputLayer"}),
     "layers.DenseFeatures": ".train.feature_column.dense_features:DenseFeatures",
+    "experimental.SequenceFeatures": ".train.feature_column.dense_features:SequenceFeatures",
     **_named("losses", "losses", _LOSSES),
     **_named("metrics", "losses", {"functions": _LOSS_METRICS}),
     **_named("metrics", "metrics", _METRICS),
@@ -197,6 +242,8 @@ NAMES: dict[str, str] = {
                 "CosineDecay CosineDecayRestarts LinearCosineDecay NoisyLinearCosineDecay"
             ),
             "layers.cells": "PeepholeLSTMCell",
+            "premade": "LinearModel WideDeepModel",
+            "utils.sequences": "terminate_keras_multiprocessing_pools",
         },
     ),
     **_named("callbacks", "callbacks", _CALLBACKS),
@@ -240,6 +287,11 @@ NAMES: dict[str, str] = {
     ),
     "models.Model": f"{_ROOT}.engine.training:Model",
     "models.Sequential": f"{_ROOT}.engine.sequential:Sequential",
+    **{
+        f"experimental.{name}": f".train.estimator.keras_saved_models:{name}"
+        for name in ("export_saved_model", "load_from_saved_model")
+    },
+    "estimator.model_to_estimator": ".train.estimator.keras_models:model_to_estimator",
     "Model": f"{_ROOT}.engine.training:Model",
     "Sequential": f"{_ROOT}.engine.sequential:Sequential",
     "Input": f"{_ROOT}.engine.input_layer:Input",

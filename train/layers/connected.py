@@ -41,6 +41,13 @@ def _masks(tensors: Any) -> Any:
     return [mask_of(x) for x in tensors] if isinstance(tensors, list) else mask_of(tensors)
 
 
+def _mean(name: str, value: Any) -> Any:
+    # (Keras is imported by those who ask for its metrics alone.)
+    from ..keras.metrics.base import Mean
+
+    return Mean(name=name, dtype=value.dtype)
+
+
 class Connected:
     """A layer as a part of a Keras network: its nodes, the masks of its calls, its metrics."""
 
@@ -257,7 +264,6 @@ class Connected:
 
         Raises:
             ValueError: the aggregation is another, there is no name, or the value is no tensor.
-            NotImplementedError: a mean is asked for, which is one of Keras's metrics.
         """
         if aggregation is not None and aggregation != "mean":
             raise ValueError(
@@ -271,8 +277,10 @@ class Connected:
             raise ValueError(f"Expected a symbolic Tensor for the metric value, received: {value}")
         if metric is None and aggregation is None:
             raise ValueError(_AGGREGATED)
-        if metric is None:
-            raise NotImplementedError("a layer's mean metrics need tf.keras.metrics.Mean")
         metrics = self._of_layer("_metrics")
+        if metric is None:
+            # Calls that name the same metric add to one mean.
+            metric = next((m for m in metrics if m.name == name), None) or _mean(name, value)
+            metric(value)
         if not any(known is metric for known in metrics):
             metrics.append(metric)

@@ -24,9 +24,9 @@ def history_of(tensor: Any) -> Any:
     return getattr(tensor, "_keras_history", None)
 
 
-def int_shape(tensor: Any) -> Any:
+def int_shape(x: Any) -> Any:
     """The shape of a tensor as a tuple with None for unknown sizes; None for an unknown rank."""
-    shape = tensor.shape
+    shape = x.shape
     return None if shape.ndims is None else tuple(shape.as_list())
 
 

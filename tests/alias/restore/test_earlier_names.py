@@ -101,7 +101,7 @@ tf.python.framework.ops.Tensor
 tf.python.framework.opps.Tensor
 tf.contrib.slim.init_ops.zeros_initializer()
 tf.contrib.slim.init_ops.zeros_initialiser()
-tf.keras.layers.ConvLSTM2D
+tf.keras.mixed_precision.experimental.Policy
 """
     program = reading.read("old.py", text)
     assert list(program.restored) == ["tensorflow.contrib.data.Dataset.from_tensors"]
@@ -112,5 +112,7 @@ tf.keras.layers.ConvLSTM2D
         "tensorflow.contrib.slim.init_ops.zeros_initialiser": (
             "an internal module or name that numbaflow has not"
         ),
-        "tensorflow.keras.layers.ConvLSTM2D": "can be imported, and fails when it is used",
+        "tensorflow.keras.mixed_precision.experimental.Policy": (
+            "can be imported, and fails when it is used"
+        ),
     }

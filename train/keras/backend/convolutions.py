@@ -57,7 +57,7 @@ def _convolution(
 def conv1d(
     x: Any,
     kernel: Any,
-    strides: int = 1,
+    strides: Any = 1,
     padding: str = "valid",
     data_format: str | None = None,
     dilation_rate: int = 1,
@@ -66,7 +66,8 @@ def conv1d(
     if padding == "causal":
         x = temporal_padding(x, (dilation_rate * (kernel.shape.as_list()[0] - 1), 0))
         padding = "valid"
-    return _convolution(x, kernel, (strides,), padding, data_format, (dilation_rate,))
+    steps = strides if isinstance(strides, (list, tuple)) else (strides,)
+    return _convolution(x, kernel, steps, padding, data_format, (dilation_rate,))
 
 
 def conv2d(

@@ -39,8 +39,8 @@ def _note(graph: Any, value: Any) -> None:
 
 
 def symbolic_learning_phase() -> Any:
-    """The tensor of the phase, if `learning_phase` is one; None where the phase is set."""
-    phase = _noted(tf.get_default_graph())
+    """The tensor of the phase, made if there is none yet; None where the phase is set."""
+    phase = learning_phase()
     return phase if hasattr(phase, "op") else None
 
 

@@ -18,6 +18,7 @@ from ..optimizers import table as optimizers
 from . import data as arrays
 from . import endpoints
 from .network import Network
+from .trained import as_it_was, trained_layers
 
 
 class Compiled(Network):
@@ -35,6 +36,7 @@ class Compiled(Network):
     _endpoints: list[endpoints.Endpoint]
     _is_compiled: bool
     _collected: list[Any]
+    _trained_then: list[tuple[Any, bool]]
 
     # Compiling
 
@@ -74,8 +76,12 @@ class Compiled(Network):
                 )
         if distribute is not None:
             raise NotImplementedError("`distribute` of `compile` is not in numbaflow")
-        self._set(optimizer=optimizers.get(optimizer))
-        self._track_trackable(self.optimizer, "optimizer", overwrite=True)
+        several = isinstance(optimizer, (tuple, list))
+        found = [optimizers.get(each) for each in optimizer] if several else None
+        self._set(optimizer=found or optimizers.get(optimizer))
+        for number, each in enumerate(found or [self.optimizer]):
+            name = f"optimizer{number or ''}"
+            self._track_trackable(each, name, overwrite=True)
         self._set(
             loss=loss or {},
             loss_weights=loss_weights,
@@ -94,7 +100,9 @@ class Compiled(Network):
         with self.outputs[0].graph.as_default():
             self._make_endpoints(target_tensors)
             self._make_loss()
-        self._set(_collected=self._unique(self.trainable_weights))
+        self._set(
+            _collected=self._unique(self.trainable_weights), _trained_then=trained_layers(self)
+        )
 
     def _make_endpoints(self, target_tensors: Any) -> None:
         losses = endpoints.loss_objects(self.loss, self.output_names)
@@ -288,10 +296,8 @@ class Compiled(Network):
             phase = symbolic_learning_phase()
             if phase is not None:
                 inputs.append(phase)
-            with tf.name_scope("training"):
-                updates = list(
-                    self.optimizer.get_updates(params=self._collected, loss=self.total_loss)
-                )
+            with tf.name_scope("training"), as_it_was(self, self._trained_then):
+                updates = self._training_updates()
                 updates += self.get_updates_for(None)
                 updates += self.get_updates_for(self.inputs)
             results = [m._call_result for m in self._fetched_metrics()]
@@ -305,6 +311,10 @@ class Compiled(Network):
                 )
         vars(self).setdefault("_functions", {})["train"] = made
         return made
+
+    def _training_updates(self) -> list[Any]:
+        """What changes the variables that are trained."""
+        return list(self.optimizer.get_updates(params=self._collected, loss=self.total_loss))
 
     def _make_test_function(self) -> Any:
         results = [m._call_result for m in self._fetched_metrics()]

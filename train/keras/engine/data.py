@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ....engine.graph.tensor import SparseTensor, Tensor
+from ...variables.variable_kind import is_variable
 from ..losses import objects as losses
 
 
 def is_symbolic(x: Any) -> bool:
-    """Whether it is a tensor of a graph."""
-    return isinstance(x, (Tensor, SparseTensor))
+    """Whether it is a tensor of a graph, or a variable."""
+    return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
 
 
 def is_sparse_matrix(x: Any) -> bool:

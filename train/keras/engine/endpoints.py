@@ -33,6 +33,7 @@ class Endpoint:
         self.output, self.name, self.loss = output, name, loss
         self.loss_weight: Any = 1.0
         self.sample_weight: Any = None
+        self.given_weight: Any = None
         self.sample_weight_mode: str | None = None
         self.metrics: dict[str, Metric] = {}
         self.weighted_metrics: dict[str, Metric] = {}
@@ -70,8 +71,11 @@ class Endpoint:
         return (self.sample_weight_mode is None) != (self.sample_weight is None)
 
     def make_weights(self) -> None:
-        """Makes a placeholder of weights, 1 by default, if there are to be any."""
-        self.sample_weight = None
+        """Makes a placeholder of weights, 1 by default, if there are to be any.
+
+        A tensor of weights that was given is taken instead.
+        """
+        self.sample_weight = self.given_weight
         if not self.is_fed or self.sample_weight_mode is None:
             return
         is_temporal = self.sample_weight_mode == "temporal"

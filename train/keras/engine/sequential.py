@@ -113,6 +113,27 @@ class Sequential(Model):
             super().build(input_shape)
         self.built = True
 
+    def _maybe_build(self, inputs: Any) -> None:
+        if type(self).build is not Sequential.build or self._is_graph_network or self.built:
+            super()._maybe_build(inputs)
+            return
+        # The layers make their variables as they are called.
+        if isinstance(inputs, dict):
+            shape: tuple[Any, ...] = (None,)
+        else:
+            sizes = nest.flatten(inputs)[0].shape
+            shape = (None, *(sizes.as_list()[1:] if sizes.ndims else ()))
+        self._set(_build_input_shape=shape)
+        self.built = True
+
+    def _set_inputs(self, inputs: Any, outputs: Any = None, training: Any = None) -> None:
+        if isinstance(inputs, dict) and not getattr(self.layers[0], "_is_feature_layer", False):
+            raise ValueError(
+                "Passing a dictionary input to a Sequential Model which doesn't have FeatureLayer "
+                f"as the first layer is an error: {self.layers[0].name} reads one tensor"
+            )
+        super()._set_inputs(inputs, outputs, training)
+
     def call(  # type: ignore[override]
         self, inputs: Any, training: Any = None, mask: Any = None
     ) -> Any:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ....engine.interface import log
-from ....engine.types import nest
+from ....engine.types import dtypes, nest
+from ....ops.public import tf
 from ..backend.elements import placeholder
-from ..backend.phase import learning_phase, symbolic_learning_phase
+from ..backend.phase import learning_phase
 from ..backend.settings import floatx
 from . import data as arrays
-from . import endpoints, loops
+from . import endpoints, loops, sources
 from .compiled import Compiled
 
 
@@ -58,6 +59,7 @@ class Model(Compiled):
         sample_weight: Any = None,
         class_weight: Any = None,
         batch_size: int | None = None,
+        checks_targets: bool = True,
     ) -> tuple[list[Any], list[Any], list[Any] | None]:
         """Inputs, targets and weights as lists of arrays; ValueError where they do not fit."""
         if not self.inputs:
@@ -68,7 +70,9 @@ class Model(Compiled):
             tuple(t.shape.as_list()) if t.shape.ndims is not None else None
             for t in self._feed_inputs
         ]
-        shapes = shapes if self._is_graph_network else [None] * len(shapes)
+        if not self._is_graph_network:
+            # (Vectors of a dataset stay what they are; others become matrices.)
+            shapes = [shape if shape is not None and len(shape) == 1 else None for shape in shapes]
         inputs = arrays.standardized(x, self._feed_input_names, shapes, "input")
         if y is None:
             return inputs, [], None
@@ -86,14 +90,14 @@ class Model(Compiled):
             )
         ]
         arrays.check_lengths(inputs, targets, weights)
-        if self._is_graph_network:
+        if self._is_graph_network and checks_targets:
             arrays.check_targets(targets, [e.loss for e in fed], [e.target_shape for e in fed])
         if self.stateful and batch_size and inputs and inputs[0].shape[0] % batch_size:
             raise ValueError(
                 "In a stateful network, you should only pass inputs with a number of samples that "
                 f"can be divided by the batch size. Found: {inputs[0].shape[0]} samples"
             )
-        if not any(modes) and all(w is None for w in weights):
+        if all(w is None for w in weights):
             return inputs, targets, None
         return inputs, targets, weights
 
@@ -149,11 +153,13 @@ class Model(Compiled):
     def _input_like(self, x: Any, name: str) -> Any:
         if arrays.is_symbolic(x):
             return x
+        if isinstance(x, tf.TensorSpec):
+            return placeholder(tuple(x.shape.as_list()), dtype=x.dtype, name=name)
         shape = np.shape(x)
         shape = (None, *shape[1:]) if len(shape) > 1 else (None, 1)
-        dtype = np.asarray(x).dtype
-        is_float = dtype.kind in "fO"
-        return placeholder(shape, dtype=floatx() if is_float else dtype, name=name)
+        # Arrays of objects hold text.
+        dtype = dtypes.as_dtype(np.asarray(x).dtype)
+        return placeholder(shape, dtype=floatx() if dtype.is_floating else dtype, name=name)
 
     def _called(self, inputs: Any, outputs: Any) -> None:
         if not self.inputs and not self._is_graph_network:
@@ -225,22 +231,22 @@ class Model(Compiled):
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         self._check_compiled()
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             y,
-            loops.Weights(sample_weight, class_weight),
-            loops.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
+            sources.Weights(sample_weight, class_weight),
+            sources.Steps(batch_size, steps_per_epoch, "steps_per_epoch"),
             shuffle,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
         validation = None
         if validation_data is not None:
-            validation = loops.validation_source(
+            validation = sources.validation_source(
                 self,
                 validation_data,
-                loops.Steps(source.batch_size, validation_steps, "validation_steps"),
-                loops.Workers(max_queue_size, workers, use_multiprocessing),
+                sources.Steps(source.batch_size, validation_steps, "validation_steps"),
+                sources.Workers(max_queue_size, workers, use_multiprocessing),
             )
         elif validation_split and 0.0 < validation_split < 1.0:
             source, validation = source.split(validation_split)
@@ -276,14 +282,14 @@ class Model(Compiled):
             The loss, or a list of what `metrics_names` names.
         """
         self._check_compiled()
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             y,
-            loops.Weights(sample_weight, None),
-            loops.Steps(batch_size, steps, "steps"),
+            sources.Weights(sample_weight, None),
+            sources.Steps(batch_size, steps, "steps"),
             False,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
         return loops.evaluate(self, source, callbacks, verbose)
 
@@ -303,14 +309,14 @@ class Model(Compiled):
         Returns:
             An array, or a list of one for each output.
         """
-        source = loops.source_of(
+        source = sources.source_of(
             self,
             x,
             None,
-            loops.Weights(None, None),
-            loops.Steps(batch_size, steps, "steps"),
+            sources.Weights(None, None),
+            sources.Steps(batch_size, steps, "steps"),
             False,
-            loops.Workers(max_queue_size, workers, use_multiprocessing),
+            sources.Workers(max_queue_size, workers, use_multiprocessing),
             is_predicted=True,
         )
         return loops.predict(self, source, callbacks, verbose)
@@ -325,10 +331,8 @@ class Model(Compiled):
     ) -> Any:
         """Trains on one batch; gives the loss, or a list of what `metrics_names` names."""
         self._check_compiled()
-        parts = loops.values_of(self, x, y, sample_weight, class_weight)
+        parts = sources.values_of(self, x, y, sample_weight, class_weight)
         values = self._fed_values(*parts)
-        if symbolic_learning_phase() is not None:
-            values.append(True)
         return self._ran("train", values, reset_metrics)
 
     def test_on_batch(
@@ -336,15 +340,13 @@ class Model(Compiled):
     ) -> Any:
         """The loss of one batch, or a list of what `metrics_names` names."""
         self._check_compiled()
-        parts = loops.values_of(self, x, y, sample_weight, None)
+        parts = sources.values_of(self, x, y, sample_weight, None)
         return self._ran("test", self._fed_values(*parts), reset_metrics)
 
     def _ran(self, mode: str, values: list[Any], reset_metrics: bool) -> Any:
         function = self._function(mode)
-        function = self._function(mode)
-        if mode == "train" and len(function.inputs) != len(values):
-            # The phase became a tensor, or ceased to be one, after the function was made.
-            values = values[: len(function.inputs)]
+        if mode == "train" and len(function.inputs) > len(values):
+            values = [*values, True]  # the learning phase, if that is a tensor
         found = function(values)
         if reset_metrics:
             self.reset_metrics()
@@ -352,7 +354,7 @@ class Model(Compiled):
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
-        inputs, _, _ = loops.values_of(self, x, None, None, None)
+        inputs, _, _ = sources.values_of(self, x, None, None, None)
         found = self._function("predict")(inputs)
         return found[0] if len(found) == 1 else found
 

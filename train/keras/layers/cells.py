@@ -242,7 +242,7 @@ class GRUCell(_Cell):
         reset_after: whether the reset gate comes behind the product with the state.
     """
 
-    _arguments = GRU
+    _arguments: tuple[str, ...] = GRU
     gates = 3
 
     def __init__(
@@ -344,7 +344,7 @@ class LSTMCell(_Cell):
         unit_forget_bias: whether the bias of the forget gate begins at 1.
     """
 
-    _arguments = LSTM
+    _arguments: tuple[str, ...] = LSTM
     gates = 4
 
     def __init__(

@@ -214,10 +214,26 @@ class _Local(KerasLayer):
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: channels})
         self.built = True
 
+    def _padded(self, inputs: Any) -> Any:
+        """The inputs with zeros around them, so that windows at the ends are whole."""
+        if self.padding == "valid":
+            return inputs
+        sizes = inputs.shape.as_list()
+        space = sizes[2:] if self._first else sizes[1:-1]
+        around = []
+        for size, kernel, stride, count in zip(
+            space, self.kernel_size, self.strides, self._places(sizes)
+        ):
+            missing = max((count - 1) * stride + kernel - size, 0)
+            around.append([missing // 2, missing - missing // 2])
+        return tf.pad(
+            inputs, [[0, 0], [0, 0], *around] if self._first else [[0, 0], *around, [0, 0]]
+        )
+
     def call(self, inputs: Any) -> Any:  # type: ignore[override]
         """The products at each place, the bias and the activation."""
         outputs = convolutions.local_conv(
-            inputs,
+            self._padded(inputs),
             self.kernel,
             self.kernel_size,
             self.strides,

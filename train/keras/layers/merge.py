@@ -76,7 +76,7 @@ class _Merge(KerasLayer):
         if not isinstance(mask, list) or len(mask) != len(inputs):
             raise ValueError("The lists `inputs` and `mask` should have the same length.")
         masks = [tf.expand_dims(m, axis=0) for m in mask if m is not None]
-        return tf.reduce_all(tf.concat(masks, axis=0), axis=0)
+        return tf.reduce_all(tf.cast(tf.concat(masks, axis=0), tf.bool), axis=0)
 
 
 def _broadcast(one: list[Any], other: list[Any]) -> list[Any]:

@@ -137,7 +137,7 @@ class RNN(KerasLayer):
             )
         if nest.flatten(self.states)[0] is None:
             made = nest.map_structure(
-                lambda size: zeros([batch, *_sizes(size)]), self.cell.state_size
+                lambda size: zeros(self._state_shape(batch, size)), self.cell.state_size
             )
             self.states = made if isinstance(made, (list, tuple)) else [made]
             return
@@ -160,6 +160,10 @@ class RNN(KerasLayer):
         batch_set_value(list(zip(variables, values)))
 
     # Shapes
+
+    def _state_shape(self, batch: int | None, size: Any) -> list[Any]:
+        """The shape of a state, whose size the cell says."""
+        return [batch, *_sizes(size)]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output, and of the states if they are given."""
@@ -450,6 +454,7 @@ class SimpleRNN(_OfCell):
         unroll: bool = False,
         **kwargs: Any,
     ) -> None:
+        kwargs.pop("implementation", None)  # Of Keras before 2.0.
         self._begin_layer(locals(), kwargs)
 
 

@@ -195,7 +195,7 @@ class _Around(KerasLayer):
         """(before, behind) for each axis, from a number, one per axis, or pairs."""
         if isinstance(given, int):
             return ((given, given),) * self.rank
-        if len(given) != self.rank:
+        if not hasattr(given, "__len__") or len(given) != self.rank:
             raise ValueError(f"`{name}` should have {self.rank} elements. Found: {given}")
         return tuple(normalize_tuple(pair, 2, f"entry of {name}") for pair in given)
 

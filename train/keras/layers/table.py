@@ -11,18 +11,22 @@ from ..serialization import Family, serialize_keras_object
 
 MODULES = (
     *("core", "activations", "convolutional", "spatial", "merge", "normalization"),
-    *("recurrent", "cells", "wrappers", "lookup"),
+    *("recurrent", "cells", "conv_lstm", "cudnn", "wrappers", "lookup"),
 )
 
 
 def _all() -> dict[str, Any]:
+    from ...feature_column.dense_features import DenseFeatures, SequenceFeatures
     from ..engine.input_layer import InputLayer
     from ..engine.network import Network
     from ..engine.op_layer import TensorFlowOpLayer
     from ..engine.sequential import Sequential
     from ..engine.training import Model
 
-    engine = (InputLayer, Network, Sequential, Model, TensorFlowOpLayer, Layer)
+    engine = (
+        *(InputLayer, Network, Sequential, Model, TensorFlowOpLayer, Layer),
+        *(DenseFeatures, SequenceFeatures),
+    )
     found: dict[str, Any] = {kind.__name__: kind for kind in engine}
     for module in MODULES:
         for name, value in vars(importlib.import_module(f".{module}", __package__)).items():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from ....engine.interface import log
@@ -25,21 +26,29 @@ def save_model(
 
     Args:
         model: the model.
-        filepath: the file's path, or an h5py.File.
+        filepath: the file's path, or an h5py.File; a folder's path for "tf".
         overwrite: whether a file may be replaced without a question.
         include_optimizer: whether the optimizer's state is written.
-        save_format: "h5", which is meant by None.
+        save_format: "h5", which is meant by None, or "tf" for a SavedModel.
         signatures: not supported.
 
     Raises:
-        NotImplementedError: another format is asked for, or the model has a `call` of its own.
+        ValueError: another format is asked for.
+        NotImplementedError: signatures are given, or the model has a `call` of its own.
         ImportError: h5py is not installed.
     """
-    if save_format not in (None, "h5") or signatures is not None:
+    if signatures is not None:
         raise NotImplementedError(
-            'models are saved as HDF5 (save_format="h5"); for serving, tf.saved_model.simple_save '
-            "writes a SavedModel of the model's inputs and outputs"
+            "`signatures` of `save` is not in numbaflow: tf.saved_model.simple_save writes a "
+            "SavedModel of inputs and outputs"
         )
+    if save_format == "tf":
+        from ...estimator.keras_saved_models import save
+
+        save(model, str(filepath), include_optimizer)
+        return
+    if save_format not in (None, "h5"):
+        raise ValueError(f'`save_format` may be "h5" or "tf", not {save_format!r}')
     if not model._is_graph_network and type(model).__name__ != "Sequential":
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a "
@@ -52,15 +61,16 @@ def save_model(
     has_state = bool(
         include_optimizer and optimizer and not isinstance(optimizer, optimizers.TFOptimizer)
     )
-    metadata = _metadata(model, include_optimizer)
+    found = metadata(model, include_optimizer)
     if isinstance(filepath, file_class):
-        hdf5.write_model(filepath, model, metadata, has_state)
+        hdf5.write_model(filepath, model, found, has_state)
     elif may_write(str(filepath), overwrite):
         with file_class(str(filepath), mode="w") as file:
-            hdf5.write_model(file, model, metadata, has_state)
+            hdf5.write_model(file, model, found, has_state)
 
 
-def _metadata(model: Any, include_optimizer: bool) -> dict[str, Any]:
+def metadata(model: Any, include_optimizer: bool) -> dict[str, Any]:
+    """The configurations of a model and of what `compile` was given."""
     config = {"class_name": type(model).__name__, "config": model.get_config()}
     found: dict[str, Any] = {
         "keras_version": "2.2.4-tf",
@@ -102,7 +112,7 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     """A model from a file that `save` wrote.
 
     Args:
-        filepath: the file's path, or an h5py.File.
+        filepath: the file's path, or an h5py.File; or the folder of a SavedModel.
         custom_objects: name -> class or function of the program's own.
         compile: whether the model is compiled as it was.
 
@@ -110,6 +120,10 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         ValueError: the file holds no model.
         ImportError: h5py is not installed.
     """
+    if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
+        from ...estimator.keras_saved_models import load
+
+        return load(str(filepath), custom_objects, compile)
     file_class = hdf5.h5py_module().File
     if isinstance(filepath, file_class):
         return _read(filepath, custom_objects, compile)
@@ -132,7 +146,13 @@ def _read(file: Any, custom_objects: Any, compile: bool) -> Any:
             "it manually."
         )
         return model
-    custom = custom_objects or {}
+    compile_as(model, training, custom_objects or {})
+    hdf5.read_optimizer(file, model)
+    return model
+
+
+def compile_as(model: Any, training: dict[str, Any], custom: dict[str, Any]) -> None:
+    """Compiles a model as a configuration of `compile` says."""
     optimizer = optimizers.deserialize(training["optimizer_config"], custom)
 
     def known(value: Any) -> Any:
@@ -152,8 +172,6 @@ def _read(file: Any, custom_objects: Any, compile: bool) -> Any:
         loss_weights=training.get("loss_weights"),
         sample_weight_mode=training.get("sample_weight_mode"),
     )
-    hdf5.read_optimizer(file, model)
-    return model
 
 
 def _metrics(given: Any, custom: dict[str, Any]) -> Any:

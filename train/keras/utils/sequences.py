@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import weakref
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -48,6 +49,10 @@ class _Failed:
         self.error = error
 
 
+# What gets batches ready now.
+_running: weakref.WeakSet[SequenceEnqueuer] = weakref.WeakSet()
+
+
 class SequenceEnqueuer:
     """Gets batches ready in a thread, in their order.
 
@@ -79,6 +84,7 @@ class SequenceEnqueuer:
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
         """Begins to get batches ready, so many at most; one thread keeps their order."""
         del workers
+        _running.add(self)
         self.queue = queue.Queue(max_queue_size)
         self._stop.clear()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -136,6 +142,28 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         self, sequence: Any, use_multiprocessing: bool = False, random_seed: int | None = None
     ) -> None:
         super().__init__(sequence, use_multiprocessing, random_seed=random_seed)
+
+
+def terminate_keras_multiprocessing_pools(
+    grace_period: float = 0.1, use_sigkill: bool = False
+) -> list[Exception]:
+    """Ends all threads that get batches ready, of which each may take a time to end.
+
+    Args:
+        grace_period: how many seconds one may take.
+        use_sigkill: accepted; there are no processes.
+
+    Returns:
+        An error for each that has not ended.
+    """
+    del use_sigkill
+    left: list[Exception] = []
+    for enqueuer in list(_running):
+        enqueuer.stop(grace_period)
+        if enqueuer._thread is not None and enqueuer._thread.is_alive():
+            left.append(RuntimeError(f"the batches of {enqueuer.sequence} are still got ready"))
+        _running.discard(enqueuer)
+    return left
 
 
 def enqueued(source: Any, workers: Any, shuffle: bool) -> Iterator[Any]:

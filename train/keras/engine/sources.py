@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a model's batches come from: arrays, generators, datasets or tensors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....engine import errors
+from ....engine.interface import log
+from ....engine.types import nest
+from ....ops.public import tf
+from ..backend.sessions import get_session
+from ..utils.sequences import Sequence as BatchSequence
+from ..utils.sequences import enqueued
+from . import data as arrays
+
+
+class Weights(NamedTuple):
+    """Weights of examples: of each, and of classes."""
+
+    sample: Any
+    classes: Any
+
+
+class Steps(NamedTuple):
+    """How long batches are, or how many; and what the number is called in errors."""
+
+    batch_size: int | None
+    number: int | None
+    name: str
+
+
+class Workers(NamedTuple):
+    """How batches of generators are got ready."""
+
+    queue_size: int
+    number: int
+    use_processes: bool
+
+
+class Batch(NamedTuple):
+    """What a function is fed, its number of examples, and how much its loss counts."""
+
+    values: list[Any]
+    size: int
+    weight: int
+
+
+class ArraySource:
+    """Batches of arrays, shuffled in each epoch or not.
+
+    Args:
+        model: the model.
+        parts: inputs, targets and weights.
+        batch_size: examples of a batch.
+        shuffle: as of `fit`.
+    """
+
+    counts_samples = True
+
+    def __init__(self, model: Any, parts: Any, batch_size: int, shuffle: Any) -> None:
+        self.model, self.parts = model, parts
+        self.batch_size, self.shuffle = batch_size, shuffle
+        self.values = [*parts[0], *parts[1], *(parts[2] or [])]
+        self.size = int(self.values[0].shape[0]) if self.values else 0
+        self.steps: int | None = None
+        self.weights = parts[2]
+
+    def split(self, share: float) -> tuple[ArraySource, ArraySource]:
+        """The first examples, and the share of the last ones."""
+        at = int(self.size * (1.0 - share))
+        halves = []
+        for cut in (slice(None, at), slice(at, None)):
+            parts = [
+                part if part is None else [None if x is None else x[cut] for x in part]
+                for part in self.parts
+            ]
+            # (TensorFlow shuffles what is only evaluated, too: NumPy's numbers go on from there.)
+            shuffle = self.shuffle if cut.start is None else True
+            halves.append(ArraySource(self.model, parts, self.batch_size, shuffle))
+        return halves[0], halves[1]
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches of one epoch."""
+        if not self.size:
+            raise ValueError("Empty training data.")
+        order = np.arange(self.size)
+        if self.shuffle == "batch":
+            order = _shuffled_batches(order, self.batch_size)
+        elif self.shuffle:
+            np.random.shuffle(order)
+        values = self.values
+        if self.size <= self.batch_size:
+            # (A single batch is fed as it is.)
+            yield Batch([_dense(x) for x in values], self.size, self.size)
+            return
+        for start in range(0, self.size, self.batch_size):
+            rows = order[start : start + self.batch_size]
+            # Rows in their order are read without a copy.
+            where = rows if self.shuffle else slice(start, start + len(rows))
+            cut = [None if x is None else x[_rows(x, where)] for x in values]
+            yield Batch([_dense(x) for x in cut], len(rows), len(rows))
+
+
+def _rows(x: Any, where: Any) -> Any:
+    """Indices as a container has them: files of HDF5 want lists in order."""
+    if isinstance(where, np.ndarray) and not isinstance(x, np.ndarray) and hasattr(x, "id"):
+        return sorted(where.tolist())
+    return where
+
+
+def _dense(x: Any) -> Any:
+    return x.toarray() if arrays.is_sparse_matrix(x) else x
+
+
+def _shuffled_batches(order: np.ndarray, size: int) -> np.ndarray:
+    """Whole batches in another order, what is left of them at the end."""
+    count = len(order) // size
+    whole = order[: count * size].reshape((count, size))
+    np.random.shuffle(whole)
+    return np.append(whole.flatten(), order[count * size :])
+
+
+class _StepSource:
+    """Batches that something gives one after the other."""
+
+    counts_samples = False
+    # Targets that tensors give are not held against the outputs' shapes.
+    checks_targets = False
+    weights: Any = None
+    batch_size: int | None = None
+
+    def __init__(self, model: Any, steps: Steps, is_predicted: bool, classes: Any = None) -> None:
+        self.model, self.name = model, steps.name
+        self.steps = steps.number
+        self.is_predicted, self.classes = is_predicted, classes
+        self.size = steps.number
+
+    def split(self, share: float) -> Any:
+        """Raises a ValueError: only arrays can be split."""
+        raise ValueError(
+            "`validation_split` is only supported for arrays; give the examples to evaluate as "
+            "`validation_data`"
+        )
+
+    def _elements(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches of one epoch."""
+        taken = 0
+        for element in self._elements():
+            yield self._batch(element)
+            taken += 1
+            if taken == self.steps:
+                return
+        if self.steps is not None and taken < self.steps:
+            self.model.stop_training = True
+            log.warning(
+                "Your dataset ran out of data; interrupting training. Make sure that your dataset "
+                "can generate at least `%s * epochs` batches (%d in each epoch). You may need to "
+                "use the repeat() function when building your dataset.",
+                self.name,
+                self.steps,
+            )
+        self.steps = self.size = self.steps or taken
+
+    def _batch(self, element: Any) -> Batch:
+        x, y, weights = _three(element, self.is_predicted)
+        parts = self.model._standardize(
+            x, y, weights, self.classes, checks_targets=self.checks_targets
+        )
+        size = int(np.shape(nest.flatten(x)[0])[0])
+        values = self.model._fed_values(*parts) if not self.is_predicted else parts[0]
+        return Batch([_dense(v) for v in values], size, 1)
+
+    def restart(self) -> None:
+        """Begins anew, where that can be, before each evaluation."""
+
+
+def _three(element: Any, is_predicted: bool) -> tuple[Any, Any, Any]:
+    """Inputs, targets and weights of what a generator gave; ValueError for something else."""
+    if not isinstance(element, tuple):
+        element = (element,)
+    if is_predicted:
+        return element[0], None, None
+    if len(element) not in (1, 2, 3):
+        raise ValueError(
+            "Output of generator should be a tuple of 1 or 2 or 3 elements: (input,) or (input, "
+            f"target) or (input, target, sample_weights). Received {element}"
+        )
+    return (*element, None, None)[:3]
+
+
+class GeneratorSource(_StepSource):
+    """Batches of a generator, or of a Sequence, got ready by threads."""
+
+    checks_targets = True
+
+    def __init__(
+        self,
+        model: Any,
+        generator: Any,
+        steps: Steps,
+        workers: Workers,
+        shuffle: Any = False,
+        is_predicted: bool = False,
+        classes: Any = None,
+    ) -> None:
+        super().__init__(model, steps, is_predicted, classes)
+        if self.steps is None and isinstance(generator, BatchSequence):
+            self.steps = self.size = len(generator)
+        if self.steps is None:
+            raise ValueError(f"Please specify the number of steps via the `{steps.name}` argument.")
+        self._generator = enqueued(generator, workers, bool(shuffle))
+
+    def _elements(self) -> Iterator[Any]:
+        # One generator for all epochs: the next begins where this one ends.
+        for _ in range(self.steps or 0):
+            try:
+                yield next(self._generator)
+            except StopIteration:
+                return
+
+    def close(self) -> None:
+        """Ends the threads."""
+        if hasattr(self._generator, "close"):
+            self._generator.close()
+
+
+class DatasetSource(_StepSource):
+    """Batches of a dataset; begun anew in each epoch if the number of steps is not given."""
+
+    def __init__(
+        self, model: Any, dataset: Any, steps: Steps, is_predicted: bool, classes: Any = None
+    ) -> None:
+        super().__init__(model, steps, is_predicted, classes)
+        self._begins_anew = steps.number is None
+        self._iterator = _iterator(dataset)
+        self._next = self._iterator.get_next()
+        self._is_begun = False
+        if not model.inputs and not is_predicted:
+            # Inputs have the dataset's dtypes, while those of arrays are of the settings'.
+            model._set_inputs(_specs(_three(self._next, is_predicted)[0]))
+
+    def restart(self) -> None:
+        """Has the next pass begin with the first batch."""
+        self._is_begun = False
+
+    def _elements(self) -> Iterator[Any]:
+        session = get_session()
+        if self._begins_anew or not self._is_begun:
+            session.run(self._iterator.initializer)
+            self._is_begun = True
+        while True:
+            try:
+                yield session.run(self._next)
+            except errors.OutOfRangeError:
+                return
+
+
+def _specs(elements: Any) -> Any:
+    return nest.map_structure(lambda x: tf.TensorSpec(x.shape, x.dtype), elements)
+
+
+def _iterator(dataset: Any) -> Any:
+    from ....engine import api
+
+    return api.NAMES["data.make_initializable_iterator"](dataset)
+
+
+class IteratorSource(_StepSource):
+    """Batches of an iterator that the program made, and initialized if need be."""
+
+    def __init__(
+        self, model: Any, iterator: Any, steps: Steps, is_predicted: bool, classes: Any = None
+    ) -> None:
+        super().__init__(model, steps, is_predicted, classes)
+        if self.steps is None:
+            raise ValueError(
+                "When using iterators as input to a model, you should specify the "
+                f"`{steps.name}` argument."
+            )
+        self._next = iterator.get_next()
+
+    def _elements(self) -> Iterator[Any]:
+        session = get_session()
+        while True:
+            try:
+                yield session.run(self._next)
+            except errors.OutOfRangeError:
+                return
+
+
+class TensorSource(_StepSource):
+    """Batches that tensors of the graph give each time they are run."""
+
+    def __init__(self, model: Any, parts: Any, steps: Steps, is_predicted: bool) -> None:
+        super().__init__(model, steps, is_predicted)
+        if self.steps is None:
+            raise ValueError(
+                "When using data tensors as input to a model, you should specify the "
+                f"`{steps.name}` argument."
+            )
+        self._parts = parts
+
+    def _elements(self) -> Iterator[Any]:
+        x, y, weights = self._parts
+        session = get_session()
+        for _ in range(self.steps or 0):
+            found = iter(session.run([t for t in (x, y, weights) if t is not None]))
+            yield tuple(None if t is None else next(found) for t in (x, y, weights))
+
+
+class FeedlessSource(_StepSource):
+    """Batches of a model whose inputs and targets are tensors of their own."""
+
+    def _elements(self) -> Iterator[Any]:
+        for _ in range(self.steps or 0):
+            yield None
+
+    def _batch(self, element: Any) -> Batch:
+        return Batch([], 1, 1)
+
+
+def is_dataset(x: Any) -> bool:
+    """Whether it is a dataset, of either version."""
+    from ....ops.data.dataset import DatasetV2
+
+    return isinstance(x, DatasetV2)
+
+
+def is_iterator(x: Any) -> bool:
+    """Whether it is an iterator over a dataset."""
+    from ....ops.data.iterators import Iterator as DatasetIterator
+
+    return isinstance(x, DatasetIterator)
+
+
+def _is_generator(x: Any) -> bool:
+    return (
+        inspect.isgenerator(x)
+        or isinstance(x, BatchSequence)
+        or (hasattr(x, "__next__") and not arrays.is_symbolic(x) and not is_iterator(x))
+    )
+
+
+def source_of(
+    model: Any,
+    x: Any,
+    y: Any,
+    weights: Weights,
+    steps: Steps,
+    shuffle: Any,
+    workers: Workers,
+    is_predicted: bool = False,
+) -> Any:
+    """Where the batches of what was given come from; ValueError for what goes not together."""
+    if is_dataset(x) or is_iterator(x) or _is_generator(x):
+        if y is not None:
+            raise ValueError(
+                "You passed a dataset, a generator or a `Sequence` as input `x` to your model. In "
+                "that case, you should not specify a target (`y`) argument, since it generates "
+                "both input data and target data."
+            )
+        if weights.sample is not None:
+            raise ValueError(
+                "`sample_weight` argument is not supported when input `x` is a dataset, a "
+                "generator or a `Sequence`; it may give weights as a third element"
+            )
+        if is_dataset(x):
+            return DatasetSource(model, x, steps, is_predicted, weights.classes)
+        if is_iterator(x):
+            return IteratorSource(model, x, steps, is_predicted, weights.classes)
+        return GeneratorSource(model, x, steps, workers, shuffle, is_predicted, weights.classes)
+    flat = [t for t in nest.flatten([x, y]) if t is not None]
+    if flat and all(arrays.is_symbolic(t) for t in flat):
+        if not model.inputs:
+            model._set_inputs(x)
+        return TensorSource(model, (x, y, weights.sample), steps, is_predicted)
+    if x is None and not model._feed_inputs and steps.number:
+        return FeedlessSource(model, steps, is_predicted)
+    size = _batch_size(model, steps)
+    parts = model._standardize(x, y, weights.sample, weights.classes, size)
+    return ArraySource(model, parts, size, shuffle)
+
+
+def _batch_size(model: Any, steps: Steps) -> int:
+    if steps.number is not None and steps.batch_size is None:
+        # So many steps of arrays: each is all of them.
+        return 10**9
+    fixed = None
+    if model._is_graph_network and model.inputs:
+        sizes = [x.shape.as_list()[0] for x in model.inputs if x.shape.ndims]
+        fixed = next((size for size in sizes if size is not None), None)
+    if fixed is None:
+        return steps.batch_size or 32
+    if steps.batch_size not in (None, fixed):
+        raise ValueError(
+            f"The `batch_size` argument value {steps.batch_size} is incompatible with the "
+            f"specified batch size of your Input Layer: {fixed}"
+        )
+    return int(fixed)
+
+
+def validation_source(model: Any, data: Any, steps: Steps, workers: Workers) -> Any:
+    """Where the batches of an evaluation come from; ValueError for a tuple of another length."""
+    weights = None
+    if is_dataset(data) or is_iterator(data) or _is_generator(data):
+        x, y = data, None
+        steps = steps._replace(batch_size=None)
+    elif isinstance(data, (tuple, list)) and len(data) in (2, 3):
+        x, y, weights = (*data, None)[:3]
+    else:
+        raise ValueError(
+            "When passing a `validation_data` argument, it must contain either 2 items (x_val, "
+            "y_val), or 3 items (x_val, y_val, val_sample_weights), or alternatively it could be a "
+            f"dataset or a generator. However we received `validation_data={data}`"
+        )
+    # (TensorFlow shuffles what is only evaluated, too: NumPy's numbers go on from there.)
+    return source_of(model, x, y, Weights(weights, None), steps, True, workers)
+
+
+def values_of(model: Any, x: Any, y: Any, sample: Any, classes: Any) -> Any:
+    """Inputs, targets and weights of one batch; a dataset or tensors give their next one."""
+    if is_dataset(x):
+        x = _iterator(x)
+        get_session().run(x.initializer)
+    if is_iterator(x):
+        x, y, sample = _three(x.get_next(), False)
+    flat = [t for t in nest.flatten([x, y, sample]) if t is not None]
+    if flat and all(arrays.is_symbolic(t) for t in flat):
+        found = iter(get_session().run([t for t in (x, y, sample) if t is not None]))
+        x, y, sample = (None if t is None else next(found) for t in (x, y, sample))
+    return model._standardize(x, y, sample, classes)
