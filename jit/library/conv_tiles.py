@@ -33,7 +33,7 @@ class Column(NamedTuple):
     """A column of tiles, of so many vectors; those of the target decide how tall they may be."""
 
     dtype: str
-    count: int
+    wide: int
     on: Vectors
 
 
@@ -230,7 +230,7 @@ def _ways_to_edge(line: Line, kind: Column) -> tuple[tuple[float, int, int], ...
     length, (left, right) = int(line.length), line.edges()  # type: ignore[arg-type]
     if left + right >= length:
         return ((0.0, length, 0),)
-    most = edged_heights(kind.dtype, kind.count)[0]
+    most = edged_heights(kind.dtype, kind.wide)[0]
     more = range(min(length - left - right, most - 1) + 1)
     lefts = [left + n for n in more] if left else [0]
     rights = [right + n for n in more] if right else [0]
@@ -249,7 +249,7 @@ def _ways_to_edge(line: Line, kind: Column) -> tuple[tuple[float, int, int], ...
 @lru_cache(4096)
 def _edge_tiles(line: Line, kind: Column, start: int, stop: int) -> tuple[int, ...]:
     """The heights of the tiles of a part of a line; none lacks one tap at both ends."""
-    most, made = edged_heights(kind.dtype, kind.count)[0], []
+    most, made = edged_heights(kind.dtype, kind.wide)[0], []
     while start < stop:
         # As few as there may be, and of like heights.
         parts = -(-(stop - start) // most)
@@ -266,14 +266,14 @@ def _edge_cycles(line: Line, kind: Column, start: int, stop: int) -> float:
     total = 0.0
     for height in _edge_tiles(line, kind, start, stop):
         spans = line.spans(start, start + height)
-        total += sum(_cycles(last - first, kind.count) for first, last in spans) / len(spans)
+        total += sum(_cycles(last - first, kind.wide) for first, last in spans) / len(spans)
         start += height
     return total
 
 
 @lru_cache(4096)
 def _plain_cycles(tall: int, kind: Column, length: int) -> float:
-    return sum(_cycles(n, kind.count) for n in cut(length, tall, kind.count, kind.dtype))
+    return sum(_cycles(n, kind.wide) for n in cut(length, tall, kind.wide, kind.dtype))
 
 
 @lru_cache(2048)
