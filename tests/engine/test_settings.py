@@ -79,6 +79,8 @@ READERS |= {"ops/checks/logging.py", "alias/restore/old_termcolor.py"}
 # Where Keras keeps what it downloads, how wide a terminal is, and which benchmarks are wanted.
 READERS |= {"train/keras/utils/files.py", "train/keras/utils/progress.py"}
 READERS |= {"engine/interface/benchmark.py"}
+# Whether TensorFlow's second version was asked for.
+READERS |= {"alias/helpers.py"}
 # What hands its surroundings on to the tasks that it starts.
 READERS |= {"train/cluster/launch.py"}
 

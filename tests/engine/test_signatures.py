@@ -53,7 +53,6 @@ INTENDED = {
     r"Variable\.__getitem__": "called by brackets; the first argument is the variable",
     r"nn\.rnn_cell\.\w+Cell\.build": "TensorFlow's are those of a decorator",
     r"nn\.rnn_cell\.\w+Wrapper\.__init__": "TensorFlow's say *args; here the arguments are listed",
-    r"nn\.rnn_cell\.\w+Wrapper\.from_config": "there are no custom objects of Keras",
     r"layers\.(Separable)?[cC]onv[23]D(Transpose)?\.__init__": "strides of 1 stand for (1, 1)",
     r"layers\.(separable_)?conv[23]d(_transpose)?": "strides of 1 stand for (1, 1)",
     r"layers\.Separable[cC]onv2D\.__init__": "strides of 1 stand for (1, 1)",
