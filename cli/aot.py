@@ -199,9 +199,12 @@ def _as_main_program() -> Iterator[None]:
     """Puts back what the launcher replaces for a program."""
     import sys
 
+    from ..alias.restore import printing
+
     kept, main, path = sys.argv, sys.modules["__main__"], list(sys.path)
     try:
-        yield
+        with printing.as_before():
+            yield
     finally:
         sys.argv, sys.path[:] = kept, path
         sys.modules["__main__"] = main

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 
@@ -12,6 +15,18 @@ def plain_numbers() -> None:
     np.set_printoptions(legacy="1.25")
     # New threads begin with what NumPy began with, not with what was set.
     default["legacy"] = _options()["legacy"]
+
+
+@contextmanager
+def as_before() -> Iterator[None]:
+    """Within it numbers may be made to print otherwise; afterwards they print as they did."""
+    default, shown = _options(), np.get_printoptions()["legacy"]
+    legacy = default["legacy"]
+    try:
+        yield
+    finally:
+        np.set_printoptions(legacy=shown)
+        default["legacy"] = legacy
 
 
 def _options() -> dict[str, object]:

@@ -29,16 +29,16 @@ from typing import Any
 
 from . import plain_vocabulary
 from .library_kernel import LibraryKernel
-from .template_writer import Names, literal, missing, written
+from .template_writer import Names, literal, missing, stated, written
 
 _ABSENT = object()
-_MADE: dict[tuple[str, Callable[..., None], str], LibraryKernel] = {}
+_MADE: dict[tuple[str, Callable[..., None], Any], LibraryKernel] = {}
 
 
 def specialise(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:
     """The kernel of a function and its helpers, made for constants."""
     # By text, as equal numbers of different types make different kernels.
-    key = name, entry, repr(constants)
+    key = name, entry, tuple((word, stated(value)) for word, value in constants.items())
     if key not in _MADE:
         parts = _Parts(constants)
         parts.add(entry, "kernel")

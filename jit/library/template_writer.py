@@ -53,13 +53,20 @@ def literal(value: Any) -> str:
     raise TypeError(f"{value!r} is no constant of a kernel: give a number, a text or a tuple")
 
 
+def stated(value: Any) -> Any:
+    """What tells constants of different types apart, however NumPy's numbers are printed."""
+    if isinstance(value, tuple):
+        return tuple(map(stated, value))
+    return literal(value) if isinstance(value, np.generic) else repr(value)
+
+
 def written(module: str, function: str, name: str, scope: Names) -> tuple[str, tuple[str, ...]]:
     """The text of a function of a module under another name, and the names that it uses.
 
     scope: the values of names in capitals, which are constants.
     """
     known = _function(module, function)
-    key = name, repr([scope.get(word) for word in known.deciding])
+    key = name, tuple(stated(scope.get(word)) for word in known.deciding)
     if key not in known.texts:
         writer = _Writer(known, scope)
         arguments = ", ".join(argument.arg for argument in known.node.args.args)
@@ -79,7 +86,7 @@ class _Function:
 
     def __init__(self, lines: list[bytes], node: ast.FunctionDef) -> None:
         self.lines, self.node = lines, node
-        self.texts: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
+        self.texts: dict[tuple[str, Any], tuple[str, tuple[str, ...]]] = {}
         self.touched: set[ast.AST] = set()
         self.names: dict[ast.AST, list[str]] = {}
         self.conditions: dict[ast.expr, CodeType | None] = {}

@@ -261,7 +261,7 @@ def test_programs_that_do_not_come_to_run_a_graph(script: Path, folder: Path) ->
 
 def test_a_program_leaves_its_surroundings_as_they_were(script: Path) -> None:
     run, argv, path = tf.Session.run, sys.argv, list(sys.path)
-    names = set(sys.modules)
+    names, shown = set(sys.modules), repr([np.float32(0.5)])
     try:
         graph = aot.load_graph(script, ["--units", "4"])
     finally:
@@ -270,6 +270,7 @@ def test_a_program_leaves_its_surroundings_as_they_were(script: Path) -> None:
                 del sys.modules[name]
     assert graph.get_tensor_by_name("w:0").shape.as_list() == [6, 4]
     assert (tf.Session.run, sys.argv, sys.path) == (run, argv, path)
+    assert repr([np.float32(0.5)]) == shown
     assert tf.get_default_graph() is not graph or not graph.finalized
 
 

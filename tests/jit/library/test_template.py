@@ -144,6 +144,11 @@ def test_equal_numbers_of_different_types_make_different_kernels() -> None:
     facts = dict(COMBINE=rows.add, EXCLUSIVE=False, REVERSE=False)
     texts = [specialise("s", rows.running, START=start, **facts).text for start in (0.0, 0)]
     assert "START = 0.0\n" in texts[0] and "START = 0\n" in texts[1]
+    # However numbers print: old programs want them without their types.
+    with np.printoptions(legacy="1.25"):
+        starts = np.float32(0), np.float64(0)
+        texts = [specialise("t", rows.running, START=start, **facts).text for start in starts]
+    assert "START = float32(0.0)\n" in texts[0] and "START = float64(0.0)\n" in texts[1]
 
 
 def test_a_constant_without_a_value_is_an_error_that_names_it() -> None:
