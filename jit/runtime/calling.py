@@ -43,7 +43,7 @@ def call(
     # (An array's interface takes as long as anything here: what stays has a known address.)
     places = [x if isinstance(x, int) else x.__array_interface__["data"][0] for x in arrays]
     block = _Block(*places, *numbers)
-    _functions(kernel)[keeps_lock](ctypes.addressof(block), 0, rows, 0, 1, 0)
+    _functions(kernel)[keeps_lock](block, 0, rows, 0, 1, 0)
 
 
 def address_of(memory: np.ndarray | bytes) -> int:
