@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,10 @@ def as_before() -> Iterator[None]:
         default["legacy"] = legacy
 
 
-def _options() -> dict[str, object]:
+def _options() -> Any:
     """The options that hold in this thread; before any was set, those of all."""
     try:
         from numpy._core.printoptions import format_options
     except ImportError:  # before NumPy 2.2 all threads had the same
         return dict(np.get_printoptions())
-    return format_options.get()  # type: ignore[no-any-return]
+    return format_options.get()
