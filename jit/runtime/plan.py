@@ -205,6 +205,17 @@ def native_steps(steps: Schedule) -> list[KernelStep | CallStep]:
     return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
 
 
+# Kernels of the library that processes are started for, which then compile all others beside them.
+_MANY = 4
+
+
+def _waits_for_library(native: Sequence[KernelStep | CallStep]) -> bool:
+    """Must much of the library be compiled, as on a machine that runs its first program?"""
+    kernels = [step.kernel for step in native if isinstance(step, CallStep)]
+    every = dict.fromkeys(k for kernel in kernels for k in (kernel, *compiler.parts_of(kernel)))
+    return len(compiler.absent(every)) >= _MANY
+
+
 def _compile_kernels(
     steps: Schedule, traced: Traced, errors: list[BaseException] | None
 ) -> tuple[list[compiler.Compiled], list[list[compiler.Compiled]], list[Interpreted]]:
@@ -217,7 +228,10 @@ def _compile_kernels(
     for step in native:
         origin = partial(ir_printer.origin, step, traced.segment.operations, names)
         wanted.append((step.kernel, origin))
-    first = [None] * len(native) if errors is None else first_kernels(wanted, errors)
+    if errors is None or _waits_for_library(native):
+        first: list[Interpreted | None] = [None] * len(native)
+    else:
+        first = first_kernels(wanted, errors)
     # Asked for together with the plan's own kernels, so that one round of compiling does for all.
     needed = [want for want, one in zip(wanted, first) if one is None]
     if any(isinstance(step, Control) and has_row(step) for step in steps.steps):

@@ -21,7 +21,7 @@ from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import scalar_functions
 from numbaflow.jit.kernel.ir import Kernel
-from numbaflow.jit.runtime import interpreted, left_over
+from numbaflow.jit.runtime import interpreted, left_over, plan
 
 pytestmark = pytest.mark.cpu
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
@@ -40,6 +40,8 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Kernel]]:
     # What is not there of the functions is not evaluated, but compiled with the kernel.
     compiler.store_kernels(compiler.absent(scalar_functions.closed(("float32",))))
     monkeypatch.setattr(interpreted, "new", lambda kernels: list(kernels))
+    # Nor does it matter whether the library is there.
+    monkeypatch.setattr(plan, "_waits_for_library", lambda native: False)
     monkeypatch.setattr(interpreted.Evaluation, "run", noted)
     yield found
 
@@ -208,6 +210,21 @@ def test_later_runs_are_compiled(evaluated):
         count = len(evaluated)
         sess.run(y, {x: [1.0]})
     assert count and len(evaluated) == count
+
+
+def test_where_the_library_is_missing_all_is_compiled_with_it(tmp_path, monkeypatch):
+    """Processes that compile are there then, and are quicker together than one after the other."""
+
+    def never(*_: Any) -> list[None]:
+        raise AssertionError("a kernel would be evaluated")
+
+    monkeypatch.setattr(plan, "first_kernels", never)
+    x = tf.placeholder(tf.float32, [1, 9, 9, 16])
+    y = tf.exp(tf.nn.conv2d(x, numbers(3, 3, 16, 24) / 50, 1, "SAME"))
+    with tf.Session() as sess:
+        with settings.override(cache=tmp_path / "empty"):
+            first = sess.run(y, {x: np.ones(x.shape)})
+        same(first, sess.run(y, {x: np.ones(x.shape)}))
 
 
 def test_a_session_that_always_compiles_evaluates_nothing(evaluated):
