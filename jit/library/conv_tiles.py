@@ -81,7 +81,7 @@ class Line:
     def tiles(self, dtype: str, tall: int, count: int) -> Iterator[tuple[int, int, Spans]]:
         """Start, height and spans of the tiles of a line of known length."""
         kind = Column(dtype, count, vectors(dtype))
-        start, (left, right) = 0, _edged_parts(self, tall, kind)
+        start, (_, left, right) = 0, _best_way(self, tall, kind)
         length = int(self.length)  # type: ignore[arg-type]
         for height in (
             *_edge_tiles(self, kind, 0, left),
@@ -120,7 +120,7 @@ class Tile:
                 assert isinstance(sample.length, int)
                 cost = (
                     panels
-                    * _line_cycles(sample, tall, Column(dtype, count, vectors(dtype)))
+                    * _best_way(sample, tall, Column(dtype, count, vectors(dtype)))[0]
                     / max(1, int(sample.length))
                 )
                 if best is None or cost < best[0]:
@@ -208,28 +208,31 @@ def table_of(
 
 # Layers of a network have lines in common.
 @lru_cache(2048)
-def _edged_parts(line: Line, tall: int, kind: Column) -> tuple[int, int]:
-    """How many pixels at the start and at the end are for tiles whose rows may lack taps."""
-    if line.axis is None:
-        return 0, 0
+def _best_way(line: Line, tall: int, kind: Column) -> tuple[float, int, int]:
+    """Cycles for one step of the reduction (per tap) along a whole line, and how many pixels at its
+    start and at its end are for tiles whose rows may lack taps, so that they are fewest."""
     length = int(line.length)  # type: ignore[arg-type]
-    best = min(
-        _ways_to_edge(line, kind),
-        key=lambda way: way[0] + _plain_cycles(tall, kind, length - way[1] - way[2]),
+    return min(
+        (
+            (cycles + _plain_cycles(tall, kind, length - left - right), left, right)
+            for cycles, left, right in _ways_to_edge(line, kind)
+        ),
+        key=lambda way: way[0],
     )
-    return best[1:]
 
 
 @lru_cache(512)
 def _ways_to_edge(line: Line, kind: Column) -> tuple[tuple[float, int, int], ...]:
-    """What `_edged_parts` chooses from, with the cycles per tap of those tiles.
+    """What `_best_way` chooses from, with the cycles per tap of those tiles.
 
     The pixels at the edges are at least those that lack a tap; the others, of which there may be
     any number, make tiles of good heights.
     """
+    if line.axis is None:
+        return ((0.0, 0, 0),)
     length, (left, right) = int(line.length), line.edges()  # type: ignore[arg-type]
     if left + right >= length:
-        return ((0.0, length, 0),)
+        return ((_edge_cycles(line, kind, 0, length), length, 0),)
     most = edged_heights(kind.dtype, kind.wide)[0]
     more = range(min(length - left - right, most - 1) + 1)
     lefts = [left + n for n in more] if left else [0]
@@ -274,18 +277,6 @@ def _edge_cycles(line: Line, kind: Column, start: int, stop: int) -> float:
 @lru_cache(4096)
 def _plain_cycles(tall: int, kind: Column, length: int) -> float:
     return sum(_cycles(n, kind.wide) for n in cut(length, tall, kind.wide, kind.dtype))
-
-
-@lru_cache(2048)
-def _line_cycles(line: Line, tall: int, kind: Column) -> float:
-    """Cycles for one step of the reduction (per tap) along a whole line."""
-    left, right = _edged_parts(line, tall, kind)
-    length = int(line.length)  # type: ignore[arg-type]
-    return (
-        _edge_cycles(line, kind, 0, left)
-        + _plain_cycles(tall, kind, length - left - right)
-        + _edge_cycles(line, kind, length - right, length)
-    )
 
 
 def _cycles(tall: int, count: int) -> float:
