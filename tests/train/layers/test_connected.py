@@ -98,7 +98,6 @@ def test_masks_are_carried_on_by_layers_that_support_them() -> None:
         ("x", {"name": "a"}, ValueError, "We do not support adding an aggregated metric result"),
         ("x", {"aggregation": "mean"}, ValueError, "Please provide a name for your metric"),
         ("x", {"aggregation": "sum"}, ValueError, "We currently support only `mean` sample-wise"),
-        ("x", {"aggregation": "mean", "name": "a"}, NotImplementedError, "tf.keras.metrics.Mean"),
     ],
 )
 def test_metrics(value: Any, options: dict[str, str], error: type, text: str) -> None:

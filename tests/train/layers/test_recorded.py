@@ -44,3 +44,15 @@ def test_as_recorded(name: str) -> None:
     ):
         assert list(shape) == wanted_shape
         np.testing.assert_allclose(values, wanted, rtol=2e-4, atol=2e-5)
+
+
+def test_a_mean_of_calls_that_name_it_alike() -> None:
+    layer = tf.layers.Dense(4)
+    layer.add_metric(tf.constant([1.0, 3.0]), aggregation="mean", name="a")
+    layer.add_metric(tf.constant([5.0, 7.0]), aggregation="mean", name="a")
+    layer.add_metric(tf.constant([9.0]), aggregation="mean", name="b")
+    assert [metric.name for metric in layer.metrics] == ["a", "b"]
+    with tf.Session() as session:
+        session.run([variable.initializer for m in layer.metrics for variable in m.variables])
+        session.run([update for metric in layer.metrics for update in metric.updates])
+        assert session.run([metric.result() for metric in layer.metrics]) == [4.0, 9.0]
