@@ -281,8 +281,8 @@ LARGEST_FED = 1 << 24
 
 
 def may_be_fed(numbers: Sequence[int]) -> bool:
-    """Are these perhaps sizes, that a run is given?"""
-    return not numbers or (min(numbers) >= 0 and max(numbers) <= LARGEST_FED)
+    """Are these perhaps sizes, that a run is given?  (-1 stands for one that follows from others.)"""
+    return not numbers or (min(numbers) >= -1 and max(numbers) <= LARGEST_FED)
 
 
 def holds_exactly(dtype: str, size: AnySize) -> bool:

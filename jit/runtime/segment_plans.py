@@ -448,7 +448,12 @@ class SegmentPlans:
         with self._compiling():
             traced, slot = self._stored_or_traced(feeds, scope)
         if traced.hasty is None:
-            self.segment = replace(self.segment, may_assume=False)
+            # What cannot be put back is done by a plan before the one that may have to begin anew.
+            end = traced.calm_end()
+            may_assume = end is not None and end != self.segment.end
+            self.segment = replace(
+                self.segment, may_assume=may_assume, end=end if may_assume else self.segment.end
+            )
             return self._find(arrays)
         if slot is not None:
             self._slots[traced] = slot

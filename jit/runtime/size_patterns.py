@@ -42,7 +42,7 @@ def outlined(
             outline.append(None)
             continue
         outline += [
-            ~item if item < SMALLEST_SYMBOL else symbols.setdefault(item, len(symbols))
+            -2 - item if item < SMALLEST_SYMBOL else symbols.setdefault(item, len(symbols))
             for item in items
         ]
     return tuple(outline), tuple(symbols)

@@ -219,6 +219,24 @@ class Traced:
         total = sum(_MOST_HASTY + 1 if array is None else array.nbytes for array in arrays)
         return None if total > _MOST_HASTY else tuple(found)
 
+    def calm_end(self) -> int | None:
+        """Where a program may end so that what it changes comes before all that is taken for granted.
+
+        The number of the operation behind the last such change; None where that is within a region,
+        or nothing is left for another program to take for granted.
+        """
+        last = max(self._guesses(self.program), default=-2.0)
+        makers = {
+            node.origin for node in self.program if node.position <= last and any(map(lasts, _within(node)))
+        }
+        segment = self.segment
+        ends = [i + 1 for i, op in enumerate(segment.operations[: self.stop]) if op in makers]
+        if not ends or ends[-1] <= segment.start or ends[-1] >= self.stop:
+            return None
+        end = ends[-1]
+        is_cut = any(start < end < behind for start, behind in segment.regions.items())
+        return None if is_cut else end
+
     def _guesses(self, program: Program) -> Iterator[float]:
         """Where a program looks at what was taken for granted; loops do so all along."""
         checks = (check for check in program.checks if check.error is Misjudged)

@@ -485,7 +485,7 @@ def symbolic_feeds(
     for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
         known: Any = array if is_valued and not array.size else None
         # Contents that are sizes elsewhere get the same symbol, so that a reshape to them is known
-        # to fit; negative ones are no sizes.
+        # to fit; other negative ones than -1 are no sizes.
         if is_valued and array.size and size_scope.may_be_fed(array.ravel().tolist()):
             items: Any = np.empty(array.shape, object)
             for place, item in np.ndenumerate(array):
