@@ -281,7 +281,7 @@ LARGEST_FED = 1 << 24
 
 
 def may_be_fed(numbers: Sequence[int]) -> bool:
-    """Are these perhaps sizes, that a run is given?  (-1 stands for one that follows from others.)"""
+    """Are these perhaps sizes, that a run is given?  (-1 is one that follows from others.)"""
     return not numbers or (min(numbers) >= -1 and max(numbers) <= LARGEST_FED)
 
 

@@ -267,7 +267,8 @@ class Host(Node):
     """An op run by its NumPy reference kernel, in Python, between compiled steps.
 
     cells: the variables and resources that it takes; reshaped: those that it may give another
-    shape, which nothing behind it in the program reads.
+    shape, which nothing behind it in the program reads.  is_guessed: sizes of its results are
+    those of the last time, which the run looks at.
     """
 
     op: Any
@@ -275,6 +276,7 @@ class Host(Node):
     effects: bool
     cells: tuple[Any, ...] = ()
     reshaped: frozenset[Any] = frozenset()
+    is_guessed: bool = False
 
 
 @record(eq=False, slots=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...engine import errors, stopping
 from ...engine.graph import trust
 from ...engine.graph.kernel_context import KernelContext
@@ -16,6 +18,7 @@ from ...engine.graph.operation import arg_length, group
 from ...engine.session import interpreter
 from ...engine.session.live_memory import detached
 from ..trace.tracer import OpView
+from .done import Done
 from .host_time import Meter
 
 if TYPE_CHECKING:
@@ -43,6 +46,9 @@ class Evaluator:
         config = session.config
         self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
         self.meter = Meter(session)
+        self.done = Done()
+        # Shapes of results that plans take for granted, as they last were; None: never seen.
+        self.shapes: dict[Any, list[tuple[int, ...]] | None] = {}
         self._contexts: dict[Any, KernelContext] = {}
         self._prepared: dict[Any, _Prepared] = {}
 
@@ -58,7 +64,10 @@ class Evaluator:
         return found
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]:
-        return self.spread(op, self.begin(op, inputs))
+        results = self.spread(op, self.begin(op, inputs))
+        if op in self.shapes and self.shapes[op] is None:
+            self.shapes[op] = [np.shape(result) for result in results]
+        return results
 
     @staticmethod
     def spread(op: Operation, result: object) -> Sequence[Any]:
@@ -70,6 +79,9 @@ class Evaluator:
         prepared = self._prepared.get(op)
         if prepared is None or prepared.definition is not op.definition:
             prepared = self._prepare(op)
+        given = self.done.take(op) if self.done.results else None
+        if given is not None:
+            return given
         if prepared.handles:
             inputs = interpreter.with_handles(prepared.handles, inputs)
         if prepared.args is not None:

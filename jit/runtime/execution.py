@@ -35,6 +35,7 @@ from .reading import reader_of
 from .relayout import Tables, is_resized
 
 if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
     from .plan import Plan
 
 # Feeds of at most so many bytes are copied into a run's own memory instead of being pointed at.
@@ -93,7 +94,9 @@ class Run:
         self.learn, self.other = learn, other
         self.arena = arena
         # What it changes before it sees that its program is the right one; what that was.
-        self.hasty = plan.traced.hasty or ()
+        self.hasty = plan.traced.hasty.cells if plan.traced.hasty is not None else ()
+        # What operations on the host gave that may not run again.
+        self.done: list[tuple[Operation, Sequence[Any]]] = []
         self.kept: list[tuple[Any, np.ndarray, np.ndarray]] = []
         self.evaluate = plan.traced.segment.evaluate
         template = plan.template
@@ -291,7 +294,7 @@ class Run:
                 return [read() for read in self.results]  # type: ignore[operator]
             finally:
                 self.feeds = ()
-        self.taken = {}
+        self.taken, self.done = {}, []
         for reserved in self.plan.template.reserves:
             self._take(reserved)
         return self._finish(0, 0)
@@ -302,7 +305,13 @@ class Run:
             if cell.value is array:
                 array[...] = content
 
-    def give_back(self) -> None:
+    def begin_anew(self) -> None:
+        """Undoes what it did; what cannot be undone will not be done again."""
+        self._give_back()
+        self.put_back()
+        self.evaluate.done.note(self.done)
+
+    def _give_back(self) -> None:
         """Random numbers that a run took which has to begin anew are taken again."""
         for reserve, words in self.taken.values():
             reserve.give_back(self.evaluate.context(reserve.op), words)
@@ -336,6 +345,7 @@ class Run:
             self._walk(segment, row)
             self._arrive()
             self._look(self.checks)
+            self.done.clear()
             # Copies: the memory is the next run's.
             return [
                 np.array(self._read(read)) if isinstance(read, Value) else read()
@@ -386,7 +396,7 @@ class Run:
             mine[1] = memory
             resize(mine, int(mine[0][ITEM_BYTES]))
         self.hosted.update(before.hosted)
-        self.taken = before.taken
+        self.taken, self.done = before.taken, before.done
 
     def memory_of(self, slot: int) -> np.ndarray:
         """The bytes of a slot."""

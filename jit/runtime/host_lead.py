@@ -19,7 +19,7 @@ from ..trace.tracer import is_handle
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from .evaluator import Evaluator
-    from .segment_plans import SegmentPlans
+    from .guessed_sizes import Plans
 
 
 class _Step(NamedTuple):
@@ -33,7 +33,7 @@ class _Step(NamedTuple):
     begin: Callable[[Sequence[Any]], Any]
     reason: str
     shapes: list[tuple[int, ...]]
-    before: SegmentPlans
+    before: Plans
 
 
 class HostLead:
@@ -42,7 +42,7 @@ class HostLead:
     def __init__(self, evaluate: Evaluator, fed: Container[Any]) -> None:
         self._evaluate, self._fed = evaluate, fed
         self._steps: list[_Step] = []
-        self._behind: SegmentPlans | None = None
+        self._behind: Plans | None = None
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -52,7 +52,7 @@ class HostLead:
         op: Operation,
         hosted: Sequence[tuple[Any, str]],
         known: Mapping[Any, Any],
-        plans: tuple[SegmentPlans, SegmentPlans],
+        plans: tuple[Plans, Plans],
     ) -> None:
         """One operation more.
 
@@ -64,7 +64,7 @@ class HostLead:
         self._steps.append(_Step(op, self._evaluate.bound(op), reason, shapes, plans[0]))
         self._behind = plans[1]
 
-    def run(self, known: dict[Any, Any]) -> SegmentPlans:
+    def run(self, known: dict[Any, Any]) -> Plans:
         """Adds to what is known what the operations make of it; the plans of what comes then.
 
         Errors are the operations'.
@@ -89,7 +89,7 @@ class HostLead:
 def lead_of(
     lead: HostLead,
     operations: Sequence[Any],
-    segments: Mapping[tuple[int, bool], SegmentPlans],
+    segments: Mapping[tuple[int, bool], Plans],
     regions: Container[int],
     known: Mapping[Any, Any],
 ) -> HostLead | None:

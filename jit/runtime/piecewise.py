@@ -61,6 +61,7 @@ class Piecewise:
         """
         self.make, self.evaluate, self.given = make, evaluate, list(given)
         self.runners: list[Any] = []  # of what is compiled, for reports
+        self.count = 0  # of pieces that ran
         makers = [op for op in operations if makes_handles(op)]
         self.cells = {**cells, **{t: c for op in makers for t, c in _made(evaluate, op)}}
         self.operations = [op for op in operations if not makes_handles(op)]
@@ -183,12 +184,13 @@ class _Hosted:
     """An operation by its reference kernel."""
 
     def __init__(self, region: Piecewise, operation: Any) -> None:
-        self.evaluate, self.operation = region.evaluate, operation
+        self.region, self.evaluate, self.operation = region, region.evaluate, operation
         self.names = [region.name(tensor) for tensor in operation._inputs_val]
         self.cells = [region.cell(tensor) for tensor in operation._inputs_val]
 
     def run(self, values: Values) -> None:
         """Runs it."""
+        self.region.count += 1
         inputs = [
             values[name] if cell is None else cell for name, cell in zip(self.names, self.cells)
         ]
@@ -240,7 +242,7 @@ class _Part:
         # An alias has no contents of its own: what it stands for is given under that tensor.
         self.gives = [t for t in self.gives if region.name(t) is t]
         self.takes = [region.name(t) for t in feeds]
-        self.runner = None
+        self.region, self.runner = region, None
         if any(op.outputs or op.definition.kernel is not None for op in rest):
             self.runner = region.make([*constants, *rest], self.gives, feeds, cells, around)
             region.runners.append(self.runner)
@@ -250,6 +252,7 @@ class _Part:
         for step in self.before:
             step.run(values)
         if self.runner is not None:
+            self.region.count += 1
             results = self.runner([values[name] for name in self.takes])
             for tensor, result in zip(self.gives, results):
                 values[tensor] = np.asarray(result)

@@ -42,6 +42,7 @@ from ..schedule.argument_blocks import (
     constant_rows,
 )
 from ..schedule.steps import Draw, Fail, Grow, HostStep, Learn
+from ..trace.segment import Hasty
 from .plan_encoding import Stored, function_of
 from .plan_key import Outside
 
@@ -140,12 +141,14 @@ class Reader:
         outputs: list[int],
         cells: list[int],
         reshaped: list[int],
+        is_guessed: bool,
     ) -> HostStep:
         node = Host(
             self._values(inputs),
             self.outside.operations[op],
             *(reason, effects),
             *(tuple(self._cells(cells)), frozenset(self._cells(reshaped))),
+            is_guessed,
         )
         node.outputs = list(self._values(outputs))
         return HostStep(node, is_inside)
@@ -201,9 +204,11 @@ class Reader:
         return {self.outside.cells[n]: (tuple(shape), dtype) for n, shape, dtype in found}
 
     @property
-    def hasty(self) -> tuple[Any, ...]:
-        """The variables that a run changes before it sees whether it may."""
-        return tuple(self._cells(self.tables["hasty"]))
+    def hasty(self) -> Hasty:
+        """What a run changes before it sees whether it may."""
+        cells, hosts = self.tables["hasty"]
+        operations = self.outside.operations
+        return Hasty(tuple(self._cells(cells)), frozenset(operations[number] for number in hosts))
 
     # Steps
 

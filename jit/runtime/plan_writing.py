@@ -6,6 +6,7 @@ Imports the schedule and the compiler.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..schedule.steps import (
     Schedule,
     has_row,
 )
+from ..trace.segment import Hasty
 from . import driver, thread_pool
 from .plan_encoding import Stored, name_of
 from .plan_key import NotStored, Outside
@@ -64,7 +66,7 @@ class Writer:
     def stored(self, is_exact: bool) -> Stored:
         """The plan as plain data; NotStored where it has what cannot be."""
         traced, schedule = self.plan.traced, self.schedule
-        symbols = list(traced.scope.examples.values())
+        symbols, hasty = list(traced.scope.examples.values()), traced.hasty or Hasty()
         hosts = [step for step in schedule.steps if isinstance(step, HostStep)]
         tables = {
             "about": self._about(),
@@ -75,7 +77,7 @@ class Writer:
             "passed": [(self._tensor(t), self._cell(c)) for t, c in traced.passed.items()],
             "fetches": [self._value(value) for value in traced.program.fetches],
             "cells": [(self._cell(c), *facts) for c, facts in traced.cells.items()],
-            "hasty": [self._cell(cell) for cell in traced.hasty or ()],
+            "hasty": [[self._cell(cell) for cell in hasty.cells], self._operations(hasty.hosts)],
             "hosted": [(self._operation(op), reason) for op, reason in traced.hosted],
             "checks": [self._check(check) for check in all_checks(schedule)],
             "last checks": len(schedule.checks),
@@ -104,6 +106,9 @@ class Writer:
 
     def _cell(self, cell: Any) -> int:
         return _numbered(self.outside.cell_numbers, cell)
+
+    def _operations(self, operations: Iterable[Any]) -> list[int]:
+        return sorted(map(self._operation, operations))
 
     def _operation(self, op: Any) -> int:
         return _numbered(self.outside.operation_numbers, getattr(op, "node", op))
@@ -218,7 +223,7 @@ class Writer:
         values = [[self._value(value) for value in each] for each in (node.inputs, node.outputs)]
         cells = [[self._cell(cell) for cell in each] for each in (node.cells, node.reshaped)]
         facts = [self._operation(node.op), node.reason, node.effects, step.is_inside]
-        return [*facts, *values, *cells]
+        return [*facts, *values, *cells, node.is_guessed]
 
     def _stop(self, row: int, stop: object) -> list[Any]:
         """What Python does in a row."""

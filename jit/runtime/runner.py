@@ -32,11 +32,12 @@ from ..trace.tracer import is_handle
 from .async_runner import AsyncRunner
 from .backend import end_of
 from .evaluator import Evaluator
+from .guessed_sizes import Plans, plans_of
 from .host_lead import HostLead, lead_of
 from .late_sizes import LateSizes
 from .piecewise import Piecewise
 from .plan import Plan
-from .segment_plans import CompileFailure, SegmentPlans
+from .segment_plans import CompileFailure
 from .tiered_runner import InterpretedRunner, TieredRunner
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ _NOT_OF_VALUES = (
 NONE: Mapping[Any, Any] = MappingProxyType({})
 # So many runs are looked at for what all begin with.
 _MOST_LOOKS = 3
+# Seconds of a piece of a loop that is run by pieces, of which its kernels are but a part.
+_SMALL_PIECE = 5e-4
 # So few operations on truth values and whole numbers, as a loop's test has, are not worth a plan.
 _TRIFLE = 6
 
@@ -219,7 +222,7 @@ class Runner:
         self._used = _last_use(self.operations)
         # What lives for one run, such as an array of tensors, comes as a value.
         self._boxed = {t for t in self.feeds if is_handle(t)}
-        self._segments: dict[tuple[int, bool], SegmentPlans] = {}
+        self._segments: dict[tuple[int, bool], Plans] = {}
         self._first = self._segment(0)
         self._late = LateSizes(evaluate)
         self._lead: HostLead | None = None
@@ -229,6 +232,9 @@ class Runner:
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[Any]:
         """The fetches' values, each an array of its own; 0-d ones as NumPy scalars."""
+        done = self.evaluate.done
+        if done.results and not self.is_inner:
+            done.results.clear()  # of a run that failed
         if self._lead is not None:
             return self._run_behind(self._lead, arrays)
         plans = self._first
@@ -255,7 +261,7 @@ class Runner:
     def _go_on(
         self,
         began: float,
-        plans: SegmentPlans,
+        plans: Plans,
         plan: Plan,
         results: list[Any],
         known: dict[Any, Any],
@@ -318,7 +324,7 @@ class Runner:
                 return array
         return np.array(array)[()]
 
-    def _refused(self, error: Exception, plans: SegmentPlans, known: dict[Any, Any]) -> list[Any]:
+    def _refused(self, error: Exception, plans: Plans, known: dict[Any, Any]) -> list[Any]:
         """Lets reference kernels do the rest, which say best what is wrong, or that nothing is.
 
         If what was done so far must not be done again, or the error is not about the values, it is
@@ -339,7 +345,7 @@ class Runner:
             raise error
         return results
 
-    def _changes_nothing(self, error: Exception, plans: SegmentPlans, arrays: list[Any]) -> bool:
+    def _changes_nothing(self, error: Exception, plans: Plans, arrays: list[Any]) -> bool:
         """Whether a segment that failed left everything as it was, so that it may run again."""
         if isinstance(error, CompileFailure):
             operations = self.operations[plans.segment.start :]
@@ -406,7 +412,7 @@ class Runner:
         needed += [t for t in self.fetches if t not in self._used or self._used[t] < position]
         return [t for t in dict.fromkeys(needed) if self._made.get(t, end) < position]
 
-    def _segment(self, start: int, is_late: bool = False) -> SegmentPlans:
+    def _segment(self, start: int, is_late: bool = False) -> Plans:
         """The plans from an operation on; is_late: they are given its sizes."""
         if (start, is_late) not in self._segments:
             constants: list[Any] = []
@@ -439,7 +445,7 @@ class Runner:
                 constants,
                 end=end_of(self.evaluate.session, self.operations, start, self.regions),
             )
-            self._segments[start, is_late] = SegmentPlans(segment, self.is_inner)
+            self._segments[start, is_late] = plans_of(segment, self.is_inner)
         return self._segments[start, is_late]
 
     def _constants(self, tensors: Sequence[Any]) -> list[Any]:
@@ -448,7 +454,7 @@ class Runner:
         makers = dict.fromkeys(t.op for t in tensors if t not in others)
         return [op for op in makers if is_free(op) and others.isdisjoint(op.outputs)]
 
-    def _is_late(self, start: int, plans: SegmentPlans, known: dict[Any, Any]) -> bool:
+    def _is_late(self, start: int, plans: Plans, known: dict[Any, Any]) -> bool:
         """Whether an operation that ended a segment begins the next one, its sizes being known."""
         if plans is self._segments.get((start, True)):
             self._late.leave(start)
@@ -459,30 +465,37 @@ class Runner:
     ) -> int:
         """Runs an operation, or the region that it begins; the number of what is behind it."""
         began, op = perf_counter(), self.operations[start]
-        is_piecewise = False
+        pieces = 0
         if start in self.regions:
-            is_piecewise = self._run_region(start, known)
+            pieces = self._run_region(start, known)
         else:
             self._host(op, known)
-        if not is_piecewise:
+        seconds = perf_counter() - began
+        # (Of many small pieces the time is that of what goes from one to the next.)
+        if seconds < pieces * _SMALL_PIECE or not pieces:
             reason = next((reason for of, reason in hosted if of is op), "")
-            self.evaluate.meter.add(op, reason, perf_counter() - began)
+            reason = reason.replace("branches or loops:", "piece by piece:") if pieces else reason
+            self.evaluate.meter.add(op, reason, seconds)
         return self.regions.get(start, start + 1)
 
-    def _run_region(self, start: int, known: dict[Any, Any]) -> bool:
-        """Runs branches and loops piece by piece; False if by reference kernels alone."""
+    def _run_region(self, start: int, known: dict[Any, Any]) -> int:
+        """Runs branches and loops; in how many pieces, or 0 if by reference kernels alone."""
         if start not in self._programs:
             self._programs[start] = self._program(start, self.regions[start])
         program, inputs, outputs = self._programs[start]
         if isinstance(program, Piecewise):
+            before = program.count
             results = program.run({t: known[t] for t in inputs if t not in self.handles})
+        elif self.evaluate.done.results:
+            ran = ", ".join(f"'{op.name}'" for op in self.evaluate.done.results)
+            raise errors.aborted(f"{ran} ran in vain, and would have to run again: try once more")
         else:
             results = program.run(
                 [self.handles[t] if t in self.handles else known[t] for t in inputs]
             )
         # What is fed of several outputs stays what was fed, here and elsewhere.
         known.update((t, result) for t, result in zip(outputs, results) if t not in self._fed)
-        return isinstance(program, Piecewise)
+        return program.count - before if isinstance(program, Piecewise) else 0
 
     def _program(self, start: int, end: int) -> tuple[Any, list[Any], list[Any]]:
         """What runs a region, the tensors that it takes, and those that it gives."""

@@ -28,7 +28,7 @@ from ..kernel.sizes import Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.bit_exact import is_exact
-from ..trace.builder import Misjudged
+from ..trace.builder import Misguessed, Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import left_over, recompile_warning, stored_plan
@@ -89,6 +89,8 @@ class SegmentPlans:
             )
         self.segment = segment
         inputs = segment.inputs
+        # (Whole shapes are a guess: jit/runtime/guessed_sizes.py.)
+        self.given = [t for t in inputs if not (isinstance(t, ResultSizes) and t.ranks)]
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
         self.may_be_sizes = [i for i, t in enumerate(inputs) if _may_be_sizes(t, segment)]
@@ -142,9 +144,11 @@ class SegmentPlans:
             except StalePlan:
                 self.forget(plan.traced)
             except Misjudged as error:
-                run.give_back()
-                run.put_back()
+                run.begin_anew()
                 self._doubt(error.args, is_again=attempt > 0)
+            except Misguessed:
+                run.begin_anew()
+                raise
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted
 
@@ -171,8 +175,8 @@ class SegmentPlans:
 
     def taken(self, known: Mapping[Any, np.ndarray]) -> list[np.ndarray]:
         """The inputs among what is known; kernels read what reference kernels gave as it lies."""
-        arrays = [known[tensor] for tensor in self.segment.inputs]
-        for tensor, dtype, array in zip(self.segment.inputs, self.dtypes, arrays):
+        arrays = [known[tensor] for tensor in self.given]
+        for tensor, dtype, array in zip(self.given, self.dtypes, arrays):
             if dtype_name(array.dtype) != dtype and holds(dtype):
                 text = f"{tensor.op.type} gave {array.dtype.name}, expected {dtype}"
                 raise errors.InternalError(None, tensor.op, text)
@@ -455,10 +459,14 @@ class SegmentPlans:
                 self.segment, may_assume=may_assume, end=end if may_assume else self.segment.end
             )
             return self._find(arrays)
+        self._require_fitting(traced)
         if slot is not None:
             self._slots[traced] = slot
         known.append(traced)
         return traced, symbols
+
+    def _require_fitting(self, traced: Traced) -> None:
+        """Raises Misguessed where a program would be another one had it been told other sizes."""
 
     def _stored_or_traced(
         self, feeds: Sequence[FeedType], scope: Scope

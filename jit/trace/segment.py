@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -53,6 +53,10 @@ class Evaluate(Protocol):
     session: Any
     # What reference kernels take is noted there (jit/runtime/host_time.py).
     meter: Any
+    # What a run that began anew had done is there (jit/runtime/done.py).
+    done: Any
+    # What sizes results of operations last had (jit/runtime/guessed_sizes.py).
+    shapes: Any
 
     def __call__(self, op: Any, inputs: Sequence[Any]) -> Sequence[Any]: ...
 
@@ -127,22 +131,35 @@ class Segment:
 class ResultSizes:
     """Stands among a segment's inputs for the sizes that an operation's results take from data.
 
-    It looks like the tensor of those numbers that the graph does not have.
+    It looks like the tensor of those numbers that the graph does not have.  ranks: of how many of
+    them the shape of each result is made, where they are whole shapes.
     """
 
     op: Operation
     count: int = field(compare=False)
+    ranks: tuple[int, ...] = field(default=(), compare=False)
     dtype = dtypes.int64
 
     @property
     def name(self) -> str:
         """What reports call it."""
-        return f"{self.op.name} (sizes)"
+        return f"{self.op.name} (sizes{' of ranks ' if self.ranks else ''}{self.ranks or ''!s})"
 
     @property
     def shape(self) -> TensorShape:
         """The shape of the vector of numbers."""
         return TensorShape([self.count])
+
+
+class Hasty(NamedTuple):
+    """What a run does before it sees whether what its program takes for granted is so.
+
+    Where that is not so it begins anew: variables are put back (moving averages, say), and what
+    operations on the host gave is taken again, as they may not run twice.
+    """
+
+    cells: tuple[VariableStorage, ...] = ()
+    hosts: frozenset[Operation] = frozenset()
 
 
 @record(frozen=True, eq=False)
@@ -201,33 +218,41 @@ class Traced:
         return not any(lasts(node) for program in self.program.all() for node in program)
 
     @cached_property
-    def hasty(self) -> tuple[VariableStorage, ...] | None:
-        """The variables that a run changes before it sees whether what was taken for granted is so.
+    def hasty(self) -> Hasty | None:
+        """What a run changes before it sees whether what was taken for granted is so.
 
-        It puts them back if not (moving averages, say); None where that cannot be, or is too much.
+        None where that cannot be undone, or is too much.
         """
         last = max(self._guesses(self.program), default=-2.0)
-        before = (node for node in self.program if node.position <= last)
+        before = [node for node in self.program if node.position <= last]
         effects = [each for node in before for each in _within(node) if lasts(each)]
         if not effects:
-            return ()
-        if self.segment.is_plain or any(isinstance(node, Host) for node in effects):
+            return Hasty()
+        hosts = [node for node in effects if isinstance(node, Host)]
+        changed = (cell for node in hosts for cell in node.cells)
+        # (What an operation on the host made of a variable cannot be told.)
+        if self.segment.is_plain or any(isinstance(cell, VariableStorage) for cell in changed):
             return None
-        cells = dict.fromkeys(cell for node in effects for cell in written_cells(node))
+        others = (node for node in effects if not isinstance(node, Host))
+        cells = dict.fromkeys(cell for node in others for cell in written_cells(node))
         found = [c for c in cells if not isinstance(c, (Register, GrowableStack))]
         arrays = [cell.value if isinstance(cell, VariableStorage) else None for cell in found]
         total = sum(_MOST_HASTY + 1 if array is None else array.nbytes for array in arrays)
-        return None if total > _MOST_HASTY else tuple(found)
+        if total > _MOST_HASTY:
+            return None
+        return Hasty(tuple(found), frozenset(node.op for node in hosts))
 
     def calm_end(self) -> int | None:
-        """Where a program may end so that what it changes comes before all that is taken for granted.
+        """Where a program may end, so that another takes for granted what it takes.
 
-        The number of the operation behind the last such change; None where that is within a region,
-        or nothing is left for another program to take for granted.
+        The number of the operation behind the last change that comes before that; None where it is
+        within a region.
         """
         last = max(self._guesses(self.program), default=-2.0)
         makers = {
-            node.origin for node in self.program if node.position <= last and any(map(lasts, _within(node)))
+            node.origin
+            for node in self.program
+            if node.position <= last and any(map(lasts, _within(node)))
         }
         segment = self.segment
         ends = [i + 1 for i, op in enumerate(segment.operations[: self.stop]) if op in makers]
@@ -246,6 +271,8 @@ class Traced:
         names = {name for text in texts for name in symbols_of(text)}
         for node in program:
             if isinstance(node, Measure) and node.symbol in names:
+                yield node.position
+            elif isinstance(node, Host) and node.is_guessed:
                 yield node.position
             elif isinstance(node, Loop):
                 parts = (node.test, node.body)

@@ -75,10 +75,10 @@ def refusal(scope: Scope, op: Operation, values: Sequence[Value]) -> str | None:
     return None
 
 
-def output_shapes(
+def output_sizes(
     scope: Scope, op: Any, values: Sequence[Value]
-) -> list[tuple[AnySize, ...] | None]:
-    """The shapes of an operation's outputs, None for each that its inputs do not tell.
+) -> list[tuple[AnySize | None, ...] | None]:
+    """The sizes of an operation's outputs, as far as its inputs tell them.
 
     What the graph knew counts as well: a program may have said more than the op's function can.
     """
@@ -90,14 +90,34 @@ def output_shapes(
     return [_told(shape, output.shape) for shape, output in zip(inferred, op.outputs, strict=True)]
 
 
-def _told(inferred: TensorShape, static: TensorShape) -> tuple[AnySize, ...] | None:
+def whole(shape: tuple[AnySize | None, ...] | None) -> tuple[AnySize, ...] | None:
+    """A shape, if all of its sizes are known."""
+    sizes = [size for size in shape or () if size is not None]
+    return None if shape is None or len(sizes) < len(shape) else tuple(sizes)
+
+
+def filled(
+    shapes: Sequence[tuple[AnySize | None, ...] | None], ranks: Sequence[int], sizes: np.ndarray
+) -> list[tuple[AnySize, ...]] | None:
+    """Shapes of which some sizes are missing, with those; None where their ranks are others.
+
+    sizes: those of all shapes, one behind the other.
+    """
+    result, start = [], 0
+    for shape, rank in zip(shapes, ranks, strict=True):
+        told = sizes[start : start + rank].tolist()
+        if shape is not None and len(shape) != rank:
+            return None
+        result.append(tuple(t if s is None else s for s, t in zip(shape or (None,) * rank, told)))
+        start += rank
+    return result
+
+
+def _told(inferred: TensorShape, static: TensorShape) -> tuple[AnySize | None, ...] | None:
     one, other = inferred.sizes, static.sizes
     if one is None or other is None or len(one) != len(other):
-        known = other if one is None else one
-    else:
-        known = tuple(s if d is None else d for d, s in zip(one, other))
-    sizes = [size for size in known or () if size is not None]
-    return None if known is None or len(sizes) < len(known) else tuple(sizes)
+        return other if one is None else one
+    return tuple(s if d is None else d for d, s in zip(one, other))
 
 
 def _inferred(scope: Scope, op: Any, values: Sequence[Value]) -> list[TensorShape] | None:

@@ -24,7 +24,7 @@ from .. import debug
 from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles, holds
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import Unanswered
+from ..kernel.sizes import AnySize, Unanswered
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -38,7 +38,7 @@ from .carriers import Varies
 from .control_flow import trace_region
 from .measuring import as_stated, measured
 from .segment import FeedType, ResultSizes, Segment, Traced, cells_of, may_be_sizes
-from .shape_inference import output_shapes, refusal
+from .shape_inference import filled, output_sizes, refusal, whole
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -123,10 +123,14 @@ class Tracer:
         self.builder.is_mixed = segment.is_mixed
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
+        # Sizes of results that are taken for granted: with the ranks of these.
+        self.told: dict[Any, tuple[tuple[int, ...], np.ndarray]] = {}
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
             (value,) = self.program.add(Feed(number), (feed.dtype, feed.shape))
             value.known = feed.known
             self.values[tensor] = value
+            if isinstance(tensor, ResultSizes) and tensor.ranks and feed.known is not None:
+                self.told[tensor.op] = tensor.ranks, feed.known
         for tensor, thing in segment.handles.items():
             self._handle(tensor, thing)
 
@@ -143,6 +147,7 @@ class Tracer:
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
         tracer.builder.outer = self.builder
+        tracer.told = self.told
         tracer.builder.may_measure = self.builder.may_measure
         # One set for all: what the loop does to a variable holds behind it as well.
         tracer.builder.unsettled = self.builder.unsettled
@@ -383,7 +388,7 @@ class Tracer:
         return self.builder.known_as(numbers, "int64")
 
     def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
-        shapes = output_shapes(self.scope, op, inputs)
+        shapes, is_guessed = self._shapes(op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.
         unknown = any(
@@ -404,7 +409,7 @@ class Tracer:
             for cell in cells
             if isinstance(cell, VariableStorage) and (cell.value is None or changes_shape)
         )
-        node = Host(tuple(inputs), op, reason, effects, cells, reshaped)
+        node = Host(tuple(inputs), op, reason, effects, cells, reshaped, is_guessed)
         made = self.program.add(
             node,
             *((array_dtype_name(o.dtype), shape or ()) for o, shape in zip(op.outputs, shapes)),
@@ -417,6 +422,18 @@ class Tracer:
         self.builder.forget(cells)
         self.builder.unsettled |= reshaped
         return False
+
+    def _shapes(
+        self, op: Operation, inputs: list[Value]
+    ) -> tuple[Sequence[tuple[AnySize, ...] | None], bool]:
+        """The shapes of results, None for each that is not known; whether some are guessed."""
+        found, told = output_sizes(self.scope, op, inputs), self.told.get(op)
+        known = list(map(whole, found))
+        if told is not None and None in known:
+            shapes = filled(found, *told)
+            if shapes is not None:
+                return shapes, True
+        return known, False
 
 
 def _hold_exactly(op: Operation, results: Sequence[np.ndarray]) -> bool:

@@ -111,6 +111,23 @@ def test_what_is_not_compiled_in_a_branch_is_told_of(told):
     assert "SlowCopy 'cond/SlowCopy'" in text and "no lowering" in text
 
 
+def test_a_loop_in_many_small_pieces_is_told_of(told):
+    """What it spends goes from piece to piece, though each is compiled or the program's own."""
+    parts = lambda i: np.arange(i % 3 + 1, dtype=np.float32)  # noqa: E731
+    _, total = tf.while_loop(
+        lambda i, t: i < 30,
+        lambda i, t: (i + 1, t + tf.reduce_sum(tf.py_func(parts, [i], tf.float32))),
+        (0, 0.0),
+        name="longer",
+    )
+    with settings.override(jit="always"), tf.Session() as session:
+        for _ in range(4):
+            assert session.run(total) == 40
+    (text,) = told()
+    assert "Enter 'longer/Enter'" in text and "piece by piece: PyFunc" in text
+    assert f"{__file__}:" in text
+
+
 def test_waits_and_transport_are_not_counted(told):
     """What waits for others, or carries tensors to them, takes their time."""
     x = tf.placeholder(tf.float32, [])
