@@ -13,6 +13,7 @@ from .matmul import batch_matmul, matmul
 if TYPE_CHECKING:
     from . import dense
     from .alignment import aligned
+    from .candidates import drawn_classes
     from .class_suppression import suppressed_classes
     from .conv import conv2d, conv2d_filter_gradient, conv2d_input_gradient
     from .edits import edit_distances
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "dense": (),
     "alignment": ("aligned",),
+    "candidates": ("drawn_classes",),
     "class_suppression": ("suppressed_classes",),
     "conv": ("conv2d", "conv2d_filter_gradient", "conv2d_input_gradient"),
     "edits": ("edit_distances",),
@@ -110,6 +112,7 @@ __all__ = [
     "depthwise_filter_gradient",
     "depthwise_input_gradient",
     "distinct",
+    "drawn_classes",
     "edit_distances",
     "filled_rows",
     "inverted",

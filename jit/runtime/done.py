@@ -2,7 +2,8 @@
 """What operations gave in a run that has to begin anew: they do not run again.
 
 Their effects stay.  The run up to there is the same again (variables are put back, random numbers
-are taken again), so that each of them would be given the same.  Imports nothing of the package.
+are taken again), so that each of them would be given the same.  Knows runs
+(jit/runtime/execution.py) by what they offer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+    from .execution import Run
+
+
+class Misguessed(Exception):
+    """Results of an operation on the host (the argument) have other sizes than the last time."""
 
 
 class Done(threading.local):
@@ -36,3 +42,12 @@ class Done(threading.local):
         if not kept:
             del self.results[op]
         return given
+
+
+def undo(run: Run) -> None:
+    """Undoes what a run did that has to begin anew; what cannot be undone is not done again."""
+    run.put_back()
+    # Random numbers are taken again.
+    for reserve, words in run.taken.values():
+        reserve.give_back(run.evaluate.context(reserve.op), words)
+    run.evaluate.done.note(run.done)

@@ -305,17 +305,6 @@ class Run:
             if cell.value is array:
                 array[...] = content
 
-    def begin_anew(self) -> None:
-        """Undoes what it did; what cannot be undone will not be done again."""
-        self._give_back()
-        self.put_back()
-        self.evaluate.done.note(self.done)
-
-    def _give_back(self) -> None:
-        """Random numbers that a run took which has to begin anew are taken again."""
-        for reserve, words in self.taken.values():
-            reserve.give_back(self.evaluate.context(reserve.op), words)
-
     def _begin(self, feeds: Sequence[np.ndarray]) -> None:
         """Puts in place what a run is given."""
         if self.has_sizes:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..schedule.bind import Binding
-from ..trace.builder import Misguessed
 from ..trace.segment import MOST_SIZES, ResultSizes, Segment, Traced
 from ..trace.tracer import is_handle
+from .done import Misguessed
 from .segment_plans import SegmentPlans
 
 if TYPE_CHECKING:

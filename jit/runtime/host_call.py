@@ -16,7 +16,7 @@ from ...engine import errors
 from ...engine.stopping import check_session, within
 from ..program.tensor_ir import Constant, Value, home
 from ..schedule.steps import HostStep, is_native
-from ..trace.builder import Misguessed
+from .done import Misguessed
 
 if TYPE_CHECKING:
     from .execution import Run

@@ -28,11 +28,12 @@ from ..kernel.sizes import Unanswered
 from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.bit_exact import is_exact
-from ..trace.builder import Misguessed, Misjudged
+from ..trace.builder import Misjudged
 from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
+from .done import Misguessed, undo
 from .execution import Run, StalePlan
 from .plan import FirstPlan, Plan, for_good
 from .size_patterns import matched, outlined, pattern_of
@@ -144,10 +145,10 @@ class SegmentPlans:
             except StalePlan:
                 self.forget(plan.traced)
             except Misjudged as error:
-                run.begin_anew()
+                undo(run)
                 self._doubt(error.args, is_again=attempt > 0)
             except Misguessed:
-                run.begin_anew()
+                undo(run)
                 raise
             except MemoryError:  # of the arena, of results, and of what grows while loops run
                 from ..report.exhausted import exhausted

@@ -79,10 +79,6 @@ class Misjudged(Exception):
     """What a program took for granted (its argument, of sizes) is not so; another one can run."""
 
 
-class Misguessed(Exception):
-    """Results of an operation on the host (the argument) have other sizes than the last time."""
-
-
 class Builder:
     """Appends to one Program.  Values of different builders do not mix."""
 

@@ -78,6 +78,11 @@ def _below(n: int, mask: int, draw: Callable[[int], np.ndarray], count: int) -> 
     return (found % np.uint64(n)).astype(np.int64)
 
 
+def skewed(size: int, law: str) -> int:
+    """The least number that counts where one of `size` classes is drawn from a whole word."""
+    return int(_skewed(size, _MASK64)) if law == "uniform" else 0
+
+
 def _skewed(n: int, mask: int) -> np.uint64:
     """The least number that counts; for powers of two all do."""
     # mask + 1 numbers less the first (mask + 1) % n, or n, of them are whole periods.
@@ -116,7 +121,8 @@ class LogUniform(Uniform):
 
     def probability(self, values: np.ndarray) -> np.ndarray:
         """The probabilities of classes."""
-        ratios = np.log((values + 2.0) / (values + 1.0))
+        with np.errstate(divide="ignore"):  # of -1, as in TensorFlow
+            ratios = np.log((values + 2.0) / (values + 1.0))
         return (ratios / self._log_size).astype(np.float32)
 
 
@@ -226,5 +232,5 @@ def expected_counts(probabilities: np.ndarray, count: int, tries: int) -> np.nda
     if tries == count:
         return probabilities * np.float32(count)
     # 1 - (1 - p) ** tries, without cancellation.
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return -np.expm1(np.float32(tries) * np.log1p(-probabilities))

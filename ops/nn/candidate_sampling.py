@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ...engine.graph.shape_rules import with_rank
 from ...engine.types.shape import TensorShape
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import product
-from ..random.philox import Stream
+from ..random.philox import Philox, Stream
 from . import candidate_kernels as samplers
 
 if TYPE_CHECKING:
@@ -58,27 +59,110 @@ def _require(c: KernelContext, true_classes: np.ndarray, size: int) -> None:
         raise errors.invalid("Sampler's range is too small.")
 
 
+class _Numbers(NamedTuple):
+    """What an op draws from: a stream of which TensorFlow sets much aside for each class."""
+
+    stream: Stream
+
+    def reserve_outputs(self, count: int) -> Philox:
+        """The part for so many classes."""
+        return self.stream.reserve(-(-_RESERVED * count // 4))
+
+    def go_back(self, counter: int, key: int) -> None:
+        """See Stream.go_back."""
+        self.stream.go_back(counter, key)
+
+
+def _numbers(c: KernelContext) -> _Numbers:
+    """What an op draws from, which a session keeps."""
+    return c.kernel_state(  # type: ignore[no-any-return]
+        lambda: _Numbers(Stream(c.attr("seed"), c.attr("seed2")))
+    )
+
+
 def _kernel(make: Callable[[Any], samplers.Uniform]) -> Callable[..., Any]:
+    """The kernel of a sampler that learns, or is long in making."""
+
     def kernel(c: KernelContext, true_classes: np.ndarray) -> tuple[np.ndarray, ...]:
         numbers, sampler = c.kernel_state(
-            lambda: (Stream(c.attr("seed"), c.attr("seed2")), make(c))
+            lambda: (_Numbers(Stream(c.attr("seed"), c.attr("seed2"))), make(c))
         )
-        _require(c, true_classes, sampler.size)
-        count = c.attr("num_sampled")
-        bits = samplers.Bits(numbers.reserve(-(-_RESERVED * count // 4)))
-        sampled, tries = samplers.draw(sampler, bits, count, c.attr("unique"))
-
-        def counts(values: np.ndarray) -> np.ndarray:
-            return samplers.expected_counts(sampler.probability(values), count, tries)
-
-        true, drawn = true_classes.reshape(-1), np.array(sampled, np.int64)
-        expected = counts(true).reshape(true_classes.shape), counts(drawn)
-        # Behind the counts: the true classes of this step are learned for the next one
-        # (candidate_sampler_ops.cc).
-        sampler.update(true)
-        return drawn, *expected
+        return _draw(c, numbers, sampler, true_classes)
 
     return kernel
+
+
+def _draw(
+    c: KernelContext, numbers: _Numbers, sampler: samplers.Uniform, true_classes: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    _require(c, true_classes, sampler.size)
+    count = c.attr("num_sampled")
+    bits = samplers.Bits(numbers.reserve_outputs(count))
+    sampled, tries = samplers.draw(sampler, bits, count, c.attr("unique"))
+
+    def counts(values: np.ndarray) -> np.ndarray:
+        return samplers.expected_counts(sampler.probability(values), count, tries)
+
+    true, drawn = true_classes.reshape(-1), np.array(sampled, np.int64)
+    expected = counts(true).reshape(true_classes.shape), counts(drawn)
+    # Behind the counts: the true classes of this step are learned for the next one
+    # (candidate_sampler_ops.cc).
+    sampler.update(true)
+    return drawn, *expected
+
+
+def _lower(law: str, tables: Any, probability: Any) -> Callable[..., Any]:
+    """The lowering of a sampler.
+
+    law, tables: see jit/library/candidates.py; probability: what gives those of classes.
+    """
+
+    def lower(b: Builder, op: OpView, true_classes: Value) -> Any:
+        from ...jit import library
+
+        count, columns, unique = (op.attr(n) for n in ("num_sampled", "num_true", "unique"))
+        many = op.attr("range_max")
+        given = tables(b, op)
+        if true_classes.ndim != 2 or (unique and count > many):
+            return NotImplemented
+        b.require(b.equal(true_classes.shape[1], columns))
+        skewed = samplers.skewed(many, law)
+        drawn, tries = library.drawn_classes(
+            *(b, op, law, given, count, many, skewed, unique, _numbers)
+        )
+        tries = b.reshape(tries, ())
+        return drawn, *(
+            _expected(b, probability(b, op, x, given), count, tries) for x in (true_classes, drawn)
+        )
+
+    return lower
+
+
+def _expected(b: Builder, probabilities: Value, count: int, tries: Value) -> Value:
+    """See candidate_kernels.expected_counts."""
+
+    def counts(p: Any, n: Any) -> Any:
+        # 1 - (1 - p) ** n, without cancellation.
+        several = k.neg(k.expm1(k.mul(k.cast(n, "float32"), k.log1p(k.neg(p)))))
+        return k.select(k.eq(n, count), k.mul(p, float(count)), several)
+
+    return b.map(counts, probabilities, tries)  # type: ignore[no-any-return]
+
+
+def _evenly(b: Builder, op: OpView, classes: Value, tables: Any) -> Value:
+    return b.full(classes.shape, np.float32(1.0 / op.attr("range_max")), "float32")
+
+
+def _after_zipf(b: Builder, op: OpView, classes: Value, tables: Any) -> Value:
+    def probability(i: Any, log_size: Any) -> Any:
+        x = k.cast(i, "float64")
+        return k.cast(k.div(k.log(k.div(k.add(x, 2.0), k.add(x, 1.0))), log_size), "float32")
+
+    return b.map(probability, classes, tables[0])  # type: ignore[no-any-return]
+
+
+def _log_size(b: Builder, op: OpView) -> Any:
+    return [b.constant(np.float64(math.log1p(op.attr("range_max"))))]
 
 
 def _unigrams(c: KernelContext) -> samplers.Weighted:
@@ -130,6 +214,7 @@ def _sampler(
     attrs: str = "",
     facts: dict[Any, Any] | None = None,
     touches: Any = None,
+    lower: Any = None,
 ) -> Any:
     common = {"num_true": 1, "num_sampled": 3, "unique": True, **(facts or {})}
     every = [{**common, "seed": 3, "unique": unique} for unique in (True, False)]
@@ -139,6 +224,7 @@ def _sampler(
         "; ".join(part for part in (_COUNTS, attrs, _SEEDS) if part),
         shape=_shapes,
         kernel=make,
+        lower=lower,
         gradient=_REASON,
         stateful=True,
         touches=touches,
@@ -151,16 +237,18 @@ _FIVE = {"range_max": 5}
 _uniform = _sampler(
     "UniformCandidateSampler",
     "Draws classes that are equally probable.",
-    _kernel(lambda c: samplers.Uniform(c.attr("range_max"))),
+    lambda c, x: _draw(c, _numbers(c), samplers.Uniform(c.attr("range_max")), x),
     _RANGE,
     _FIVE,
+    lower=_lower("uniform", lambda b, op: [], _evenly),
 )
 _log_uniform = _sampler(
     "LogUniformCandidateSampler",
     "Draws classes whose probability falls with their number, after Zipf's law.",
-    _kernel(lambda c: samplers.LogUniform(c.attr("range_max"))),
+    lambda c, x: _draw(c, _numbers(c), samplers.LogUniform(c.attr("range_max")), x),
     _RANGE,
     _FIVE,
+    lower=_lower("log_uniform", _log_size, _after_zipf),
 )
 _learned = _sampler(
     "LearnedUnigramCandidateSampler",

@@ -71,6 +71,9 @@ def randoms(dtype: str) -> Run:
     found += [gamma, *tf.gradients(gamma, rates)]
     for kind in (dtype, "int32", "int64"):
         found.append(tf.random_poisson(rates, [3], tf.as_dtype(kind), seed=1))
+    true = tf.constant([[1], [2]], tf.int64)
+    for sample in (tf.random.uniform_candidate_sampler, tf.random.log_uniform_candidate_sampler):
+        found += sample(true, 1, 3, True, 9, seed=1)
     return found, {}
 
 

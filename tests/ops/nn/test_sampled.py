@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
 
-pytestmark = pytest.mark.programs
+pytestmark = pytest.mark.cpu
 
 
 @pytest.fixture(autouse=True)
@@ -73,3 +75,23 @@ def test_sets_row_by_row():
     assert difference.indices.tolist() == [[0, 0], [0, 1]]
     assert difference.values.tolist() == [1, 2]
     assert difference.dense_shape.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("is_unique", [False, True])
+@pytest.mark.parametrize("size", [2, 64, 700, 100_000])
+@pytest.mark.parametrize(
+    "sample", [tf.random.uniform_candidate_sampler, tf.random.log_uniform_candidate_sampler]
+)
+def test_compiled_draws_are_those_of_the_reference(sample: Any, size: int, is_unique: bool) -> None:
+    count = min(size, 90)
+    with tf.Graph().as_default():
+        true = tf.placeholder(tf.int64, [None, 2])
+        drawn = sample(true, 2, count, is_unique, size, seed=4)
+        feed, results = {true: np.arange(6).reshape(3, 2) % size}, []
+        for mode in ("never", "always"):
+            with settings.override(jit=mode), tf.Session() as session:
+                results.append([session.run(drawn, feed) for _ in range(3)])
+    for (wanted, *counts), (found, *others) in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        for one, other in zip(counts, others, strict=True):
+            np.testing.assert_allclose(other, one, rtol=2e-6)
