@@ -89,6 +89,12 @@ class Product:
         return self.can_pack and rows >= 2 * _ROWS and rows * others >= _LARGE
 
     @property
+    def is_packed_by_turns(self) -> bool:
+        """Would each of many such products pack the right factor, which may be packed once?"""
+        few = None if self.y.turned else _across_few(self.dtype, self.n, hint(self.m))
+        return self.can_pack and few is None
+
+    @property
     def is_plain(self) -> bool:
         """Is this one product, and no stack of them?"""
         return same(self.lead, 1)
@@ -221,15 +227,21 @@ def _tiles(rows: AnySize, n: AnySize, k: AnySize, packed: bool) -> tuple[AnySize
     the left factor once.
     """
     if packed:
-        col_tile: AnySize = _WIDE
+        # (Of few rows the columns are what threads share.)
+        is_low = hint(rows) <= _ROWS
+        col_tile: AnySize = _columns(n) if is_low else _WIDE
         row_tile = minimum(_ROWS, _up(ceil_div(rows, 64), 32))
     else:
-        col_tile = minimum(_COLUMNS, maximum(128, _up(ceil_div(n, 4), 32)))
+        col_tile = _columns(n)
         row_tile = minimum(_ROWS, maximum(64, _up(ceil_div(rows, 8), 16)))
     per_row = maximum(minimum(n, col_tile) * k, 1)
     row_tile = maximum(row_tile, ceil_div(_WORK, per_row))
     # All alike, so that threads have as much to do.
     return _up(ceil_div(rows, maximum(ceil_div(rows, row_tile), 1)), 4), col_tile
+
+
+def _columns(n: AnySize) -> AnySize:
+    return minimum(_COLUMNS, maximum(128, _up(ceil_div(n, 4), 32)))
 
 
 def _up(size: AnySize, unit: int) -> AnySize:

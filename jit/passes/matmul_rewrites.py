@@ -36,12 +36,13 @@ from ..program.tensor_ir import (
 from .rewriting import Rule, building
 
 
-def _is_plain(node: Node) -> TypeGuard[Call]:
+def is_plain_product(node: Node) -> TypeGuard[Call]:
     """Is a node a call of one matrix product?"""
     return isinstance(node, Call) and isinstance(node.role, Product) and node.role.is_plain
 
 
-def _retarget(call: Call, product: Product) -> None:
+def retarget(call: Call, product: Product) -> None:
+    """A call becomes that of another product."""
     # A launch made anew has no bias: those are fused behind all of this (jit/passes/pipeline.py).
     call.launch, call.role = product.launch(), product
 
@@ -51,7 +52,7 @@ def _retarget(call: Call, product: Product) -> None:
 
 def _factor_through_views(program: Program, call: Call, side: int) -> tuple[Value, Factor] | None:
     """A factor that is a transpose or slice of a matrix: the matrix, with offset and stride."""
-    if not _is_plain(call):
+    if not is_plain_product(call):
         return None
     value, factor = call.inputs[side], (call.role.x, call.role.y)[side]
     if not same(factor.offset, 0):
@@ -67,7 +68,7 @@ def _read_through_views(
     inputs = list(call.inputs)
     inputs[side] = value
     program.set_inputs(call, inputs)
-    _retarget(call, replace(call.role, **{"xy"[side]: factor}))
+    retarget(call, replace(call.role, **{"xy"[side]: factor}))
 
 
 FACTORS = tuple(
@@ -137,7 +138,7 @@ def _part_that_is_read(
     program: Program, call: Call, axis: int
 ) -> tuple[list[View], AnySize, AnySize] | None:
     """Where all readers take the same slice along an axis: these views, its start and size."""
-    if not _is_plain(call):
+    if not is_plain_product(call):
         return None
     out = call.outputs[0]
     # (Idle ones are what the rules for factors have read through.)
@@ -160,7 +161,7 @@ def _compute_in_part(
 ) -> None:
     views, start, size = found
     out = call.outputs[0]
-    _retarget(call, call.role.part(axis, start, size))
+    retarget(call, call.role.part(axis, start, size))
     # Its only readers are these views, which see the same numbers as before.
     out.shape = tuple(size if i == axis else old for i, old in enumerate(out.shape))
     for view in views:
@@ -262,7 +263,7 @@ def _terms(node: Map) -> list[Value] | None:
 def _add_onto(program: Program, call: Call, other: Value) -> None:
     """A product adds a value, behind whose maker it comes."""
     program.set_inputs(call, (*call.inputs, other))
-    _retarget(call, replace(call.role, onto=True))
+    retarget(call, replace(call.role, onto=True))
     # Its one reader, the sum, is behind both.  Should the product come behind a write to a variable
     # that it reads now, snapshot_reads, which runs later, has that copied.
     if other.node.position > call.position:
@@ -300,7 +301,7 @@ def share_packing(program: Program, scope: Scope) -> None:
     """Right factors that are read over and over are packed before the first product with them."""
     groups: dict[tuple[object, ...], list[Call]] = {}
     for node in program:
-        if _is_plain(node) and node.role.can_pack:
+        if is_plain_product(node) and node.role.can_pack:
             groups.setdefault(_right_key(node), []).append(node)
     for calls in groups.values():
         first = calls[0]
@@ -311,7 +312,7 @@ def share_packing(program: Program, scope: Scope) -> None:
             panels = first.role.panels(b, first.inputs[1])
         for call in calls:
             program.set_inputs(call, (call.inputs[0], panels, *call.inputs[2:]))
-            _retarget(call, call.role.with_panels())
+            retarget(call, call.role.with_panels())
 
 
 def _right_key(call: Call) -> tuple[object, ...]:

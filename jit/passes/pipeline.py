@@ -21,6 +21,7 @@ from . import (
     early_measures,
     epilogue,
     legalize,
+    loop_invariants,
     matmul_rewrites,
     max_pool_rewrites,
     verify_program,
@@ -48,6 +49,7 @@ PASSES = (
     Pass("read_products_through_views", partial(apply_rules, matmul_rewrites.VIEWS), straight=True),
     Pass("accumulate_products", partial(apply_rules, matmul_rewrites.SUMS), straight=True),
     Pass("share_packing", matmul_rewrites.share_packing, straight=True),
+    Pass("leave_loops", loop_invariants.leave_loops),
     # Behind all that makes a product's launch anew, which would lose the epilogue.
     Pass("fuse_epilogues", partial(apply_rules, epilogue.RULES), straight=True),
     # Behind all that moves nodes, perhaps behind a write to what they read.
