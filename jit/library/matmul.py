@@ -230,7 +230,7 @@ def _tiles(rows: AnySize, n: AnySize, k: AnySize, packed: bool) -> tuple[AnySize
         # (Of few rows the columns are what threads share.)
         is_low = hint(rows) <= _ROWS
         col_tile: AnySize = _columns(n) if is_low else _WIDE
-        row_tile = minimum(_ROWS, _up(ceil_div(rows, 64), 32))
+        row_tile = minimum(_ROWS, maximum(32, _up(ceil_div(rows, 64), 32)))
     else:
         col_tile = _columns(n)
         row_tile = minimum(_ROWS, maximum(64, _up(ceil_div(rows, 8), 16)))
