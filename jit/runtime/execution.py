@@ -256,8 +256,10 @@ class Run:
         for place, program in self._tables.take(binding).items():
             if not isinstance(self.segments[place], Exclusive):
                 self.segments[place] = program.call
-        for _, stack, number in self.plan.template.stacks:
-            if before.values[number] != binding.values[number]:
+        numbers = self.plan.stack_numbers
+        if len(numbers):
+            others = np.flatnonzero(before.values[numbers] != binding.values[numbers])
+            for _, stack, number in map(self.plan.template.stacks.__getitem__, others.tolist()):
                 resize(self.stacks[stack], binding.numbers[number])
         # What has no size in its shape looks as before, and is where it was.
         self._sized.clear()

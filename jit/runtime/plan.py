@@ -61,6 +61,11 @@ class Plan:
         return {}
 
     @cached_property
+    def stack_numbers(self) -> np.ndarray:
+        """The numbers, among those of a binding, of how large the items of stacks are."""
+        return np.array([number for _, _, number in self.template.stacks], np.int64)
+
+    @cached_property
     def tests(self) -> dict[str, list[tuple[str, Callable[..., bool]]]]:
         """By the symbol of a size that a run measures, what must be true once it is known."""
         found: dict[str, list[tuple[str, Callable[..., bool]]]] = {}

@@ -113,8 +113,8 @@ class Frame:
     def change_sizes(self, before: Binding, after: Binding) -> None:
         """Writes those that have become others."""
         for kind, slots, places, sources in after.template.size_arrays:
-            differs = before.values[sources] != after.values[sources]
-            if differs.any():
+            differs = np.flatnonzero(before.values[sources] != after.values[sources])
+            if len(differs):
                 whole = len(self.memory) // kind.itemsize * kind.itemsize
                 at = self.placement.starts[slots] // kind.itemsize + places
                 self.memory[:whole].view(kind)[at[differs]] = after.values[sources[differs]]
