@@ -244,12 +244,16 @@ def has_control(table: Table) -> bool:
 class Flow:
     """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
 
-    __slots__ = ("_address", "_most", "_place", "_threads", "_walk", "first", "rows", "table")
+    __slots__ = (
+        *("_address", "_most", "_place", "_threads", "_walk", "_workers", "first", "rows"),
+        "table",
+    )
 
     def __init__(
         self, rows: Table, first: int, threads: int | None = None, most: int = _MANY
     ) -> None:
         self._threads, self._most, self.first, self.rows = threads, most, first, len(rows)
+        self._workers = -1
         self.table, self._place = _with_place(rows)
         self._address = int(self.table.ctypes.data)
         self._walk = thread_pool.flow_walk()
@@ -259,8 +263,10 @@ class Flow:
 
         It may only pause (`is_paused`); row -1 says to go on where it did.
         """
-        workers = min(self._threads or threads.count(), self._most) - 1
-        address = self._address
+        if row == 0 or self._workers < 0:
+            # (Not for each row of a loop that Python is needed in.)
+            self._workers = min(self._threads or threads.count(), self._most) - 1
+        workers, address = self._workers, self._address
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().flow(self._walk, address, self.rows, workers, row)
         else:
