@@ -17,6 +17,7 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.graph import get_default_graph
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
+from . import ragged_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -81,8 +82,10 @@ def slice_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results
 def strided_slice_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
     """The same part of all elements; all of the dimension of these is in it."""
     given, *ranges = inputs
-    if not _is_plain(given) or any(rows.rank is not None for rows in ranges):
+    if given.rank is None or any(rows.rank is not None for rows in ranges):
         return None
+    if given.places is not None:
+        return ragged_rows.cut(op, inputs)
     begin, end, strides = (_behind(i == 2, rows.tensor) for i, rows in enumerate(ranges))
     attrs = {
         name: value << 1 | (name in ("begin_mask", "end_mask"))
@@ -98,11 +101,29 @@ def concat_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Result
     """Elements joined along a known dimension."""
     *values, _ = inputs
     axis = constant_value(op._inputs_val[-1])
-    if axis is None or not all(map(_is_plain, values)):
+    if axis is None:
         return None
     place = int(axis)
+    if place == 0 and any(rows.places is not None for rows in values):
+        return ragged_rows.joined(values)
+    if not all(map(_is_plain, values)):
+        return None
     joined = raw.ConcatV2([rows.tensor for rows in values], place + (place >= 0))
     return [rowwise.Rows(joined, values[0].rank)]
+
+
+def reverse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Elements with known dimensions of theirs the other way round."""
+    given, axes = inputs[0], constant_value(op._inputs_val[1])
+    if given.rank is None or axes is None:
+        return None
+    if given.places is None:
+        moved = [int(axis) + 1 if axis >= 0 else int(axis) for axis in axes]
+        order = tf.constant(moved, op._attrs["Tidx"])
+        return [given.of(rowwise.copied(op, [given.tensor, order]).outputs[0])]
+    if not ragged_rows.is_ragged(given) or [int(axis) % given.rank for axis in axes] != [0]:
+        return None
+    return [ragged_rows.reversed_rows(given)]
 
 
 def one_hot_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:

@@ -26,6 +26,7 @@ from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
+from .ragged_rows import shape_rows, size_rows
 from .row_shapes import expand_dims_rows, reshape_rows
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ _shape = define(
     lower=lambda b, op, x: b.constant(_sizes(x.shape), op.dtype(0)),
     gradient=_OF_SHAPE,
     sizes=True,
+    rows=shape_rows,
     doc="The shape of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )
@@ -85,6 +87,7 @@ _size = define(
     lower=lambda b, op, x: b.constant(_object_scalar(math.prod(x.shape)), op.dtype(0)),
     gradient=_OF_SHAPE,
     sizes=True,
+    rows=size_rows,
     doc="The number of elements of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )

@@ -26,6 +26,7 @@ from .dataset import (
 )
 from .functions import BlockError, BlockRun, require_scalar_bool
 from .ordering import UnaryDataset
+from .singles import Singles
 
 if TYPE_CHECKING:
     from .context import Context
@@ -52,14 +53,17 @@ class MapDataset(UnaryDataset):
         super().__init__(source, types, shapes)
         self.function, self.keeps_count = function, keeps_count
 
-    def block_run(self, context: Context) -> BlockRun | None:
+    def block_run(self, context: Context, is_ragged: bool = False) -> BlockRun | None:
         """What computes blocks of elements, if the function can be computed so."""
-        return context.function(self.function).on_blocks(self.source.shapes)
+        return context.function(self.function).on_blocks(self.source.shapes, is_ragged)
 
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
-        is_wanted = not source.has_blocks and self._is_small()
-        run = self.block_run(context) if source.has_blocks or is_wanted else None
+        has_blocks = source.has_blocks or source.has_ragged_blocks
+        is_wanted = not has_blocks and self._is_small()
+        run = None
+        if has_blocks or is_wanted:
+            run = self.block_run(context, has_blocks and not source.has_blocks)
         if run is not None:
             return _MappedWanted(source, run) if is_wanted else _MappedBlocks(source, run)
         return self.single_stream(context, source)
@@ -162,55 +166,11 @@ class _MappedBlocks(BlockStream):
         self._source.close()
 
 
-class _Singles(OneSource):
-    """Blocks of elements that are read one by one as they are wanted."""
-
-    def __init__(self, source: Stream) -> None:
-        self._source = source
-        self._failure: Exception | None = None
-
-    def next(self) -> Element | None:
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        return self._source.next()
-
-    def next_block(self, count: int) -> Block | None:
-        if self._source.has_wanted and self._failure is None:
-            return self._source.next_wanted(count)
-        elements: list[Element] = []
-        while len(elements) < count:
-            try:
-                element = self.next()
-            except errors.OpError as error:
-                if not elements:
-                    raise
-                # Those before it come first.
-                self._failure = error
-                break
-            if element is None:
-                break
-            elements.append(element)
-        return [_rows(column) for column in zip(*elements)] if elements else None
-
-    def save(self) -> State:
-        if self._failure is not None:
-            raise self._failure
-        return super().save()
-
-
-def _rows(items: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays of one shape as rows."""
-    if items[0].ndim:
-        return np.stack(items)
-    return np.fromiter([item[()] for item in items], items[0].dtype, len(items))
-
-
 class _MappedWanted(_MappedBlocks):
     """The same of a stream without blocks: of as many elements at once as are wanted."""
 
     def __init__(self, source: Stream, run: BlockRun) -> None:
-        self._singles = _Singles(source)
+        self._singles = Singles(source)
         super().__init__(self._singles, run)
         self.has_wanted, self.has_ragged_wanted = self.has_blocks, True
         self.has_blocks = self.has_ragged_blocks = False
@@ -244,8 +204,10 @@ class FilterDataset(UnaryDataset):
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
         function = context.function(self.predicate)
-        run = function.on_blocks(self.source.shapes) if source.has_blocks else None
-        if run is not None:
+        run = None
+        if source.has_blocks or source.has_ragged_blocks:
+            run = function.on_blocks(self.source.shapes, not source.has_blocks)
+        if run is not None and run.is_dense:
             return _FilteredBlocks(source, run)
         return _Filtered(source, function)
 
@@ -268,6 +230,7 @@ class _FilteredBlocks(BlockStream):
     def __init__(self, source: Stream, run: BlockRun) -> None:
         super().__init__()
         self._source, self._run = source, run
+        self.has_blocks, self.has_ragged_blocks = source.has_blocks, True
         self._failing: list[Element] = []
 
     def read_block(self, count: int) -> Block | None:

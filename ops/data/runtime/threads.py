@@ -12,10 +12,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .dataset import Block, Dataset, Element, Rows, State, Stream, row_of
 from .ordering import UnaryDataset
+from .ragged import kept, taken_up
 
 if TYPE_CHECKING:
     from .context import Context
@@ -146,7 +145,7 @@ class Ahead(Stream):
             failed = [item for item in items if isinstance(item, Exception)]
             if failed:
                 raise failed[0]
-            elements = [list(item) for item in items]
+            elements = [list(map(kept, item)) for item in items]
             is_over = bool(buffer.thread is not None and buffer.is_over)
             return {"items": elements, "over": int(is_over), "source": buffer.source.save()}
         finally:
@@ -177,7 +176,7 @@ class PrefetchDataset(UnaryDataset):
         source = self.source_stream(context, path)
         if self.size == 0:
             return source
-        if source.has_blocks:
+        if source.has_blocks or source.has_ragged_blocks:
             return AheadBlocks(source, context, self.size if self.size > 0 else _ROOM)
         return Ahead(source, context, self.size if self.size > 0 else _ROOM)
 
@@ -188,10 +187,9 @@ class PrefetchDataset(UnaryDataset):
 class AheadBlocks(Ahead):
     """Blocks read ahead: at least as many elements as there is room for are in one."""
 
-    has_blocks = True
-
     def __init__(self, source: Stream, context: Context, room: int) -> None:
         super().__init__(source, context, 2)
+        self.has_blocks, self.has_ragged_blocks = source.has_blocks, True
         self._size = max(1, room // 2)
         self._block: Block = []
         self._place = self._count = 0
@@ -226,11 +224,11 @@ class AheadBlocks(Ahead):
 
     def save(self) -> State:
         state = super().save()
-        state["block"] = [np.array(column[self._place : self._count]) for column in self._block]
+        state["block"] = [kept(column[self._place : self._count]) for column in self._block]
         return state
 
     def restore(self, state: State) -> None:
         super().restore({**state, "items": ()})
-        self._buffer.items = deque(list(item) for item in state["items"])
-        self._block = list(state["block"])
+        self._buffer.items = deque(list(map(taken_up, item)) for item in state["items"])
+        self._block = list(map(taken_up, state["block"]))
         self._place, self._count = 0, len(self._block[0]) if self._block else 0
