@@ -244,6 +244,13 @@ def row_of(column: np.ndarray, place: int) -> np.ndarray:
     return boxed(row) if column.dtype == object else np.asarray(row)
 
 
+def alone(result: np.ndarray) -> np.ndarray:
+    """A result as a block of one element."""
+    block = np.empty((1, *result.shape), result.dtype)
+    block[0] = result if result.ndim else result[()]
+    return block
+
+
 def boxed(value: object) -> np.ndarray:
     """Any object as the value of a scalar tensor."""
     box = np.empty((), object)

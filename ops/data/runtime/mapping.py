@@ -22,6 +22,7 @@ from .dataset import (
     Rows,
     State,
     Stream,
+    alone,
     row_of,
 )
 from .functions import BlockError, BlockRun, require_scalar_bool
@@ -150,7 +151,7 @@ class _MappedBlocks(BlockStream):
     def _one_by_one(self) -> Block:
         element = self._failing.pop(0)
         assert self._single is not None
-        return [_alone(result) for result in self._single(element)]
+        return [alone(result) for result in self._single(element)]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]
@@ -183,13 +184,6 @@ class _MappedWanted(_MappedBlocks):
 
     def next_wanted(self, count: int) -> Block | None:
         return self.next_block(count)
-
-
-def _alone(result: np.ndarray) -> np.ndarray:
-    """A result as a block of one element."""
-    block = np.empty((1, *result.shape), result.dtype)
-    block[0] = result if result.ndim else result[()]
-    return block
 
 
 class FilterDataset(UnaryDataset):
@@ -258,7 +252,7 @@ class _FilteredBlocks(BlockStream):
         element = self._failing.pop(0)
         if not require_scalar_bool(self._run.single(element)):
             return None
-        return [_alone(component) for component in element]
+        return [alone(component) for component in element]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]
