@@ -152,3 +152,37 @@ def test_iterators_over_ragged_elements_go_on_where_they_were(place: int, tmp_pa
                 saver.restore(session, str(tmp_path / "it"))
                 found += [session.run(element) for _ in range(len(expected) - place)]
     assert all(map(_same, found, expected))
+
+
+def _record(i: int) -> bytes:
+    numbers = tf.train.Int64List(value=range(i % 5))
+    features = {
+        "x": tf.train.Feature(int64_list=numbers),
+        "s": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"%d" % i] * (i % 3))),
+    }
+    example = tf.train.Example(features=tf.train.Features(feature=features))
+    return example.SerializeToString()
+
+
+@pytest.mark.parametrize("kind", ["batch", "one by one", "shuffled", "cached"])
+def test_sparse_components_of_records(kind: str, tmp_path: Any, monkeypatch: Any) -> None:
+    wanted = {"x": tf.VarLenFeature(tf.int64), "s": tf.VarLenFeature(tf.string)}
+    records = [_record(i) for i in range(20)]
+
+    def make() -> Any:
+        def parsed(record: Any) -> Any:
+            found = tf.parse_single_example(record, wanted)
+            return found["x"], found["s"]
+
+        dataset = tf.data.Dataset.from_tensor_slices(records).map(parsed)
+        if kind == "cached":
+            dataset = dataset.cache(str(tmp_path / str(len(list(tmp_path.iterdir())))))
+        if kind == "shuffled":
+            dataset = dataset.shuffle(4, seed=1)
+        return dataset if kind == "one by one" else dataset.batch(3)
+
+    found, expected = _all_of(make), _one_by_one(make)
+    assert len(found) == len(expected) > 6
+    for pair, other in zip(found, expected):
+        for sparse, wanted_sparse in zip(pair, other):
+            assert all(map(_same, sparse, wanted_sparse))
