@@ -47,7 +47,7 @@ class BatchDataset(UnaryDataset):
         self.size, self.drops = size, drops
 
     def stream(self, context: Context, path: str) -> Stream:
-        return _Batched(self, self.source_stream(context, path))
+        return Batched(self, self.source_stream(context, path))
 
     def cardinality(self) -> int:
         return _batches(self.source.cardinality(), self.size, self.drops)
@@ -64,7 +64,7 @@ def gathered(stream: Stream, count: int) -> list[Element]:
     return found
 
 
-class _Batched(Stream):
+class Batched(Stream):
     def __init__(self, dataset: BatchDataset, source: Stream) -> None:
         self._dataset = dataset
         self._source: Stream | None = source
