@@ -28,6 +28,7 @@ from .dataset import (
 from .functions import BlockError, BlockRun, require_scalar_bool
 from .ordering import UnaryDataset
 from .singles import Singles
+from .statistics import Teller, teller
 
 if TYPE_CHECKING:
     from .context import Context
@@ -198,6 +199,9 @@ class FilterDataset(UnaryDataset):
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
         function = context.function(self.predicate)
+        told = teller(context, self)
+        if told is not None:
+            return _ToldFiltered(source, function, told)
         run = None
         if source.has_blocks or source.has_ragged_blocks:
             run = function.on_blocks(self.source.shapes, not source.has_blocks)
@@ -218,6 +222,24 @@ class _Filtered(OneSource):
             element = self._source.next()
             if element is None or require_scalar_bool(self._function(element)):
                 return element
+
+
+class _ToldFiltered(_Filtered):
+    """The same; how many elements were dropped, and how many were not, is told."""
+
+    def __init__(self, source: Stream, function: FunctionRun, told: Teller) -> None:
+        super().__init__(source, function)
+        self._told, self._dropped, self._kept = told, 0, 0
+
+    def next(self) -> Element | None:
+        while (element := self._source.next()) is not None:
+            if require_scalar_bool(self._function(element)):
+                self._kept += 1
+                self._told.set("filtered_elements", self._kept)
+                break
+            self._dropped += 1
+            self._told.set("dropped_elements", self._dropped)
+        return element
 
 
 class _FilteredBlocks(BlockStream):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .dataset import Block, Dataset, Element, Rows, State, Stream, row_of
 from .ordering import UnaryDataset
 from .ragged import kept, taken_up
+from .statistics import Teller, teller
 
 if TYPE_CHECKING:
     from .context import Context
@@ -163,6 +164,24 @@ class Ahead(Stream):
         self._buffer.close()
 
 
+class _ToldAhead(Ahead):
+    """The same; how much was read ahead when an element is taken is told."""
+
+    def __init__(self, source: Stream, context: Context, room: int, told: Teller) -> None:
+        super().__init__(source, context, room)
+        self._told = told
+
+    def next(self) -> Element | None:
+        found, room = super().next(), self._buffer.room
+        if found is not None:
+            # With the one that was taken.
+            held = min(len(self._buffer.items) + 1, room)
+            self._told.add("buffer_utilization", held / room)
+            self._told.set("buffer_size", held)
+            self._told.set("buffer_capacity", room)
+        return found
+
+
 class PrefetchDataset(UnaryDataset):
     """The same elements, some of them read ahead."""
 
@@ -176,6 +195,9 @@ class PrefetchDataset(UnaryDataset):
         source = self.source_stream(context, path)
         if self.size == 0:
             return source
+        told = teller(context, self)
+        if told is not None:
+            return _ToldAhead(source, context, self.size if self.size > 0 else _ROOM, told)
         if source.has_blocks or source.has_ragged_blocks:
             return AheadBlocks(source, context, self.size if self.size > 0 else _ROOM)
         return Ahead(source, context, self.size if self.size > 0 else _ROOM)
