@@ -180,8 +180,14 @@ def where_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results
     at = raw.Where(given.tensor)[:, 0]
     owners = tf.gather(_owners(given), at)
     own = at - tf.gather(_starts(given.lengths), owners)
-    lengths = counted(owners, tf.shape(given.lengths)[0])
+    lengths = counted(owners, _count_of(given))
     return [rowwise.Rows(tf.expand_dims(own, 1), 2, owners, lengths)]
+
+
+def _count_of(rows: rowwise.Rows) -> Any:
+    """How many elements there are."""
+    lengths: Any = rows.lengths
+    return tf.shape(lengths)[0]
 
 
 def _owners(rows: rowwise.Rows) -> Any:
@@ -214,5 +220,5 @@ def reduction_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Res
     if not is_ragged(given) or kind not in (dtypes.int32, dtypes.int64):
         return None
     inner = getattr(raw, op.type)(given.tensor, tf.range(1, rank))
-    total = getattr(tf, _SEGMENTS[op.type])(inner, _owners(given), tf.shape(given.lengths)[0])
+    total = getattr(tf, _SEGMENTS[op.type])(inner, _owners(given), _count_of(given))
     return [rowwise.Rows(total, 0)]

@@ -213,7 +213,7 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
             f"{shape_text(serialized.shape)}"
         )
     dtype = c.attr("dtype")
-    found = rows.tolist()
+    found: list[Any] = rows.tolist()
     if not all(_is_plain(row, dtype.np_dtype) for row in found):
         found = [_part(i, row, dtype) for i, row in enumerate(found)]
     rank = len(found[0][2])

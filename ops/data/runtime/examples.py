@@ -89,7 +89,7 @@ class _ToldParsed(_Parsed):
         element = self._source.next()
         if element is None:
             return None
-        asked = {each.key for each in (*self._features.sparse, *self._features.dense)}
+        asked = {each.key for each in self._features.asked}
         self._told.set("thread_utilization", 0.0)  # (Who wants the batch parses it.)
         for text in element[0].reshape(-1).tolist():
             features = protos.Example.FromString(text).features.feature

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .context import Context
     from .functions import Captured, FunctionRun
 
+
+# What is called with an element's components.
+Function = Callable[[Element], Element]
 
 # Components of elements that are computed many at a time have so many numbers at most.
 _SMALL = 1 << 14
@@ -90,7 +93,7 @@ class MapDataset(UnaryDataset):
         return self.source.cardinality()
 
 
-def mapped(function: FunctionRun, element: Element, keeps_count: bool) -> Element | None:
+def mapped(function: Function, element: Element, keeps_count: bool) -> Element | None:
     """The results for an element; None where the function says that there are no more."""
     try:
         return function(element)

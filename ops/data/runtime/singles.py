@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class AheadSingles(Singles):
         self.has_blocks, self.has_ragged_blocks = has_blocks, not has_blocks
 
 
-def _rows(items: Sequence[np.ndarray]) -> np.ndarray | Ragged:
+def _rows(items: Sequence[np.ndarray]) -> Any:
     """Arrays as rows, which may differ in their first size."""
     first = items[0]
     if not first.ndim:

@@ -8,7 +8,7 @@ Other ops have rules of their own (engine/graph/rowwise.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph import rowwise
 from ....engine.graph.graph import Graph
@@ -95,13 +95,16 @@ def _copied(op: Operation, made: dict[Tensor, Rows]) -> bool:
 
 def _of_one_rank(inputs: Sequence[Rows]) -> Sequence[Rows]:
     """Inputs that broadcast, with as many axes each as the element with the most needs."""
-    ranks = [rows.tensor.shape.ndims if rows.rank is None else rows.rank for rows in inputs]
-    if any(rows.places is not None for rows in inputs) or None in ranks:
+    found: list[Any] = [(r, r.tensor.shape.ndims if r.rank is None else r.rank) for r in inputs]
+    if any(rows.places is not None or rank is None for rows, rank in found):
         return inputs
-    most, found = max(ranks), []
-    for rows in inputs:
-        tensor = rows.tensor
-        for _ in range(0 if rows.rank is None else most - rows.rank):
-            tensor = raw.ExpandDims(tensor, 1)
-        found.append(rows if rows.rank is None else Rows(tensor, most))
-    return found
+    most = max(rank for _, rank in found)
+    return [rows if rows.rank is None else _of_rank(rows, rank, most) for rows, rank in found]
+
+
+def _of_rank(rows: Rows, rank: int, most: int) -> Rows:
+    """Elements of a rank with axes of size one before their own."""
+    tensor = rows.tensor
+    for _ in range(most - rank):
+        tensor = raw.ExpandDims(tensor, 1)
+    return Rows(tensor, most)
