@@ -32,7 +32,7 @@ from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
 from .python_values import as_array, element_count
-from .ragged_rows import fill_rows
+from .row_shapes import fill_rows
 from .tensor_list_store import zeros_like as zeros_of_lists
 
 if TYPE_CHECKING:

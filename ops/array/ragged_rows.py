@@ -107,7 +107,7 @@ def cut(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
     if step is None or attrs["ellipsis_mask"] or attrs["new_axis_mask"]:
         return None
     if int(step[0]) == -1 and attrs["begin_mask"] and attrs["end_mask"]:
-        return [reversed_rows(given)]
+        return reversed_rows(op, inputs)
     if int(step[0]) != 1:
         return None
     lengths: Any = given.lengths
@@ -136,13 +136,16 @@ def _picked(given: rowwise.Rows, starts: Any, limits: Any) -> rowwise.Rows:
     return of_lengths(found, given.rank, limits - starts)
 
 
-def reversed_rows(given: rowwise.Rows) -> rowwise.Rows:
+def reversed_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
     """The rows of each element the other way round."""
+    given = inputs[0]
+    if not is_ragged(given):
+        return None
     starts = _starts(given.lengths) - 1
-    return given.of(tf.gather(given.tensor, _ranges(starts + given.lengths, starts, -1)))
+    return [given.of(tf.gather(given.tensor, _ranges(starts + given.lengths, starts, -1)))]
 
 
-def joined(values: Sequence[rowwise.Rows]) -> rowwise.Results:
+def joined(op: Operation, values: Sequence[rowwise.Rows]) -> rowwise.Results:
     """The rows of elements, and what is the same for all, behind each other."""
     if not all(is_ragged(rows) or rows.rank is None for rows in values):
         return None

@@ -28,8 +28,7 @@ from .gather import check_nd_indices, gather
 from .identity import identity
 from .join import concat
 from .nd_index import lower_scatter, lower_scatter_nd
-from .ragged_rows import where_rows
-from .row_shapes import one_hot_rows
+from .row_shapes import one_hot_rows, where_rows
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import is_measured
 from .. import shape_inference
-from ..array.ragged_rows import reduction_rows
+from ..array.row_shapes import reduction_rows
 from ..elementwise import is_complex, is_integer, is_lowerable
 from ..ranks import ranked, scalar
 from . import limits
