@@ -62,33 +62,24 @@ class BundleElements:
         rows = rows[start : start + max(1, min(count, _TENSORS // len(self._kinds)))]
         if not len(rows):
             return None
-        rows = rows[: self._alike(rows)]
-        first, last = rows[:, :, 4].min(), (rows[:, :, 4] + rows[:, :, 5]).max()
-        size = int(rows[:, :, 5].sum())
-        if last - first > size + _GAP * len(rows) or not _are_usual(rows[0], self._kinds):
-            return None
-        text = np.empty(int(last - first) or 1, np.uint8)
         file = self._file(int(rows[0, 0, 3]))
-        if last > first and file.read_into(text.data, int(first)) < len(text):
+        rows = rows[: _alike(rows, file.size, self._kinds)]
+        if not len(rows) or not _are_usual(rows[0], self._kinds):
+            return None
+        offsets, sizes = rows[:, :, 4], rows[:, :, 5]
+        first, last = int(offsets.min()), int((offsets + sizes).max())
+        if last - first > int(sizes.sum()) + _GAP * len(rows):
+            return None
+        text = np.empty(last - first or 1, np.uint8)
+        if last > first and file.read_into(text.data, first) < len(text):
             return None
         found = []
         for i, kind in enumerate(self._kinds):
-            column = _column(text, rows[:, i], int(first), kind)
+            column = _column(text, rows[:, i], first, kind)
             if column is None:
                 return None
             found.append(column)
         return found
-
-    def _alike(self, rows: np.ndarray) -> int:
-        """How many elements from the first on are like it, and not too much together."""
-        from ..jit.library.bundles import SIZES
-
-        alike = (rows[:, :, 2:4] == rows[0, :, 2:4]).all(axis=(1, 2))
-        alike &= (rows[:, :, SIZES - 1 :] == rows[0, :, SIZES - 1 :]).all(axis=(1, 2))
-        alike &= rows[:, :, 3].max(axis=1) == rows[0, 0, 3]
-        alike &= np.cumsum(rows[:, :, 5].sum(axis=1)) <= _BYTES
-        alike[0] = True
-        return len(rows) if alike.all() else int(alike.argmin())
 
     def _file(self, shard: int) -> DataFile:
         file = self._files.get(shard)
@@ -128,6 +119,26 @@ def _rows_of(table: Table, components: int) -> np.ndarray | None:
     whole = whole.reshape(count, components, -1)
     is_in_order = (whole[:, :, 0] == np.arange(count)[:, None]).all()
     return whole if is_in_order and (whole[:, :, 1] == np.arange(components)).all() else None
+
+
+def _alike(rows: np.ndarray, length: int, kinds: Sequence[DType]) -> int:
+    """How many elements from the first on are like it, in a file, and not too much together.
+
+    length: of the file of the first; whatever an index says, nothing outside of it is read.
+    """
+    from ..jit.library.bundles import SIZES
+
+    offsets, sizes = rows[:, :, 4], rows[:, :, 5]
+    is_inside = (offsets >= 0) & (sizes >= 0) & (sizes <= length) & (offsets <= length - sizes)
+    alike = (is_inside & (rows[:, :, 3] == rows[0, 0, 3])).all(axis=1)
+    alike &= (rows[:, :, 2] == rows[0, :, 2]).all(axis=1)
+    alike &= (rows[:, :, SIZES - 1 :] == rows[0, :, SIZES - 1 :]).all(axis=(1, 2))
+    for i, kind in enumerate(kinds):
+        if not kind.np_dtype.hasobject:
+            alike &= sizes[:, i] == sizes[0, i]
+    # (Sizes of what is outside would make any sum of the total.)
+    alike[1:] &= np.cumsum(np.where(is_inside, sizes, 0).sum(axis=1))[1:] <= _BYTES
+    return len(rows) if alike.all() else int(alike.argmin())
 
 
 def _are_usual(row: np.ndarray, kinds: Sequence[DType]) -> bool:

@@ -153,3 +153,28 @@ def test_an_index_of_another_kind_is_read(tmp_path: Path) -> None:
         tf.train.Saver().save(session, path, write_meta_graph=False)
     with tf.Graph().as_default():
         assert _all_of(tf.data.Dataset.range(3).cache(path)) == ([], "OutOfRangeError")
+
+
+@pytest.mark.parametrize("field", ["offset", "size", "shard_id", "dtype"])
+@pytest.mark.parametrize("value", [1, 77, 1 << 40, (1 << 63) - 1, -1])
+def test_what_an_index_says_is_not_believed(field: str, value: int, tmp_path: Path) -> None:
+    """Of an element in the middle: nothing outside of the file is read, whatever stands there."""
+    from numbaflow.io import protos, table
+    from numbaflow.io.tensor_bundle import read_index
+
+    if field in ("shard_id", "dtype"):
+        value = value % (1 << 31) or 5
+    path = str(tmp_path / "kept")
+    with tf.Graph().as_default():
+        expected, _ = _all_of(_alike().cache(path))
+    texts, _ = read_index(path)
+    for component in range(4):
+        key = f"{150:>7d}_{component}".encode()
+        entry = protos.BundleEntryProto.FromString(texts[key])
+        setattr(entry, field, value)
+        texts[key] = entry.SerializeToString()
+    (tmp_path / "kept.index").write_bytes(table.encode(sorted(texts.items())))
+    with tf.Graph().as_default():
+        found, end = _all_of(_alike().cache(path))
+    assert end in ("DataLossError", "NotFoundError", "InvalidArgumentError")
+    assert len(found) == 150 and all(map(_same, found, expected))
