@@ -27,7 +27,8 @@ def pipelines(tf: Any, folder: str, count: int) -> Pipelines:
 
     `count` numbers are in one of numbers; other things are fewer, as each of them is more work.
     """
-    return {**_numbers(tf, count), **_texts(tf, folder, count // 20), **_files(tf, folder, count)}
+    texts, files = _texts(tf, folder, count // 20), _files(tf, folder, count)
+    return {**_numbers(tf, count), **texts, **files, **_kept(tf, folder, count // 50)}
 
 
 def _numbers(tf: Any, count: int) -> Pipelines:
@@ -88,8 +89,51 @@ def _texts(tf: Any, folder: str, count: int) -> Pipelines:
 
     return {
         "lines, split, lookup, padded batch": (1.0, looked_up),
+        "pairs of lines, by length, padded batch": (0.6, partial(_pairs, tf, lines, words)),
         "numbers as texts, batch": (1.0, lambda: dataset.range(count).map(tf.as_string).batch(128)),
     }
+
+
+def _pairs(tf: Any, lines: str, words: list[str]) -> Any:
+    """Sentences and what they are to become, as programs for translation read them."""
+    known = tf.constant(words), tf.constant(np.arange(_WORDS, dtype=np.int64))
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(*known), 0)
+    files = (tf.data.TextLineDataset(lines), tf.data.TextLineDataset(lines).skip(1))
+    pairs = tf.data.Dataset.zip(files).shuffle(1000, seed=3)
+
+    def split(line: Any) -> Any:
+        return tf.string_split([line]).values
+
+    def numbers(text: Any) -> Any:
+        return tf.cast(table.lookup(text[:15]), tf.int32)
+
+    def framed(a: Any, b: Any) -> Any:
+        return a, tf.concat([[1], b], 0), tf.concat([b, [2]], 0), tf.size(a), tf.size(b)
+
+    def key(a: Any, b: Any, c: Any, m: Any, n: Any) -> Any:
+        return tf.cast(tf.minimum(tf.maximum(m // 4, n // 4), 5), tf.int64)
+
+    shapes = ([None], [None], [None], [], [])
+    pairs = pairs.map(lambda a, b: (split(a), split(b)), num_parallel_calls=2).prefetch(100)
+    pairs = pairs.filter(lambda a, b: tf.logical_and(tf.size(a) > 0, tf.size(b) > 0))
+    pairs = pairs.map(lambda a, b: (numbers(a), numbers(b)), num_parallel_calls=2)
+    pairs = pairs.map(framed, num_parallel_calls=2).prefetch(100)
+    batches = tf.data.experimental.group_by_window(
+        key, lambda _, group: group.padded_batch(32, shapes), window_size=32
+    )
+    return pairs.apply(batches)
+
+
+def _kept(tf: Any, folder: str, count: int) -> Pipelines:
+    """Elements in the file of a cache."""
+    path = os.path.join(folder, f"kept-{count}-{tf.__name__}")
+
+    def kept() -> Any:
+        numbers = tf.data.Dataset.range(count)
+        elements = numbers.map(lambda x: (x, tf.as_string(x), tf.cast(x, tf.float32) * [1.0, 2.0]))
+        return elements.cache(path).batch(32)
+
+    return {"cache in a file, batch": (1.0, kept)}
 
 
 def _files(tf: Any, folder: str, count: int) -> Pipelines:
@@ -108,6 +152,8 @@ def _files(tf: Any, folder: str, count: int) -> Pipelines:
 def _examples(tf: Any, folder: str, count: int) -> Pipelines:
     short = _records(tf, folder, "examples", count // 50, _write_examples)
     wide = _records(tf, folder, "kilobytes", count // 2, _write_wide_examples)
+    lists = _records(tf, folder, "lists", count // 50, _write_lists)
+    ragged = {"x": tf.VarLenFeature(tf.int64), "names": tf.VarLenFeature(tf.string)}
     few = {
         "x": tf.FixedLenFeature([8], tf.float32),
         "y": tf.FixedLenFeature([], tf.int64),
@@ -123,8 +169,12 @@ def _examples(tf: Any, folder: str, count: int) -> Pipelines:
     def one_by_one() -> Any:
         return short().map(lambda r: tf.parse_single_example(r, few)).batch(128)
 
+    def sparse() -> Any:
+        return lists().map(lambda r: tf.parse_single_example(r, ragged)).batch(128)
+
     return {
         "records, parsed one by one, batch": (0.8, one_by_one),
+        "records of sparse features, parsed one by one, batch": (1.0, sparse),
         "records, batch, parsed": (
             0.8,
             lambda: short().batch(128).map(lambda r: tf.parse_example(r, few)),
@@ -137,6 +187,9 @@ def _examples(tf: Any, folder: str, count: int) -> Pipelines:
 
 
 def _photographs(tf: Any, folder: str, count: int) -> Pipelines:
+    icons = os.path.join(folder, f"icons-{count}")
+    if not os.path.exists(icons):
+        _write_icons(tf, icons, count)
     large = _records(tf, folder, "photographs", count, partial(_write_photos, sides=_SIDES))
     small = _records(tf, folder, "small-photographs", count, partial(_write_photos, sides=_SMALL))
 
@@ -150,7 +203,19 @@ def _photographs(tf: Any, folder: str, count: int) -> Pipelines:
     def resized(file: Any) -> Any:
         return tf.image.resize_images(cut(file, 200), [224, 224])
 
+    def icon(path: Any) -> Any:
+        pixels = tf.image.decode_jpeg(tf.io.read_file(path), channels=3)
+        return tf.image.resize_images(pixels, [64, 64]) / 255.0, tf.string_split([path], "/").values
+
     return {
+        "folder of small JPEG files, resized, batch": (
+            1.0,
+            lambda: (
+                tf.data.Dataset.list_files(os.path.join(icons, "*.jpg"), shuffle=False)
+                .map(icon, num_parallel_calls=2)
+                .batch(32)
+            ),
+        ),
         "JPEG files, cut, flipped, batch": (
             1.0,
             lambda: large().map(photograph, num_parallel_calls=2).batch(32),
@@ -229,6 +294,37 @@ def _write_wide_examples(tf: Any, path: str, count: int) -> None:
                 some = random.integers(0, 1000, length).tolist()
                 feature[f"some{i}"].int64_list.value.extend(some)
             writer.write(example.SerializeToString())
+
+
+def _write_lists(tf: Any, path: str, count: int) -> None:
+    """Of up to 11 numbers, and as many names."""
+    random = np.random.default_rng(6)
+    train = tf.train
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for length in random.integers(0, 12, count).tolist():
+            wholes = train.Int64List(value=random.integers(0, 10**6, length).tolist())
+            names = train.BytesList(value=[b"name%d" % i for i in range(length)])
+            features = {
+                "x": train.Feature(int64_list=wholes),
+                "names": train.Feature(bytes_list=names),
+            }
+            example = train.Example(features=train.Features(feature=features))
+            writer.write(example.SerializeToString())
+
+
+def _write_icons(tf: Any, folder: str, count: int) -> None:
+    """Small pictures of different heights, each in a file."""
+    random = np.random.default_rng(7)
+    os.makedirs(folder + ".new", exist_ok=True)
+    with tf.Graph().as_default(), tf.Session() as session:
+        pixels = tf.placeholder(tf.uint8, [None, None, 3])
+        encoded = tf.image.encode_jpeg(pixels)
+        for i in range(count):
+            squares = np.kron(random.integers(0, 256, (12, 16, 3)), np.ones((8, 8, 1)))
+            picture = squares[: 64 + i % 32].astype(np.uint8)
+            with open(os.path.join(folder + ".new", f"{i:05d}.jpg"), "wb") as file:
+                file.write(session.run(encoded, {pixels: picture}))
+    os.replace(folder + ".new", folder)
 
 
 def _write_photos(tf: Any, path: str, count: int, sides: tuple[int, int]) -> None:

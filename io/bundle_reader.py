@@ -34,6 +34,19 @@ def nearest(name: str, names: list[str]) -> str:
     return f" (nearest: {', '.join(found)})" if found else ""
 
 
+def data_file(path: str, index: int) -> DataFile:
+    """The data of an index of that checksum, which may be another's already (atomic_replace.py).
+
+    In this order: whoever finds new data under the old name finds the old ones under their second
+    name, as long as the old index is there.
+    """
+    file, kept = DataFile(path), data_of_index(path, index)
+    if files.file_exists(kept):
+        with contextlib.suppress(errors.NotFoundError):  # until just now
+            return DataFile(kept)
+    return file
+
+
 class Entry(NamedTuple):
     """What the index says of a tensor, or of a slice of one."""
 
@@ -214,21 +227,9 @@ class BundleReader:
     def _file(self, shard: int) -> DataFile:
         file = self._files.get(shard)
         if file is None:
-            file = self._files[shard] = self._opened(
-                data_path(self.prefix, shard, self.header.num_shards)
+            file = self._files[shard] = data_file(
+                data_path(self.prefix, shard, self.header.num_shards), self._index_checksum
             )
-        return file
-
-    def _opened(self, path: str) -> DataFile:
-        """The data of this index, or of another that is in place already (atomic_replace.py).
-
-        In this order: whoever finds new data under the old name finds the old ones under their
-        second name, as long as the old index is there.
-        """
-        file, kept = DataFile(path), data_of_index(path, self._index_checksum)
-        if files.file_exists(kept):
-            with contextlib.suppress(errors.NotFoundError):  # until just now
-                return DataFile(kept)
         return file
 
     def _lost(self, key: bytes, reason: str) -> DataLossError:

@@ -154,6 +154,13 @@ class Table:
         for offset, size in self._places:
             yield from self._entries(offset, size)
 
+    def blocks(self) -> Iterator[tuple[bytes, int]]:
+        """The bytes of each block, and how many of them are entries."""
+        for offset, size in self._places:
+            text = self._block(offset, size)
+            count = struct.unpack("<I", text[-4:])[0] if len(text) > 3 else 0
+            yield text, max(0, len(text) - 4 * (count + 1))
+
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, or None; quick for keys that are asked for in order."""
         # The first block whose last key is not before the key: if the key is anywhere, it is there.

@@ -19,8 +19,8 @@ from . import crc, protos, varint
 from .tensor_proto import make_ndarray, shape_proto, tensor_proto
 
 _CHECKSUM = struct.Struct("<I")
-# TensorFlow's name for the type of a list of tensors.
-LIST = "tensorflow::TensorList"
+# TensorFlow's names for the types of a list of tensors, and of a tensor.
+LIST, TENSOR = "tensorflow::TensorList", "tensorflow::Tensor"
 _LENGTH = struct.Struct("<Q")
 
 
@@ -43,6 +43,8 @@ class Packable(Protocol):
 def _message(value: object) -> Any:
     if isinstance(value, Packable):
         value = value.packed()
+    elif isinstance(value, np.ndarray):
+        value = VariantData(TENSOR, b"", (value,))
     if not isinstance(value, VariantData):
         raise errors.unimplemented(f"Saving data type variant not yet supported for {value!r}")
     message = protos.VariantTensorDataProto(type_name=value.type_name, metadata=value.metadata)
@@ -64,6 +66,8 @@ def _value(message: Any) -> object:
         for tensor in message.tensors
     )
     found = VariantData(message.type_name, message.metadata, tensors)
+    if found.type_name == TENSOR and len(tensors) == 1:
+        return tensors[0]
     if found.type_name != LIST:
         return found
     from ..ops.array.tensor_list_store import unpacked

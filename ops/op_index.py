@@ -269,6 +269,7 @@ ops.sparse.math: SparseAdd SparseAddGrad SparseReduceMax SparseReduceMaxSparse S
   SparseReduceSumSparse SparseSoftmax SparseSparseMaximum SparseSparseMinimum
 ops.sparse.rows: SparseFillEmptyRows SparseFillEmptyRowsGrad
 ops.sparse.serialize: DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse
+  _SerializeSparseRows
 ops.sparse.sparse_tensors_map: AddManySparseToTensorsMap AddSparseToTensorsMap
   TakeManySparseFromTensorsMap
 ops.state.checkpoint_remap: GenerateVocabRemapping LoadAndRemapMatrix

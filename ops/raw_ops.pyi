@@ -8916,6 +8916,13 @@ def _Send(
     client_terminated: bool | None = ...,
     name: str | None = ...,
 ) -> Operation: ...
+def _SerializeSparseRows(
+    indices: TensorLike,
+    values: TensorLike,
+    lengths: TensorLike,
+    shapes: TensorLike,
+    name: str | None = ...,
+) -> Tensor: ...
 def _While(
     input: Sequence[TensorLike] | Tensor,
     cond: object,

@@ -7,6 +7,7 @@ elementwise, the dataset computes blocks of elements (ops/data/runtime/vectorizi
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,12 +23,18 @@ class Rows:
 
     Either the same for all (`rank` is None); or a tensor with a row for each element; or, where
     sizes differ, the elements' own rows one behind the other: then `places` says, in its first
-    column if it has several, of which element each row is.  `rank` is an element's.
+    column if it has several, of which element each row is, and `lengths`, int64, how many rows each
+    element has, if anything has said so.  `rank` is an element's.
     """
 
     tensor: Tensor
     rank: int | None = None
     places: Tensor | None = None
+    lengths: Tensor | None = None
+
+    def of(self, tensor: Tensor) -> Rows:
+        """Those of another tensor that has its rows where this one has them."""
+        return dataclasses.replace(self, tensor=tensor)
 
 
 # The rows of all outputs, None for those that there are not; None if there is no way to have any.
@@ -41,10 +48,10 @@ def copied(op: Operation, inputs: Sequence[Tensor]) -> Operation:
 
 def elementwise(op: Operation, inputs: Sequence[Rows]) -> Results:
     """The rule of ops that compute each number of its own, if all inputs line up."""
-    kinds = {(rows.rank, rows.places) for rows in inputs if rows.rank is not None}
-    if len(kinds) != 1:
+    varying = [rows for rows in inputs if rows.rank is not None]
+    if len({(rows.rank, rows.places) for rows in varying}) != 1:
         return None
-    ((rank, places),) = kinds
+    rank, places = varying[0].rank, varying[0].places
     assert rank is not None
     # Where elements' rows are one behind the other, nothing may broadcast along them.
     most = rank if places is None else rank - 1
@@ -56,7 +63,7 @@ def elementwise(op: Operation, inputs: Sequence[Rows]) -> Results:
     wanted = rank + (places is None)
     if any(tensor.shape.ndims != wanted for tensor in made.outputs):
         return None
-    return [Rows(tensor, rank, places) for tensor in made.outputs]
+    return [varying[0].of(tensor) for tensor in made.outputs]
 
 
 def of_first(op: Operation, inputs: Sequence[Rows]) -> Results:
@@ -65,4 +72,4 @@ def of_first(op: Operation, inputs: Sequence[Rows]) -> Results:
     if first.rank is None or any(rows.rank is not None for rows in inputs[1:]):
         return None
     made: Any = copied(op, [rows.tensor for rows in inputs])
-    return [Rows(tensor, first.rank, first.places) for tensor in made.outputs]
+    return [first.of(tensor) for tensor in made.outputs]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .session import BaseSession
 
 # So many operations on whole numbers may stand among those on the host.
-_MOST_OTHERS = 6
+MOST_OTHERS = 6
 # They have at most so many elements, if they are not elementwise.
 _MOST_ELEMENTS = 1024
 
@@ -151,15 +151,16 @@ def runs_on_host(
     operations: Sequence[Operation],
     feeds: Sequence[Tensor],
     cells: Mapping[Tensor, Any],
-    is_of_one: bool = False,
+    varies: bool = False,
+    most_others: int = MOST_OTHERS,
 ) -> bool:
     """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
 
-    is_of_one: it is called for one element at a time; a plan whose sizes are others for each would
-    be laid out anew in every call, which takes longer than to move some whole numbers.
+    varies: sizes are others in each call; a plan would be laid out anew in every one, which takes
+    longer than to move some whole numbers.
     """
     hosted = others = 0
-    varies = is_of_one and any(map(_is_of_any_size, operations))
+    varies = varies and any(map(_is_of_any_size, operations))
     constant: set[Tensor] = set()
     for op in operations:
         kind = op.definition
@@ -175,7 +176,7 @@ def runs_on_host(
             others += 1
         else:
             return False
-    return (hosted > 0 or varies) and others <= _MOST_OTHERS and constant.isdisjoint(feeds)
+    return (hosted > 0 or varies) and others <= most_others and constant.isdisjoint(feeds)
 
 
 def _is_plain(op: Operation, cells: Mapping[Tensor, Any]) -> bool:

@@ -28,13 +28,14 @@ def runner_of(
     feeds: Sequence[Tensor],
     handles: Mapping[Tensor, Any] | None = None,
     is_called_often: bool = False,
-    is_of_one: bool = False,
+    varies: bool = False,
+    others: int = host_calls.MOST_OTHERS,
 ) -> Runner:
     """What runs a part of the graph: a compiled plan, or the interpreter.
 
     handles: resources that tensors stand for, the same in all runs.
-    is_called_often: values are so small that what is around a run counts.  is_of_one: they are of
-    one element of a dataset.
+    is_called_often: values are so small that what is around a run counts.  varies: their
+    sizes are others in each run.  others: so many operations may run on the host that need not.
     """
     if not (fetches or targets):
         return lambda values: []
@@ -46,7 +47,7 @@ def runner_of(
         interpreter.check_types(run_order.needed_operations(fetches, targets, fed))
     if is_called_often:
         operations = run_order.needed_operations(fetches, targets, fed)
-        if host_calls.runs_on_host(operations, fed, cells, is_of_one):
+        if host_calls.runs_on_host(operations, fed, cells, varies, others):
             return host_calls.HostCalls(session, operations, fetches, feeds, cells)
     # Handles exist in the interpreter only.
     has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)

@@ -18,6 +18,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.dispatch import dispatched
+from ...engine.graph import rowwise
 from ...engine.graph.build import build_op, define
 from ...engine.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from ...engine.graph.graph import name_scope
@@ -31,6 +32,7 @@ from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
 from .python_values import as_array, element_count
+from .row_shapes import fill_rows
 from .tensor_list_store import zeros_like as zeros_of_lists
 
 if TYPE_CHECKING:
@@ -303,6 +305,7 @@ _zeros_like = define(
     ),
     gradient=NoGradient("zeros do not depend on the input"),
     sizes=True,
+    rows=rowwise.of_first,
     doc="Zeros of the input's shape and type.",
     test={"dtypes": ["float32", "int32", "bool", "complex64"]},
 )
@@ -316,6 +319,7 @@ _ones_like = define(
     lower=lambda b, op, x: b.full(x.shape, 1, op.dtype(0)),
     gradient=NoGradient("ones do not depend on the input"),
     sizes=True,
+    rows=rowwise.of_first,
     doc="Ones of the input's shape and type.",
     test={"dtypes": ["float32", "int32", "bool", "complex64"]},
 )
@@ -361,6 +365,7 @@ _fill = define(
     shape=_fill_shape,
     kernel=ranked(_fill_kernel, scalar(1, "value must be a scalar, got shape {shape}")),
     lower=_lower_fill,
+    rows=fill_rows,
     gradient=_fill_gradient,
     sizes=True,
     doc="A tensor of the given shape with one value everywhere.",

@@ -22,7 +22,7 @@ from ..public import raw
 from ..ranks import ranked, vector
 from . import lowered
 from .join import concat
-from .row_shapes import transpose_rows
+from .row_shapes import reverse_rows, transpose_rows
 from .shape import rank, renamed
 
 if TYPE_CHECKING:
@@ -355,6 +355,7 @@ _reverse_v2: OpFunction = define(
         vector(1, "'dims' must be 1-dimension, not {rank}"),
     ),
     lower=_lower_reverse,
+    rows=reverse_rows,
     gradient=lambda op, grad: (_reverse_v2(grad, op.inputs[1]), None),
     sizes=True,
     doc="A tensor with some dimensions reversed.",

@@ -7,7 +7,7 @@ Their dimensions stand behind that of the elements.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,24 @@ from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
+
+
+def _late(name: str) -> Callable[[Operation, Sequence[rowwise.Rows]], rowwise.Results]:
+    """A rule of ragged_rows.py, which is imported by who asks for it."""
+
+    def rule(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+        from . import ragged_rows
+
+        found: rowwise.Results = getattr(ragged_rows, name)(op, inputs)
+        return found
+
+    return rule
+
+
+size_rows, shape_rows = _late("size_rows"), _late("shape_rows")
+where_rows, fill_rows = _late("where_rows"), _late("fill_rows")
+reduction_rows = _late("reduction_rows")
+_cut, _joined, _reversed = _late("cut"), _late("joined"), _late("reversed_rows")
 
 
 def reshape_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
@@ -81,8 +99,10 @@ def slice_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results
 def strided_slice_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
     """The same part of all elements; all of the dimension of these is in it."""
     given, *ranges = inputs
-    if not _is_plain(given) or any(rows.rank is not None for rows in ranges):
+    if given.rank is None or any(rows.rank is not None for rows in ranges):
         return None
+    if given.places is not None:
+        return _cut(op, inputs)
     begin, end, strides = (_behind(i == 2, rows.tensor) for i, rows in enumerate(ranges))
     attrs = {
         name: value << 1 | (name in ("begin_mask", "end_mask"))
@@ -98,11 +118,28 @@ def concat_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Result
     """Elements joined along a known dimension."""
     *values, _ = inputs
     axis = constant_value(op._inputs_val[-1])
-    if axis is None or not all(map(_is_plain, values)):
+    if axis is None:
         return None
     place = int(axis)
+    if place == 0 and any(rows.places is not None for rows in values):
+        return _joined(op, values)
+    if not all(map(_is_plain, values)):
+        return None
     joined = raw.ConcatV2([rows.tensor for rows in values], place + (place >= 0))
     return [rowwise.Rows(joined, values[0].rank)]
+
+
+def reverse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Elements with known dimensions of theirs the other way round."""
+    given, axes = inputs[0], constant_value(op._inputs_val[1])
+    if given.rank is None or axes is None:
+        return None
+    if given.places is None:
+        moved = [int(axis) + 1 if axis >= 0 else int(axis) for axis in axes]
+        order = tf.constant(moved, op._attrs["Tidx"])
+        return [given.of(rowwise.copied(op, [given.tensor, order]).outputs[0])]
+    is_along_rows = [int(axis) % given.rank for axis in axes] == [0]
+    return _reversed(op, inputs) if is_along_rows else None
 
 
 def one_hot_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:

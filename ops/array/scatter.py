@@ -28,7 +28,7 @@ from .gather import check_nd_indices, gather
 from .identity import identity
 from .join import concat
 from .nd_index import lower_scatter, lower_scatter_nd
-from .row_shapes import one_hot_rows
+from .row_shapes import one_hot_rows, where_rows
 from .shape import expand_dims, rank, reshape, shape, squeeze
 
 if TYPE_CHECKING:
@@ -301,6 +301,7 @@ _where = define(
     gradient=NoGradient("indices are integers"),
     dynamic_shape=lambda c, x: [np.count_nonzero(x)],
     measured_sizes=_number_of_places,
+    rows=where_rows,
     doc="The coordinates of what is true or not zero.",
     test=lambda: {"values": [[np.array([[True, False], [True, True]])]]},
 )

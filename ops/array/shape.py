@@ -26,7 +26,7 @@ from .. import shape_inference
 from ..public import raw
 from ..ranks import ranked, vector
 from .constant import constant, set_static_shape
-from .row_shapes import expand_dims_rows, reshape_rows
+from .row_shapes import expand_dims_rows, reshape_rows, shape_rows, size_rows
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, Gradient, SparseLike, TensorLike
@@ -61,6 +61,7 @@ _shape = define(
     lower=lambda b, op, x: b.constant(_sizes(x.shape), op.dtype(0)),
     gradient=_OF_SHAPE,
     sizes=True,
+    rows=shape_rows,
     doc="The shape of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )
@@ -82,9 +83,10 @@ _size = define(
     "T: type; out_type: index = int32",
     shape=lambda c: TensorShape([]),
     kernel=lambda c, x: np.array(x.size, dtype=c.out_dtype()),
-    lower=lambda b, op, x: b.constant(_object_scalar(math.prod(x.shape)), op.dtype(0)),
+    lower=lambda b, op, x: b.constant(_sizes([math.prod(x.shape)]).reshape(()), op.dtype(0)),
     gradient=_OF_SHAPE,
     sizes=True,
+    rows=size_rows,
     doc="The number of elements of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )
@@ -99,12 +101,6 @@ _rank = define(
     doc="The number of dimensions of a tensor.",
     test={"shapes": [[[]], [[3]], [[2, 0, 4]]]},
 )
-
-
-def _object_scalar(value: AnySize) -> np.ndarray:
-    array = np.empty((), dtype=object)
-    array[()] = value
-    return array
 
 
 @export("shape")

@@ -137,7 +137,7 @@ def _find_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results
         return None
     made = rowwise.copied(op, [table.tensor, keys.tensor, default.tensor])
     made.outputs[0].set_shape(keys.tensor.shape)
-    return [rowwise.Rows(made.outputs[0], keys.rank, keys.places)]
+    return [keys.of(made.outputs[0])]
 
 
 def _insert(c: KernelContext, table: Table, keys: np.ndarray, values: np.ndarray) -> None:

@@ -18,6 +18,7 @@ from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import is_measured
 from .. import shape_inference
+from ..array.row_shapes import reduction_rows
 from ..elementwise import is_complex, is_integer, is_lowerable
 from ..ranks import ranked, scalar
 from . import limits
@@ -156,6 +157,7 @@ def _reduction(
         lower=_lower_by(fn),
         gradient=gradient,
         sizes=dtype == "T",
+        rows=reduction_rows,
         test=lambda: {"values": _samples(dtype), "attrs": [{}, {"keep_dims": True}]},
         **facts,
     )

@@ -13,6 +13,7 @@ from ...engine.graph import rowwise
 from ...engine.graph.constants import constant_value
 from ...engine.types import dtypes
 from ...engine.types.shape import as_shape
+from ..array.ragged_rows import counted
 from ..public import raw, tf
 
 if TYPE_CHECKING:
@@ -39,18 +40,20 @@ def examples(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
     places = parsed.sparse_indices
     # (Which element each value is of stands first in its place.)
     return [
-        *(rowwise.Rows(place[:, 1:], 2, place) for place in places),
-        *(rowwise.Rows(values, 1, place) for values, place in zip(parsed.sparse_values, places)),
-        *(rowwise.Rows(_counts(place, count), 1) for place in places),
+        *_sparse(places, parsed.sparse_values, count),
         *(rowwise.Rows(t, s.ndims) for t, s in zip(parsed.dense_values, shapes)),
     ]
 
 
-def _counts(places: Any, count: Any) -> Any:
-    """How many values each of `count` elements has, int64 [count, 1]."""
-    owners = places[:, 0]
-    found = tf.unsorted_segment_sum(tf.ones_like(owners), owners, count)
-    return tf.reshape(found, [-1, 1])
+def _sparse(places: Sequence[Any], values: Sequence[Any], count: Any) -> list[rowwise.Rows]:
+    """Places, values and sizes of sparse vectors of `count` elements, from those of all."""
+    lengths = [counted(place[:, 0], count) for place in places]
+    known = list(zip(places, values, lengths))
+    return [
+        *(rowwise.Rows(place[:, 1:], 2, place, length) for place, _, length in known),
+        *(rowwise.Rows(value, 1, place, length) for place, value, length in known),
+        *(rowwise.Rows(tf.expand_dims(length, 1), 1) for length in lengths),
+    ]
 
 
 _PARTS = ("context_sparse", "context_dense", "feature_list_sparse", "feature_list_dense")
@@ -83,12 +86,9 @@ def sequence_examples(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.
     )
     count = tf.shape(texts.tensor, out_type=dtypes.int64)[0]
     places = parsed.context_sparse_indices
-    values = zip(parsed.context_sparse_values, places)
     context = zip(parsed.context_dense_values, attrs["context_dense_shapes"])
     return [
-        *(rowwise.Rows(place[:, 1:], 2, place) for place in places),
-        *(rowwise.Rows(value, 1, place) for value, place in values),
-        *(rowwise.Rows(_counts(place, count), 1) for place in places),
+        *_sparse(places, parsed.context_sparse_values, count),
         *(rowwise.Rows(value, as_shape(shape).ndims) for value, shape in context),
         *(
             _unpadded(lists, lengths)
@@ -102,4 +102,4 @@ def sequence_examples(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.
 def _unpadded(lists: Any, lengths: Any) -> rowwise.Rows:
     """The steps of all elements, one behind the other, of lists that are padded to one length."""
     places = tf.where(tf.sequence_mask(lengths, tf.shape(lists)[1]))
-    return rowwise.Rows(tf.gather_nd(lists, places), lists.shape.ndims - 1, places)
+    return rowwise.Rows(tf.gather_nd(lists, places), lists.shape.ndims - 1, places, lengths)

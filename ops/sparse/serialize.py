@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import SparseTensor
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
 
 _NO_GRADIENT = NoGradient("serialized tensors have no gradient")
@@ -83,9 +85,56 @@ def _serialize_many(
     return result
 
 
-for _name, _kernel, _sizes in (
-    ("SerializeSparse", _serialize, [3]),
-    ("SerializeManySparse", _serialize_many, [None, 3]),
+def _serialize_rows(
+    c: KernelContext,
+    indices: np.ndarray,
+    values: np.ndarray,
+    lengths: np.ndarray,
+    shapes: np.ndarray,
+) -> np.ndarray:
+    stops = np.cumsum(lengths)
+    between = list(zip((stops - lengths).tolist(), stops.tolist()))
+    result = np.empty((len(shapes), 3), object)
+    # (Slices one by one: an array of arrays of one length would be an array of more axes.)
+    for column, whole in ((0, indices), (1, values)):
+        result[:, column] = _objects([whole[first:last] for first, last in between])
+    result[:, 2] = _objects(list(shapes))
+    return result
+
+
+def _objects(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.fromiter(arrays, object, len(arrays))
+
+
+_rows_serialized = define(
+    "_SerializeSparseRows",
+    "indices: int64, values: T, lengths: int64, shapes: int64 -> serialized_sparse: variant",
+    "T: type",
+    shape=lambda c: TensorShape([c.inputs[3][0], 3]),
+    kernel=_serialize_rows,
+    gradient=_NO_GRADIENT,
+    doc="Sparse tensors that lie one behind the other as three tensors each.",
+    test={"needs": "variants"},
+)
+
+
+def _sparse_rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
+    """Of elements whose entries lie one behind the other, and whose shapes are rows."""
+    indices, values, shape = inputs
+    is_told = indices.rank == 2 and values.rank == shape.rank == 1
+    is_ragged = indices.lengths is not None and indices.lengths is values.lengths
+    if not (is_told and is_ragged) or shape.places is not None:
+        return None
+    if dtypes.as_dtype(op._attrs["out_type"]) != dtypes.variant:
+        return None
+    parts = [indices.tensor, values.tensor, indices.lengths, shape.tensor]
+    made = _rows_serialized(*parts, name="SerializeSparseRows")
+    return [rowwise.Rows(made, 1)]
+
+
+for _name, _kernel, _sizes, _of_rows in (
+    ("SerializeSparse", _serialize, [3], _sparse_rows),
+    ("SerializeManySparse", _serialize_many, [None, 3], None),
 ):
     define(
         _name,
@@ -94,10 +143,22 @@ for _name, _kernel, _sizes in (
         "T: type; out_type: {string, variant} = string",
         shape=lambda c, sizes=_sizes: sparse_shapes(c) and TensorShape(sizes),
         kernel=with_parts(_kernel),
+        rows=_of_rows,
         gradient=_NO_GRADIENT,
         dynamic_shape=True,
         doc="A sparse tensor as three serialized tensors, for each entry of a batch.",
         test=lambda: {"values": [SAMPLE]},
+    )
+
+
+def _is_plain(row: Sequence[Any], kind: np.dtype) -> bool:
+    """Whether a row is the arrays of a sparse tensor, which fit together."""
+    indices, values, shape = row
+    return (
+        type(indices) is type(values) is type(shape) is np.ndarray
+        and (indices.ndim, values.ndim, shape.ndim) == (2, 1, 1)
+        and indices.shape == (len(values), len(shape))
+        and values.dtype == kind
     )
 
 
@@ -152,7 +213,9 @@ def _deserialize(c: KernelContext, serialized: np.ndarray) -> Any:
             f"{shape_text(serialized.shape)}"
         )
     dtype = c.attr("dtype")
-    found = [_part(i, row, dtype) for i, row in enumerate(rows.tolist())]
+    found: list[Any] = rows.tolist()
+    if not all(_is_plain(row, dtype.np_dtype) for row in found):
+        found = [_part(i, row, dtype) for i, row in enumerate(found)]
     rank = len(found[0][2])
     for i, (_, _, shape) in enumerate(found):
         if len(shape) != rank:

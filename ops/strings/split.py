@@ -125,7 +125,9 @@ def _rows(op: Operation, inputs: Sequence[rowwise.Rows]) -> rowwise.Results:
         return None
     flat = tf.reshape(texts.tensor, [-1])
     indices, values, _ = rowwise.copied(op, [flat, separator.tensor]).outputs
-    return [None, rowwise.Rows(values, 1, indices), None]
+    owners = indices[:, 0]
+    lengths = tf.unsorted_segment_sum(tf.ones_like(owners), owners, tf.shape(flat)[0])
+    return [None, rowwise.Rows(values, 1, indices, lengths), None]
 
 
 define(

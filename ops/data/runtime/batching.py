@@ -16,6 +16,7 @@ from ....engine.types.texts import PackedTexts
 from .batch_filling import LEAST_OFFERED, RowsWay, put_row
 from .dataset import INFINITE, Block, BlockWay, Dataset, Element, State, Stream, row_of
 from .ordering import UnaryDataset
+from .ragged import Ragged
 from .sources import FixedDataset
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class BatchDataset(UnaryDataset):
         self.size, self.drops = size, drops
 
     def stream(self, context: Context, path: str) -> Stream:
-        return _Batched(self, self.source_stream(context, path))
+        return Batched(self, self.source_stream(context, path))
 
     def cardinality(self) -> int:
         return _batches(self.source.cardinality(), self.size, self.drops)
@@ -63,7 +64,7 @@ def gathered(stream: Stream, count: int) -> list[Element]:
     return found
 
 
-class _Batched(Stream):
+class Batched(Stream):
     def __init__(self, dataset: BatchDataset, source: Stream) -> None:
         self._dataset = dataset
         self._source: Stream | None = source
@@ -255,24 +256,21 @@ class _Padded(Stream):
         )
 
     @staticmethod
-    def _columns(source: Stream, size: int) -> list[list[np.ndarray]]:
-        """The components of the next elements, at most so many."""
+    def _columns(source: Stream, size: int) -> list[Any]:
+        """The components of the next elements, at most so many: a list of arrays each, or one."""
         read = source.next_block
         if not (source.has_blocks or source.has_ragged_blocks):
             read = source.next_wanted
             if not (source.has_wanted or source.has_ragged_wanted):
                 return [list(column) for column in zip(*gathered(source, size))]
-        columns: list[list[np.ndarray]] = []
+        blocks: list[Block] = []
         while size:
             block = read(size)
             if block is None:
                 break
-            columns = columns or [[] for _ in block]
-            rows = len(block[0])
-            size -= rows
-            for column, found in zip(block, columns):
-                found += [row_of(column, i) for i in range(rows)]
-        return columns
+            blocks.append(block)
+            size -= len(block[0])
+        return [_rows_of(columns) for columns in zip(*blocks)]
 
     def save(self) -> State:
         return {} if self._source is None else {"source": self._source.save()}
@@ -288,12 +286,30 @@ class _Padded(Stream):
             self._source.close()
 
 
-def padded(
-    items: Sequence[np.ndarray], sizes: Sequence[int], filler: Any, component: int
-) -> np.ndarray:
-    """Arrays as rows of one array, padded at their ends."""
-    if len(sizes) == 1 and all(item.ndim == 1 for item in items):
+def _rows_of(columns: Sequence[Any]) -> Any:
+    """A component of several blocks: together where they allow it, or a list of rows."""
+    like = columns[0]
+    if any(isinstance(column, Ragged) for column in columns) and like.ndim == 2:
+        parts = [Ragged.of_rows(column) for column in columns]
+        lengths = np.concatenate([part.lengths for part in parts])
+        return Ragged.of_lengths(np.concatenate([part.flat for part in parts]), lengths)
+    if like.ndim == 1:
+        return np.concatenate(columns)
+    return [row_of(column, i) for column in columns for i in range(len(column))]
+
+
+def padded(items: Any, sizes: Sequence[int], filler: Any, component: int) -> np.ndarray:
+    """Arrays as rows of one array, padded at their ends; items: a list of them, or a component."""
+    if isinstance(items, np.ndarray) and not sizes:
+        return items
+    if isinstance(items, Ragged) and len(sizes) == 1:
         return _padded_vectors(items, sizes[0], filler, component)
+    if not isinstance(items, list):
+        items = [row_of(items, i) for i in range(len(items))]
+    if len(sizes) == 1 and all(item.ndim == 1 for item in items):
+        lengths = np.fromiter(map(len, items), np.int64, len(items))
+        rows = Ragged.of_lengths(np.concatenate(items), lengths)
+        return _padded_vectors(rows, sizes[0], filler, component)
     longest = [0] * len(sizes)
     for item in items:
         if item.ndim != len(sizes):
@@ -322,21 +338,16 @@ def _too_long(component: int, axis: int, most: int, size: int) -> errors.DataLos
     )
 
 
-def _padded_vectors(
-    items: Sequence[np.ndarray], size: int, filler: Any, component: int
-) -> np.ndarray:
+def _padded_vectors(rows: Ragged, size: int, filler: Any, component: int) -> np.ndarray:
     """The same for vectors, all at once."""
-    lengths = np.fromiter(map(len, items), np.int64, len(items))
+    lengths = rows.lengths
     most = int(lengths.max())
     if 0 <= size < most:
         raise _too_long(component, 0, most, size)
     width = most if size < 0 else size
-    whole = recycled_empty((len(items), width), items[0].dtype)
-    if (lengths == width).all():
-        np.concatenate(items, out=whole.reshape(-1))
-        return whole
+    whole = recycled_empty((len(rows), width), rows.dtype)
     whole[...] = filler
-    whole[np.arange(width) < lengths[:, None]] = np.concatenate(items)
+    whole[np.arange(width) < lengths[:, None]] = rows.flat
     return whole
 
 

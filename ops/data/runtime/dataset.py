@@ -121,6 +121,12 @@ class Stream:
         """As `next_block`, but texts may be `PackedTexts`."""
         return self.next_block(count)
 
+    def read_as(self, source: Stream) -> None:
+        """Says that this stream gives its elements in the ways in which another one does."""
+        self.has_blocks, self.has_wanted = source.has_blocks, source.has_wanted
+        self.has_ragged_blocks = source.has_ragged_blocks
+        self.has_ragged_wanted = source.has_ragged_wanted
+
     def skip(self, count: int) -> int:
         """Passes over `count` elements; how many there were."""
         for done in range(count):
@@ -236,6 +242,13 @@ def row_of(column: np.ndarray, place: int) -> np.ndarray:
     if isinstance(row, np.ndarray) and column.ndim > 1:
         return row
     return boxed(row) if column.dtype == object else np.asarray(row)
+
+
+def alone(result: np.ndarray) -> np.ndarray:
+    """A result as a block of one element."""
+    block = np.empty((1, *result.shape), result.dtype)
+    block[0] = result if result.ndim else result[()]
+    return block
 
 
 def boxed(value: object) -> np.ndarray:

@@ -14,6 +14,7 @@ from ....engine.types.texts import PackedTexts
 from ...parsing.example_store import Features, parse_batch
 from .dataset import Dataset, Element, OneSource, Stream
 from .ordering import UnaryDataset
+from .statistics import Teller, teller
 from .threads import Ahead
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ class ParseExampleDataset(UnaryDataset):
         self.features, self.parallel = features, parallel
 
     def stream(self, context: Context, path: str) -> Stream:
-        parsed = _Parsed(self.source_stream(context, path), self.features)
+        source, told = self.source_stream(context, path), teller(context, self)
+        if told is not None:
+            return _ToldParsed(source, self.features, told)
+        parsed = _Parsed(source, self.features)
         if self.parallel == 1:
             return parsed
         return Ahead(parsed, context, max(2, self.parallel))
@@ -70,3 +74,28 @@ class _Parsed(OneSource):
     def next(self) -> Element | None:
         element = self._source.next_packed()
         return None if element is None else _parsed(self._features, element[0])
+
+
+class _ToldParsed(_Parsed):
+    """The same; how many features each Example has, and how many values are read, is told."""
+
+    def __init__(self, source: Stream, features: Features, told: Teller) -> None:
+        super().__init__(source, features)
+        self._told = told
+
+    def next(self) -> Element | None:
+        from ....io import protos
+
+        element = self._source.next()
+        if element is None:
+            return None
+        asked = {each.key for each in self._features.asked}
+        self._told.set("thread_utilization", 0.0)  # (Who wants the batch parses it.)
+        for text in element[0].reshape(-1).tolist():
+            features = protos.Example.FromString(text).features.feature
+            self._told.add("features_count", len(features))
+            lists = [features[key] for key in features if key in asked]
+            parts = [getattr(each, each.WhichOneof("kind")) for each in lists if each.ListFields()]
+            values = sum(len(part.value) for part in parts)
+            self._told.add("feature_values_count", values)
+        return _parsed(self._features, element[0])

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
-from .dataset import Dataset, Element, State, Stream, as_array
+from .dataset import Block, BlockStream, Dataset, Element, State, Stream, alone, as_array
 from .ordering import UnaryDataset
 
 if TYPE_CHECKING:
+    from ....io.bundle_reader import BundleReader
     from .context import Context
 
 # Widths of the numbers in TensorFlow's names of elements and components.
@@ -187,29 +188,48 @@ def _delete(path: str) -> bool:
     return True
 
 
-class _FromFiles(Stream):
+class _FromFiles(BlockStream):
     def __init__(self, dataset: FileCacheDataset) -> None:
+        from ....io.bundle_elements import BundleElements
+
+        super().__init__()
+        self._dataset = dataset
+        self._elements = BundleElements(dataset.prefix, dataset.types)
+        # Reads tensor by tensor; made when there is anything unusual.
+        self._reader: BundleReader | None = None
+        self._next = 0
+        self.has_blocks = all(shape.is_fully_defined() for shape in dataset.shapes)
+
+    def read_block(self, count: int) -> Block | None:
+        if self._next == self._elements.count:
+            return None
+        block = self._elements.block(self._next, count) or self._read_one()
+        if block is not None:
+            self._next += len(block[0])
+        return block
+
+    def _read_one(self) -> Block | None:
+        """The next element as a block of one."""
         from ....io.bundle_reader import BundleReader
 
-        self._dataset = dataset
-        self._reader = BundleReader(dataset.prefix)
-        self._next = 0
-
-    def next(self) -> Element | None:
+        if self._reader is None:
+            self._reader = BundleReader(self._dataset.prefix)
         found = []
         for i, kind in enumerate(self._dataset.types):
             key = self._dataset.key(self._next, i)
             if key not in self._reader:
                 return None
-            found.append(as_array(self._reader.read(key), kind.np_dtype))
-        self._next += 1
-        return tuple(found)
+            found.append(alone(as_array(self._reader.read(key), kind.np_dtype)))
+        return found
 
     def save(self) -> State:
-        return {"next": self._next}
+        return {"next": self._next - (self._count - self._place)}
 
     def restore(self, state: State) -> None:
         self._next = state["next"]
+        self._place = self._count
 
     def close(self) -> None:
-        self._reader.close()
+        self._elements.close()
+        if self._reader is not None:
+            self._reader.close()

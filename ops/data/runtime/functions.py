@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ....engine import errors
+from ....engine.session.host_calls import MOST_OTHERS, HostCalls
+from ....engine.session.runner_choice import runner_of
 from ....engine.types import dtypes
 from ....engine.types.texts import unpacked
 from .dataset import Block, Dataset, Element, Stream, as_array
@@ -55,6 +57,9 @@ class Captured:
         named = [attrs[attr.name] for attr in op.definition.attrs if attr.type == "func"]
         return [Captured(each, library, []) for each in named if each.name in library]
 
+
+# Functions of blocks whose sizes are others in each call do as much on the host.
+_MOST_OF_BLOCKS = 64
 
 # Ops with state of which nothing is left when a call of a function is over, or which say nothing of
 # the elements.
@@ -179,18 +184,21 @@ class FunctionRun:
         body, values = self.body, self.captured.values
         first = len(body.parameters) - len(values)
         parameters = body.parameters[:first], body.parameters[first:]
-        return caller(view, parameters, values, body.results, body.effects, is_of_one=True)
+        return caller(view, parameters, values, body.results, body.effects, varies=True)
 
-    def on_blocks(self, shapes: Sequence[Any]) -> BlockRun | None:
-        """What computes blocks of elements of these static shapes; None where facts forbid it."""
+    def on_blocks(self, shapes: Sequence[Any], is_ragged: bool = False) -> BlockRun | None:
+        """What computes blocks of elements of these static shapes; None where facts forbid it.
+
+        is_ragged: elements may differ in a first size that is not known.
+        """
         from .vectorizing import vectorized
 
-        key = tuple(map(str, shapes))
+        key = (str(is_ragged), *map(str, shapes))
         with self._lock:
             if key not in self._blocks:
                 found = None
                 if all(map(_is_fixed, self.captured.values)):
-                    found = vectorized(self.body, shapes, len(self.captured.values))
+                    found = vectorized(self.body, shapes, len(self.captured.values), is_ragged)
                 self._blocks[key] = None if found is None else BlockRun(self, self.view, *found)
         return self._blocks[key]
 
@@ -202,21 +210,37 @@ class BlockRun:
         self,
         single: FunctionRun,
         view: FunctionView,
-        parameters: list[Tensor],
+        parameters: list[Rows],
         results: list[Rows],
     ) -> None:
         self.single = single
-        self.is_dense = all(rows.places is None for rows in results)
-        self._places = [i for i, rows in enumerate(results) if rows.places is not None]
-        wanted = [rows.tensor for rows in results]
-        wanted += [rows.places for rows in results if rows.places is not None]
+        # Those of results that differ in size: their number, and what tells how.
+        told = [
+            (i, rows.places if rows.lengths is None else rows.lengths)
+            for i, rows in enumerate(results)
+            if rows.places is not None
+        ]
+        self._ragged = [(i, results[i].lengths is not None) for i, _ in told]
+        self.is_dense = not told
+        wanted = [rows.tensor for rows in results] + [tensor for _, tensor in told]
         values = single.captured.values
-        first = len(parameters) - len(values)
-        self._call = caller(view, (parameters[:first], parameters[first:]), values, wanted, [])
+        count = len(parameters) - len(values)
+        given, fixed = parameters[:count], [rows.tensor for rows in parameters[count:]]
+        self._takes_ragged = [rows.places is not None for rows in given]
+        # By feed the number of the argument, and which part of it (see `_parts`).
+        self._feeds, feeds = [], []
+        for i, rows in enumerate(given):
+            for part, tensor in enumerate((rows.tensor, rows.lengths, rows.places)):
+                if tensor is not None and (not part or tensor.consumers() or tensor in wanted):
+                    self._feeds.append((i, part))
+                    feeds.append(tensor)
+        varies = any(self._takes_ragged)
+        self._call = caller(view, (feeds, fixed), values, wanted, [], varies, _MOST_OF_BLOCKS)
+        self._packed = {self._feeds[i][0] for i in self._call.packed}
 
     def next_of(self, source: Stream, count: int) -> Block | None:
         """The next block of a stream as it is taken."""
-        packed = self._call.packed
+        packed = self._packed
         if not packed:
             return source.next_block(count)
         block = source.next_packed_block(count)
@@ -226,19 +250,55 @@ class BlockRun:
         """The results' rows; errors are of the first element that has one."""
         count = len(block[0])
         # One row would be another plan: sizes of one broadcast.
-        rows = block
-        if count == 1:
-            rows = [np.repeat(unpacked(column), 2, axis=0) for column in block]
+        rows = [_twice(column) for column in block] if count == 1 else block
         try:
-            found: list[Any] = list(self._call.run(rows))
+            found: list[Any] = list(self._call.run(self._fed(rows)))
         except (errors.CancelledError, errors.DeadlineExceededError):
             raise
         except errors.OpError:
             raise BlockError(self.single) from None
-        for i, places in zip(self._places, found[len(found) - len(self._places) :]):
-            found[i] = Ragged.placed(found[i], places, len(rows[0]))
-        found = found[: len(found) - len(self._places)]
-        return [column[:1] for column in found] if count == 1 else found
+        first = len(found) - len(self._ragged)
+        for (i, are_lengths), told in zip(self._ragged, found[first:]):
+            if are_lengths:
+                found[i] = Ragged.of_lengths(found[i], told)
+            else:
+                found[i] = Ragged.placed(found[i], told, len(rows[0]))
+        return [column[:count] for column in found[:first]] if count == 1 else found[:first]
+
+    def _fed(self, rows: Block) -> Block:
+        """What the parameters take."""
+        if not any(self._takes_ragged):
+            return [self._dense(column) for column in rows]
+        arguments = [
+            _parts(column) if is_ragged else [self._dense(column)]
+            for column, is_ragged in zip(rows, self._takes_ragged)
+        ]
+        return [arguments[i][part] for i, part in self._feeds]
+
+    def _dense(self, column: Any) -> np.ndarray:
+        """A component whose elements are said to be of one size."""
+        if not isinstance(column, Ragged):
+            return column  # type: ignore[no-any-return]
+        sizes = set(column.lengths.tolist())
+        if len(sizes) > 1:
+            raise BlockError(self.single)
+        return column.flat.reshape(len(column), *sizes, *column.flat.shape[1:])
+
+
+def _parts(column: np.ndarray | Ragged) -> list[np.ndarray]:
+    """The rows of all elements, how many each has, and of which element each is."""
+    ragged = Ragged.of_rows(column)
+    lengths = ragged.lengths
+    return [ragged.flat, lengths, np.repeat(np.arange(len(ragged)), lengths)]
+
+
+def _twice(column: Any) -> Any:
+    """A component of one element as one of two."""
+    if isinstance(column, Ragged):
+        return Ragged(
+            np.concatenate([column.flat] * 2), np.concatenate([column.stops, 2 * column.stops])
+        )
+    return np.repeat(unpacked(column), 2, axis=0)
 
 
 class BlockError(Exception):
@@ -264,16 +324,14 @@ def caller(
     captured: Sequence[Any],
     results: Sequence[Tensor],
     effects: Sequence[Operation],
-    is_of_one: bool = False,
+    varies: bool = False,
+    others: int = MOST_OTHERS,
 ) -> Caller:
     """A function from arrays for the first parameters to arrays of the results.
 
     The second parameters are always what is captured: values, and resources that handles mean.
-    is_of_one: arrays are those of one element.
+    varies: arrays are of other sizes in each call.  others: see `runner_of`.
     """
-    from ....engine.session.host_calls import HostCalls
-    from ....engine.session.runner_choice import runner_of
-
     first, second = parameters
     pairs = list(zip(second, captured))
     handles = {t: value for t, value in pairs if t.dtype == dtypes.resource}
@@ -289,7 +347,8 @@ def caller(
             view,  # type: ignore[arg-type]
             *(graph, computed, effects, feeds, cells),
             is_called_often=True,
-            is_of_one=is_of_one,
+            varies=varies,
+            others=others,
         )
     is_hosted = isinstance(run, HostCalls)
     packed, holds_lock = (run.packed, run.holds_lock) if is_hosted else (frozenset(), False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,13 +12,17 @@ import numpy as np
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import UNKNOWN, Dataset, Element, State, Stream, dataset_in
+from .dataset import UNKNOWN, Dataset, Element, OneSource, State, Stream, dataset_in, row_of
+from .functions import BlockError
 from .ordering import UnaryDataset
 from .sources import FixedDataset
 
 if TYPE_CHECKING:
     from .context import Context
-    from .functions import Captured, FunctionRun
+    from .functions import BlockRun, Captured, FunctionRun
+
+# So many elements are read ahead at most.
+_AHEAD = 256
 
 
 def _int64_of(results: Sequence[np.ndarray], what: str) -> int:
@@ -57,13 +62,60 @@ class GroupByWindowDataset(UnaryDataset):
         return UNKNOWN
 
 
+class _Keyed(OneSource):
+    """Elements with what a function makes of each, computed for many at once where it can be."""
+
+    def __init__(
+        self, source: Stream, function: FunctionRun, shapes: Sequence[TensorShape]
+    ) -> None:
+        self._source, self._function = source, function
+        self._run: BlockRun | None = None
+        if source.has_blocks or source.has_ragged_blocks:
+            self._run = function.on_blocks(shapes, not source.has_blocks)
+        # What was read ahead, with its results if there are any.
+        self._ahead: deque[tuple[Element, Sequence[np.ndarray] | None]] = deque()
+        self._size = 1
+
+    def next_pair(self) -> tuple[Element, Sequence[np.ndarray]] | None:
+        """The next element and its results."""
+        if not self._ahead and self._run is not None:
+            self._read(self._run)
+        element, results = self._ahead.popleft() if self._ahead else (self._source.next(), None)
+        if element is None:
+            return None
+        return element, self._function(element) if results is None else results
+
+    def _read(self, run: BlockRun) -> None:
+        """Reads a block, twice as large as the last one."""
+        block = self._source.next_block(self._size)
+        if block is None:
+            return
+        self._size = min(2 * self._size, _AHEAD)
+        elements = [tuple([row_of(x, i) for x in block]) for i in range(len(block[0]))]
+        try:
+            found = run(block)
+        except BlockError:
+            self._ahead.extend((element, None) for element in elements)
+            return
+        results = [tuple([row_of(x, i) for x in found]) for i in range(len(elements))]
+        self._ahead.extend(zip(elements, results))
+
+    def save(self) -> State:
+        return {**super().save(), "ahead": [list(element) for element, _ in self._ahead]}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._ahead = deque((tuple(element), None) for element in state["ahead"])
+
+
 class _Windows(Stream):
     def __init__(
         self, dataset: GroupByWindowDataset, context: Context, source: Stream, path: str
     ) -> None:
-        self._dataset, self._context, self._source, self._path = dataset, context, source, path
+        self._dataset, self._context, self._path = dataset, context, path
         functions = map(context.function, dataset.functions)
-        self._key_of, self._reduce, self._size_of = functions
+        key_of, self._reduce, self._size_of = functions
+        self._source = _Keyed(source, key_of, dataset.source.shapes)
         self._groups: dict[int, list[Element]] = {}
         self._sizes: dict[int, int] = {}
         self._key = self._number = 0
@@ -90,11 +142,11 @@ class _Windows(Stream):
     def _read(self) -> None:
         """Reads until a group is full, or there is nothing more to read."""
         while True:
-            element = self._source.next()
-            if element is None:
+            pair = self._source.next_pair()
+            if pair is None:
                 self._is_over = True
                 return
-            result = self._key_of(element)
+            element, result = pair
             key = _int64_of(result, "key_func")
             if key not in self._sizes:
                 size = _int64_of(self._size_of(result), "window_size_func")
@@ -184,9 +236,9 @@ class GroupByReducerDataset(UnaryDataset):
 
 class _Reduced(Stream):
     def __init__(self, dataset: GroupByReducerDataset, context: Context, source: Stream) -> None:
-        self._source = source
         runs: list[FunctionRun] = [context.function(f) for f in dataset.functions]
-        self._key_of, self._init, self._reduce, self._finalize = runs
+        key_of, self._init, self._reduce, self._finalize = runs
+        self._source = _Keyed(source, key_of, dataset.source.shapes)
         self._states: dict[int, Sequence[np.ndarray]] = {}
         self._is_read = False
 
@@ -200,11 +252,11 @@ class _Reduced(Stream):
 
     def _read(self) -> None:
         while True:
-            element = self._source.next()
-            if element is None:
+            pair = self._source.next_pair()
+            if pair is None:
                 self._is_read = True
                 return
-            result = self._key_of(element)
+            element, result = pair
             key = _int64_of(result, "key_func")
             if key not in self._states:
                 self._states[key] = self._init(result)

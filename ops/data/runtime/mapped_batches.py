@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.shape import shape_text
 from .batch_filling import RowsWay
-from .batching import BatchDataset, joined, stacked
+from .batching import BatchDataset, Batched, joined, stacked
 from .dataset import Block, Element, State, Stream, row_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class MapAndBatchDataset(BatchDataset):
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
         # (Blocks are of functions that cannot fail for some elements alone.)
-        return super().stream(context, path) if source.has_blocks else _Batches(self, source)
+        return Batched(self, source) if source.has_blocks else _Batches(self, source)
 
 
 class _Batches(Stream):

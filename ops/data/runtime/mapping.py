@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,15 +22,21 @@ from .dataset import (
     Rows,
     State,
     Stream,
+    alone,
     row_of,
 )
 from .functions import BlockError, BlockRun, require_scalar_bool
 from .ordering import UnaryDataset
+from .singles import Singles
+from .statistics import Teller, teller
 
 if TYPE_CHECKING:
     from .context import Context
     from .functions import Captured, FunctionRun
 
+
+# What is called with an element's components.
+Function = Callable[[Element], Element]
 
 # Components of elements that are computed many at a time have so many numbers at most.
 _SMALL = 1 << 14
@@ -52,14 +58,17 @@ class MapDataset(UnaryDataset):
         super().__init__(source, types, shapes)
         self.function, self.keeps_count = function, keeps_count
 
-    def block_run(self, context: Context) -> BlockRun | None:
+    def block_run(self, context: Context, is_ragged: bool = False) -> BlockRun | None:
         """What computes blocks of elements, if the function can be computed so."""
-        return context.function(self.function).on_blocks(self.source.shapes)
+        return context.function(self.function).on_blocks(self.source.shapes, is_ragged)
 
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
-        is_wanted = not source.has_blocks and self._is_small()
-        run = self.block_run(context) if source.has_blocks or is_wanted else None
+        has_blocks = source.has_blocks or source.has_ragged_blocks
+        is_wanted = not has_blocks and self._is_small()
+        run = None
+        if has_blocks or is_wanted:
+            run = self.block_run(context, has_blocks and not source.has_blocks)
         if run is not None:
             return _MappedWanted(source, run) if is_wanted else _MappedBlocks(source, run)
         return self.single_stream(context, source)
@@ -84,7 +93,7 @@ class MapDataset(UnaryDataset):
         return self.source.cardinality()
 
 
-def mapped(function: FunctionRun, element: Element, keeps_count: bool) -> Element | None:
+def mapped(function: Function, element: Element, keeps_count: bool) -> Element | None:
     """The results for an element; None where the function says that there are no more."""
     try:
         return function(element)
@@ -146,7 +155,7 @@ class _MappedBlocks(BlockStream):
     def _one_by_one(self) -> Block:
         element = self._failing.pop(0)
         assert self._single is not None
-        return [_alone(result) for result in self._single(element)]
+        return [alone(result) for result in self._single(element)]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]
@@ -162,55 +171,11 @@ class _MappedBlocks(BlockStream):
         self._source.close()
 
 
-class _Singles(OneSource):
-    """Blocks of elements that are read one by one as they are wanted."""
-
-    def __init__(self, source: Stream) -> None:
-        self._source = source
-        self._failure: Exception | None = None
-
-    def next(self) -> Element | None:
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        return self._source.next()
-
-    def next_block(self, count: int) -> Block | None:
-        if self._source.has_wanted and self._failure is None:
-            return self._source.next_wanted(count)
-        elements: list[Element] = []
-        while len(elements) < count:
-            try:
-                element = self.next()
-            except errors.OpError as error:
-                if not elements:
-                    raise
-                # Those before it come first.
-                self._failure = error
-                break
-            if element is None:
-                break
-            elements.append(element)
-        return [_rows(column) for column in zip(*elements)] if elements else None
-
-    def save(self) -> State:
-        if self._failure is not None:
-            raise self._failure
-        return super().save()
-
-
-def _rows(items: Sequence[np.ndarray]) -> np.ndarray:
-    """Arrays of one shape as rows."""
-    if items[0].ndim:
-        return np.stack(items)
-    return np.fromiter([item[()] for item in items], items[0].dtype, len(items))
-
-
 class _MappedWanted(_MappedBlocks):
     """The same of a stream without blocks: of as many elements at once as are wanted."""
 
     def __init__(self, source: Stream, run: BlockRun) -> None:
-        self._singles = _Singles(source)
+        self._singles = Singles(source)
         super().__init__(self._singles, run)
         self.has_wanted, self.has_ragged_wanted = self.has_blocks, True
         self.has_blocks = self.has_ragged_blocks = False
@@ -225,13 +190,6 @@ class _MappedWanted(_MappedBlocks):
         return self.next_block(count)
 
 
-def _alone(result: np.ndarray) -> np.ndarray:
-    """A result as a block of one element."""
-    block = np.empty((1, *result.shape), result.dtype)
-    block[0] = result if result.ndim else result[()]
-    return block
-
-
 class FilterDataset(UnaryDataset):
     """The elements for which a predicate holds."""
 
@@ -244,8 +202,13 @@ class FilterDataset(UnaryDataset):
     def stream(self, context: Context, path: str) -> Stream:
         source = self.source_stream(context, path)
         function = context.function(self.predicate)
-        run = function.on_blocks(self.source.shapes) if source.has_blocks else None
-        if run is not None:
+        told = teller(context, self)
+        if told is not None:
+            return _ToldFiltered(source, function, told)
+        run = None
+        if source.has_blocks or source.has_ragged_blocks:
+            run = function.on_blocks(self.source.shapes, not source.has_blocks)
+        if run is not None and run.is_dense:
             return _FilteredBlocks(source, run)
         return _Filtered(source, function)
 
@@ -264,10 +227,29 @@ class _Filtered(OneSource):
                 return element
 
 
+class _ToldFiltered(_Filtered):
+    """The same; how many elements were dropped, and how many were not, is told."""
+
+    def __init__(self, source: Stream, function: FunctionRun, told: Teller) -> None:
+        super().__init__(source, function)
+        self._told, self._dropped, self._kept = told, 0, 0
+
+    def next(self) -> Element | None:
+        while (element := self._source.next()) is not None:
+            if require_scalar_bool(self._function(element)):
+                self._kept += 1
+                self._told.set("filtered_elements", self._kept)
+                break
+            self._dropped += 1
+            self._told.set("dropped_elements", self._dropped)
+        return element
+
+
 class _FilteredBlocks(BlockStream):
     def __init__(self, source: Stream, run: BlockRun) -> None:
         super().__init__()
         self._source, self._run = source, run
+        self.has_blocks, self.has_ragged_blocks = source.has_blocks, True
         self._failing: list[Element] = []
 
     def read_block(self, count: int) -> Block | None:
@@ -295,7 +277,7 @@ class _FilteredBlocks(BlockStream):
         element = self._failing.pop(0)
         if not require_scalar_bool(self._run.single(element)):
             return None
-        return [_alone(component) for component in element]
+        return [alone(component) for component in element]
 
     def save(self) -> State:
         failing = [list(element) for element in self._failing]

@@ -11,6 +11,7 @@ from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Block, BlockWay, Dataset, Element, State, Stream, dataset_in
 from .ordering import UnaryDataset
+from .statistics import ToldTurns, teller
 from .threads import Ahead
 
 if TYPE_CHECKING:
@@ -185,7 +186,14 @@ class InterleaveDataset(FlatMapDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         nested = _Nested(context, self.function, f"{path}::{self.kind}")
-        return _Interleaved(self, context, self.source_stream(context, path), nested)
+        stream = _Interleaved(self, context, self.source_stream(context, path), nested)
+        told = teller(context, self) if self.is_parallel else None
+        return stream if told is None else ToldTurns(stream, told)
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the operation that made it may read several datasets at a time."""
+        return self.origin is not None and self.origin.op.type.startswith("Parallel")
 
 
 class _Turn:

@@ -24,6 +24,7 @@ from .dataset import (
     State,
     Stream,
 )
+from .ragged import kept, taken_up
 
 if TYPE_CHECKING:
     from .context import Context
@@ -95,8 +96,8 @@ class _Repeated(Stream):
         self._left = dataset.count
         self._source = self._begin() if self._left else None
         self._is_first = True
-        self.has_blocks = self._source is not None and self._source.has_blocks
-        self.has_wanted = self._source is not None and self._source.has_wanted
+        if self._source is not None:
+            self.read_as(self._source)
 
     def _begin(self) -> Stream:
         return self._dataset.source_stream(self._context, self._path)
@@ -199,7 +200,7 @@ class _Part(Rows):
 class _Taken(Stream):
     def __init__(self, source: Stream, count: int) -> None:
         self._source, self._left = source, count
-        self.has_blocks, self.has_wanted = source.has_blocks, source.has_wanted
+        self.read_as(source)
 
     def next(self) -> Element | None:
         if self._left == 0:
@@ -265,7 +266,7 @@ class SkipDataset(UnaryDataset):
 class _Skipping(Stream):
     def __init__(self, source: Stream, count: int) -> None:
         self._source, self._left = source, count
-        self.has_blocks, self.has_wanted = source.has_blocks, source.has_wanted
+        self.read_as(source)
 
     def _has_skipped(self) -> bool:
         """Skips what is to be skipped; whether anything can be left."""
@@ -458,7 +459,7 @@ class ZipDataset(Dataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         streams = [part.stream(context, f"{path}::Zip[{i}]") for i, part in enumerate(self.parts)]
-        if all(stream.has_blocks for stream in streams):
+        if all(stream.has_blocks or stream.has_ragged_blocks for stream in streams):
             return _ZippedBlocks(streams)
         return _Zipped(streams)
 
@@ -517,6 +518,8 @@ class _ZippedBlocks(BlockStream):
     def __init__(self, parts: Sequence[Stream]) -> None:
         super().__init__()
         self._parts = parts
+        self.has_blocks = all(part.has_blocks for part in parts)
+        self.has_ragged_blocks = True
         # What a part gave more than the others.
         self._held: list[Block | None] = [None] * len(parts)
 
@@ -535,13 +538,13 @@ class _ZippedBlocks(BlockStream):
         return [column[:rows] for block in blocks for column in block]
 
     def save(self) -> State:
-        held = [[np.array(column) for column in block or ()] for block in self._held]
+        held = [list(map(kept, block or ())) for block in self._held]
         parts = [part.save() for part in self._parts]
         return {"held": held, "parts": parts, **self.save_ahead()}
 
     def restore(self, state: State) -> None:
         self.restore_ahead(state)
-        self._held = [list(block) or None for block in state["held"]]
+        self._held = [list(map(taken_up, block)) or None for block in state["held"]]
         for part, saved in zip(self._parts, state["parts"], strict=True):
             part.restore(saved)
 

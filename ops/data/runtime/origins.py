@@ -59,6 +59,32 @@ def graph_of(dataset: Dataset) -> Any:
     return message
 
 
+def node_names(dataset: Dataset) -> dict[Dataset, str]:
+    """What the nodes of a dataset and of all that it reads are called in its graph.
+
+    A dataset that no operation made has the name of the one that reads it.
+    """
+    names: dict[Dataset, str] = {}
+    _name(dataset, 0, names)
+    return names
+
+
+def _name(dataset: Dataset, count: int, names: dict[Dataset, str]) -> int:
+    """The same; count: how many nodes come before.  How many there are then."""
+    for source in dataset.inputs:
+        count = _name(source, count, names)
+    if dataset.origin is None:
+        return count
+    op = dataset.origin.op._stands_for or dataset.origin.op
+    # Everything else that it reads is a constant.
+    kinds = [tensor.dtype.base_dtype for tensor in op.inputs]
+    count += sum(kind != dtypes.variant for kind in kinds)
+    names[dataset] = f"{op.type}/_{count}"
+    for source in dataset.inputs:
+        names.setdefault(source, names[dataset])
+    return count + 1
+
+
 def dataset_producer(dataset: Dataset) -> int:
     """The version of the graph that a dataset is from."""
     assert dataset.origin is not None

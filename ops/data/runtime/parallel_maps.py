@@ -22,6 +22,7 @@ from ....engine.types.texts import unpacked
 from .batch_filling import PLACED, Batch, Likes, RowsWay
 from .dataset import Dataset, Element, State, Stream
 from .mapping import MapDataset, mapped
+from .statistics import ToldFunction, teller
 from .threads import POLL
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class ParallelMapDataset(MapDataset):
         self.parallel = parallel
         # Whether results may come in the order in which they are done.
         self.is_sloppy = False
+
+    def stream(self, context: Context, path: str) -> Stream:
+        if teller(context, self) is not None:  # of calls for single elements
+            return self.single_stream(context, self.source_stream(context, path))
+        return super().stream(context, path)
 
     def single_stream(self, context: Context, source: Stream) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
@@ -87,7 +93,9 @@ class _Crew:
         # Calls that are not taken yet: as many as go on at a time, and as many that are done.  Who
         # is done with an element before the one in front of it need not wait for that.
         self._most = 2 * count
-        self._function = context.function(dataset.function, count >= (os.cpu_count() or 1))
+        function = context.function(dataset.function, count >= (os.cpu_count() or 1))
+        told = teller(context, dataset)
+        self._function = function if told is None else ToldFunction(function, told, count)
         self._keeps_count, self.is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
         # One lock; who waits for a result, or for a pause, and threads that wait for room for one.

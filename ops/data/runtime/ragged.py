@@ -11,13 +11,26 @@ import numpy as np
 class Ragged:
     """Arrays that differ in their first size, as one array and where each of them ends in it.
 
-    It has what blocks ask of a component: `len`, elements by number, and slices.
+    It has what blocks ask of a component: `len`, elements by number, slices, and those of a mask.
     """
 
     __slots__ = ("flat", "stops")
 
     def __init__(self, flat: np.ndarray, stops: np.ndarray) -> None:
         self.flat, self.stops = flat, stops
+
+    @classmethod
+    def of_lengths(cls, flat: np.ndarray, lengths: np.ndarray) -> Ragged:
+        """Rows of which it is known how many each element has."""
+        return cls(flat, np.cumsum(lengths))
+
+    @classmethod
+    def of_rows(cls, column: np.ndarray | Ragged) -> Ragged:
+        """A component of a block, whatever it is."""
+        if isinstance(column, Ragged):
+            return column
+        count, size = column.shape[:2]
+        return cls(column.reshape(-1, *column.shape[2:]), np.arange(1, count + 1) * size)
 
     @classmethod
     def placed(cls, flat: np.ndarray, places: np.ndarray, count: int) -> Ragged:
@@ -29,6 +42,9 @@ class Ragged:
         return len(self.stops)
 
     def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, np.ndarray):
+            lengths = self.lengths
+            return Ragged.of_lengths(self.flat[np.repeat(place, lengths)], lengths[place])
         if isinstance(place, slice):
             start, stop, _ = place.indices(len(self.stops))
             if start >= stop:

@@ -15,6 +15,7 @@ from ....engine import errors
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
 from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
+from .singles import AheadSingles
 
 if TYPE_CHECKING:
     from .context import Context
@@ -48,7 +49,7 @@ class ShuffleDataset(UnaryDataset):
     def stream(self, context: Context, path: str) -> Stream:
         rows = self.source.rows(context)
         if rows is None:
-            return _Shuffled(self, context, path)
+            return _Shuffled(self, context, path).in_blocks()
         return _ShuffledRows(self, context, path, rows)
 
     def cardinality(self) -> int:
@@ -78,15 +79,18 @@ class _Shuffled(Stream):
         self._epochs = [_Slots(0, 0)]
         self._epoch = self._held = 0
         self._source: Stream | None = None
-        self._has_begun = False
 
     def _begin(self) -> Stream:
         return self._dataset.source_stream(self._context, self._path)
 
+    def in_blocks(self) -> Stream:
+        """The stream, in blocks if its source may be read before its time."""
+        self._source = self._begin()
+        if self._source.has_blocks or self._source.has_ragged_blocks:
+            return AheadSingles(self, self._source.has_blocks)
+        return self
+
     def next(self) -> Element | None:
-        if not self._has_begun:
-            self._has_begun = True
-            self._source = self._begin()
         while self._source is not None and self._held < self._dataset.size:
             element = self._read()
             if element is None:
@@ -139,7 +143,6 @@ class _Shuffled(Stream):
             "drawn": self._samples.count,
             "epoch": self._epoch,
             "epochs": [[slots.start, slots.stop] for slots in self._epochs],
-            "begun": int(self._has_begun),
             "places": list(self._buffer),
             "buffer": [list(element) for element in self._buffer.values()],
         }
@@ -155,7 +158,7 @@ class _Shuffled(Stream):
         self._samples.skip_to(state["drawn"])
         if self.generator is not None:
             self.generator.skip_to(state["generated"])
-        self._epoch, self._has_begun = state["epoch"], bool(state["begun"])
+        self._epoch = state["epoch"]
         self._epochs = [_Slots(*slots) for slots in state["epochs"]]
         elements = (tuple(element) for element in state["buffer"])
         self._buffer = dict(zip(state["places"], elements))

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .dataset import Dataset, Element, OneSource, Stream
+from .dataset import Dataset, Element, OneSource, State, Stream
 from .ordering import UnaryDataset
+from .origins import node_names
 
 if TYPE_CHECKING:
     from .context import Context
+    from .functions import FunctionRun
 
 
 class Aggregator:
@@ -55,6 +57,8 @@ class Listening:
     def __init__(self) -> None:
         self.aggregator: Aggregator | None = None
         self.tag = ""
+        # What datasets are called.
+        self.nodes: dict[Dataset, str] = {}
 
     def name(self, tag: str) -> str:
         """A tag with what stands in front of all."""
@@ -64,6 +68,82 @@ class Listening:
 def listening(context: Context) -> Listening:
     """Who listens in an iteration."""
     return context.kept("statistics", Listening)  # type: ignore[no-any-return]
+
+
+class Teller:
+    """Tells what a dataset's streams do, under the name of its node."""
+
+    def __init__(self, listener: Listening, aggregator: Aggregator, node: str) -> None:
+        self._listener, self._aggregator, self.node = listener, aggregator, node
+
+    def set(self, tag: str, value: float) -> None:
+        """Sets a scalar of the node."""
+        self._aggregator.set(self._listener.name(f"{self.node}::{tag}"), value)
+
+    def add(self, tag: str, value: float) -> None:
+        """Puts a value into a histogram of the node."""
+        self._aggregator.add(self._listener.name(f"{self.node}::{tag}"), [value])
+
+    def add_time(self, function: str, seconds: float) -> None:
+        """Puts what a call of a function took into a histogram of functions of such nodes."""
+        kind = self.node.partition("Dataset")[0]
+        name = self._listener.name(f"{kind}::{function}::execution_time")
+        self._aggregator.add(name, [seconds * 1e9])
+
+
+def teller(context: Context, dataset: Dataset) -> Teller | None:
+    """What tells of a dataset in an iteration; None where nobody listens."""
+    listener = listening(context)
+    if listener.aggregator is None:
+        return None
+    return Teller(listener, listener.aggregator, listener.nodes.get(dataset) or dataset.kind)
+
+
+class ToldFunction:
+    """A function whose calls are told of: how long they take, and how many go on at a time."""
+
+    def __init__(self, function: FunctionRun, told: Teller, most: int) -> None:
+        """most: so many calls go on at a time at most."""
+        self._function, self._told, self._most = function, told, most
+        self._lock = threading.Lock()
+        self._running = 0
+        self.next_of = function.next_of
+
+    @property
+    def holds_lock(self) -> bool:
+        """See `FunctionRun`."""
+        return self._function.holds_lock
+
+    def __call__(self, arguments: Element) -> Element:
+        self._count(1)
+        start = time.perf_counter()
+        try:
+            return self._function(arguments)
+        finally:
+            self._told.add_time(self._function.captured.name, time.perf_counter() - start)
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self._running += change
+            self._told.set("thread_utilization", self._running / self._most)
+
+
+class ToldTurns(OneSource):
+    """The elements of datasets in turns, which are read where they are wanted: no thread does."""
+
+    def __init__(self, source: Stream, told: Teller) -> None:
+        self._source, self._told = source, told
+
+    def next(self) -> Element | None:
+        self._told.set("thread_utilization", 0.0)
+        return self._source.next()
+
+    def save(self) -> State:
+        return self._source.save()
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state)
 
 
 class ListenedDataset(UnaryDataset):
@@ -78,6 +158,7 @@ class ListenedDataset(UnaryDataset):
     def stream(self, context: Context, path: str) -> Stream:
         listener = listening(context)
         listener.aggregator, listener.tag = self.aggregator, self.tag
+        listener.nodes = node_names(self.source)
         return self.source_stream(context, path)
 
 

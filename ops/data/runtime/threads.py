@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .dataset import Block, Dataset, Element, Rows, State, Stream, row_of
 from .ordering import UnaryDataset
+from .ragged import kept, taken_up
+from .statistics import Teller, teller
 
 if TYPE_CHECKING:
     from .context import Context
@@ -146,7 +146,7 @@ class Ahead(Stream):
             failed = [item for item in items if isinstance(item, Exception)]
             if failed:
                 raise failed[0]
-            elements = [list(item) for item in items]
+            elements = [list(map(kept, item)) for item in items]
             is_over = bool(buffer.thread is not None and buffer.is_over)
             return {"items": elements, "over": int(is_over), "source": buffer.source.save()}
         finally:
@@ -164,6 +164,24 @@ class Ahead(Stream):
         self._buffer.close()
 
 
+class _ToldAhead(Ahead):
+    """The same; how much was read ahead when an element is taken is told."""
+
+    def __init__(self, source: Stream, context: Context, room: int, told: Teller) -> None:
+        super().__init__(source, context, room)
+        self._told = told
+
+    def next(self) -> Element | None:
+        found, room = super().next(), self._buffer.room
+        if found is not None:
+            # With the one that was taken.
+            held = min(len(self._buffer.items) + 1, room)
+            self._told.add("buffer_utilization", held / room)
+            self._told.set("buffer_size", held)
+            self._told.set("buffer_capacity", room)
+        return found
+
+
 class PrefetchDataset(UnaryDataset):
     """The same elements, some of them read ahead."""
 
@@ -177,7 +195,10 @@ class PrefetchDataset(UnaryDataset):
         source = self.source_stream(context, path)
         if self.size == 0:
             return source
-        if source.has_blocks:
+        told = teller(context, self)
+        if told is not None:
+            return _ToldAhead(source, context, self.size if self.size > 0 else _ROOM, told)
+        if source.has_blocks or source.has_ragged_blocks:
             return AheadBlocks(source, context, self.size if self.size > 0 else _ROOM)
         return Ahead(source, context, self.size if self.size > 0 else _ROOM)
 
@@ -188,10 +209,9 @@ class PrefetchDataset(UnaryDataset):
 class AheadBlocks(Ahead):
     """Blocks read ahead: at least as many elements as there is room for are in one."""
 
-    has_blocks = True
-
     def __init__(self, source: Stream, context: Context, room: int) -> None:
         super().__init__(source, context, 2)
+        self.has_blocks, self.has_ragged_blocks = source.has_blocks, True
         self._size = max(1, room // 2)
         self._block: Block = []
         self._place = self._count = 0
@@ -226,11 +246,11 @@ class AheadBlocks(Ahead):
 
     def save(self) -> State:
         state = super().save()
-        state["block"] = [np.array(column[self._place : self._count]) for column in self._block]
+        state["block"] = [kept(column[self._place : self._count]) for column in self._block]
         return state
 
     def restore(self, state: State) -> None:
         super().restore({**state, "items": ()})
-        self._buffer.items = deque(list(item) for item in state["items"])
-        self._block = list(state["block"])
+        self._buffer.items = deque(list(map(taken_up, item)) for item in state["items"])
+        self._block = list(map(taken_up, state["block"]))
         self._place, self._count = 0, len(self._block[0]) if self._block else 0

@@ -8,12 +8,14 @@ Other ops have rules of their own (engine/graph/rowwise.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....engine.graph import rowwise
 from ....engine.graph.graph import Graph
 from ....engine.graph.rowwise import Rows
-from ...public import tf
+from ....engine.types import dtypes
+from ...elementwise import broadcast_shape
+from ...public import raw, tf
 
 if TYPE_CHECKING:
     from ....engine.graph.operation import Operation
@@ -23,11 +25,12 @@ if TYPE_CHECKING:
 
 
 def vectorized(
-    body: Body, shapes: Sequence[TensorShape], captured: int
-) -> tuple[list[Tensor], list[Rows]] | None:
+    body: Body, shapes: Sequence[TensorShape], captured: int, is_ragged: bool = False
+) -> tuple[list[Rows], list[Rows]] | None:
     """Parameters and results of the function of blocks; None where an op's facts forbid it.
 
     shapes: of the elements' components; `captured` further parameters are the same for all.
+    is_ragged: components whose first size is not known differ in it.
     """
     # (Lookups are among the effects, as they take a handle.)
     if any(op.definition.stateful for op in body.effects):
@@ -41,17 +44,29 @@ def vectorized(
     made: dict[Tensor, Rows] = {}
     with graph.as_default():
         for i, parameter in enumerate(body.parameters):
-            kind, is_element = parameter.dtype.base_dtype, i < len(shapes)
-            shape = [None, *shapes[i].as_list()] if is_element else parameter.shape
-            tensor = tf.placeholder(kind, shape=shape, name=parameter.op.name)
-            made[parameter] = Rows(tensor, shapes[i].ndims if is_element else None)
+            made[parameter] = _parameter(
+                parameter, shapes[i] if i < len(shapes) else None, is_ragged
+            )
         for op in body.operations:
             if not _copied(op, made):
                 return None
     if not all(t in made and made[t].rank is not None for t in body.results):
         return None
-    parameters = [made[parameter].tensor for parameter in body.parameters]
-    return parameters, [made[tensor] for tensor in body.results]
+    return [made[each] for each in body.parameters], [made[each] for each in body.results]
+
+
+def _parameter(of: Tensor, shape: TensorShape | None, is_ragged: bool) -> Rows:
+    """What is fed for a parameter; shape: an element's, None for what is the same for all."""
+    kind, name = of.dtype.base_dtype, of.op.name
+    if shape is None:
+        return Rows(tf.placeholder(kind, shape=of.shape, name=name))
+    sizes = shape.as_list()
+    is_plain = not (is_ragged and sizes and sizes[0] is None)
+    tensor = tf.placeholder(kind, shape=[None, *sizes] if is_plain else sizes, name=name)
+    if is_plain:
+        return Rows(tensor, len(sizes))
+    places, lengths = (tf.placeholder(dtypes.int64, shape=[None], name=name) for _ in range(2))
+    return Rows(tensor, len(sizes), places, lengths)
 
 
 def _copied(op: Operation, made: dict[Tensor, Rows]) -> bool:
@@ -70,8 +85,26 @@ def _copied(op: Operation, made: dict[Tensor, Rows]) -> bool:
     elif definition.rows is not None:
         found = definition.rows(op, inputs)
     elif definition.elementwise:
-        found = rowwise.elementwise(op, inputs)
+        is_free = definition.shape is broadcast_shape
+        found = rowwise.elementwise(op, _of_one_rank(inputs) if is_free else inputs)
     if found is None:
         return False
     made.update({mine: rows for mine, rows in zip(op.outputs, found) if rows is not None})
     return True
+
+
+def _of_one_rank(inputs: Sequence[Rows]) -> Sequence[Rows]:
+    """Inputs that broadcast, with as many axes each as the element with the most needs."""
+    found: list[Any] = [(r, r.tensor.shape.ndims if r.rank is None else r.rank) for r in inputs]
+    if any(rows.places is not None or rank is None for rows, rank in found):
+        return inputs
+    most = max(rank for _, rank in found)
+    return [rows if rows.rank is None else _of_rank(rows, rank, most) for rows, rank in found]
+
+
+def _of_rank(rows: Rows, rank: int, most: int) -> Rows:
+    """Elements of a rank with axes of size one before their own."""
+    tensor = rows.tensor
+    for _ in range(most - rank):
+        tensor = raw.ExpandDims(tensor, 1)
+    return Rows(tensor, most)

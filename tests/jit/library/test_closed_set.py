@@ -489,7 +489,11 @@ def test_records_and_features(
     records = tf.data.TFRecordDataset(str(tmp_path / "records")).batch(100)
     parsed = records.map(lambda batch: tf.parse_example(batch, features))
     batch = parsed.make_one_shot_iterator().get_next()
+    # (The second iteration reads what the first one wrote.)
+    kept = tf.data.Dataset.range(3).map(lambda x: (x, tf.as_string(x))).cache(str(tmp_path / "k"))
+    again = kept.repeat(2).batch(6).make_one_shot_iterator().get_next()
     with tf.Session() as session:
+        assert session.run(again)[1].tolist() == [b"0", b"1", b"2"] * 2
         for _ in range(2):
             assert session.run(batch)["a"].tolist() == [5] * 100
         with pytest.raises(tf.errors.OutOfRangeError):

@@ -262,8 +262,8 @@ def test_what_has_an_effect_is_no_function_of_blocks():
         made: list[Any] = []
         on_blocks = functions.FunctionRun.on_blocks
 
-        def noted(run: Any, shapes: Any) -> Any:
-            made.append(on_blocks(run, shapes))
+        def noted(run: Any, *arguments: Any) -> Any:
+            made.append(on_blocks(run, *arguments))
             return made[-1]
 
         with pytest.MonkeyPatch.context() as patch:

@@ -56,3 +56,17 @@ def test_a_restored_stream_goes_on_in_the_middle_of_epochs(size):
             stream = _stream(RangeDataset, 12, size, 5, session)
             stream.restore(state)
             assert _taken(stream, 6) == expected
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("count", [1, None])
+def test_a_map_that_makes_batches_reads_what_a_map_before_them_does(count):
+    """One stream of it: another one would be shuffled otherwise."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(2)
+        shuffled = tf.data.Dataset.range(40).repeat(count).shuffle(20, seed=1)
+        fused = tf.data.experimental.map_and_batch(lambda x: x + 1, 8)
+        pair = (shuffled.map(lambda x: x + 1).batch(8), shuffled.apply(fused))
+        first, second = (dataset.make_one_shot_iterator().get_next() for dataset in pair)
+        for _ in range(5):
+            assert session.run(first).tolist() == session.run(second).tolist()
