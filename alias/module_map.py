@@ -576,6 +576,11 @@ for _module in (
     "strategy_input device_util collective_all_reduce_strategy"
 ).split():
     OTHERS[f"python.distribute.{_module}"] = _STRATEGIES
+for _module in ("device_util", "distribution_strategy_context", "cross_device_utils"):
+    _known = OTHERS.get(f"python.distribute.{_module}", "")
+    OTHERS[f"python.distribute.{_module}"] = f".alias.internals.device_parts {_known}".strip()
+OTHERS["python.distribute.parameter_server_strategy"] = "tf.distribute.experimental"
+OTHERS["python.distribute.central_storage_strategy"] = "tf.distribute.experimental"
 for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
