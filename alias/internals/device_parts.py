@@ -80,9 +80,7 @@ def copy_tensor_or_indexed_slices_to_device(value: Any, device: str) -> Any:
     with tf.device(device):
         if not isinstance(value, IndexedSlices):
             return tf.identity(value)
-        return IndexedSlices(
-            *map(tf.identity, (value.values, value.indices, value.dense_shape))
-        )
+        return IndexedSlices(*map(tf.identity, (value.values, value.indices, value.dense_shape)))
 
 
 def contains_indexed_slices(value: Any) -> bool:

@@ -45,9 +45,7 @@ mirrored_strategy_with_one_gpu = _mirrored("Mirrored1GPU", "/gpu:0", gpus=1)
 mirrored_strategy_with_gpu_and_cpu = _mirrored("MirroredCPUAndGPU", "/gpu:0", "/cpu:0", gpus=1)
 mirrored_strategy_with_two_gpus = _mirrored("Mirrored2GPUs", "/gpu:0", "/gpu:1", gpus=2)
 mirrored_strategy_with_cpu_1_and_2 = _mirrored("Mirrored2CPU", "/cpu:1", "/cpu:2")
-central_storage_strategy_with_two_gpus = _central(
-    "CentralStorage2GPUs", "/gpu:0", "/gpu:1", gpus=2
-)
+central_storage_strategy_with_two_gpus = _central("CentralStorage2GPUs", "/gpu:0", "/gpu:1", gpus=2)
 central_storage_strategy_with_gpu_and_cpu = _central(
     "CentralStorageCPUAndGPU", "/gpu:0", "/cpu:0", gpus=1
 )
@@ -56,21 +54,17 @@ gradient_descent_optimizer_v1_fn = NamedObject(
     "GradientDescentV1", lambda: gradient_descent.GradientDescentOptimizer(0.2)
 )
 adagrad_optimizer_v1_fn = NamedObject("AdagradV1", lambda: adaptive.AdagradOptimizer(0.001))
-adam_optimizer_v1_fn = NamedObject("AdamV1", lambda: gradient_descent.AdamOptimizer(0.001, epsilon=1))
+adam_optimizer_v1_fn = NamedObject(
+    "AdamV1", lambda: gradient_descent.AdamOptimizer(0.001, epsilon=1)
+)
 rmsprop_optimizer_v1_fn = NamedObject("RmsPropV1", lambda: adaptive.RMSPropOptimizer(0.001))
 optimizers_v1 = [gradient_descent_optimizer_v1_fn, adagrad_optimizer_v1_fn]
 gradient_descent_optimizer_keras_v2_fn = NamedObject(
     "GradientDescentKerasV2", lambda: rules.SGD(0.2)
 )
-adagrad_optimizer_keras_v2_fn = NamedObject(
-    "AdagradKerasV2", lambda: further_rules.Adagrad(0.001)
-)
-adam_optimizer_keras_v2_fn = NamedObject(
-    "AdamKerasV2", lambda: rules.Adam(0.001, epsilon=1.0)
-)
-rmsprop_optimizer_keras_v2_fn = NamedObject(
-    "RmsPropKerasV2", lambda: rules.RMSprop(0.001)
-)
+adagrad_optimizer_keras_v2_fn = NamedObject("AdagradKerasV2", lambda: further_rules.Adagrad(0.001))
+adam_optimizer_keras_v2_fn = NamedObject("AdamKerasV2", lambda: rules.Adam(0.001, epsilon=1.0))
+rmsprop_optimizer_keras_v2_fn = NamedObject("RmsPropKerasV2", lambda: rules.RMSprop(0.001))
 optimizers_v2 = [gradient_descent_optimizer_keras_v2_fn, adagrad_optimizer_keras_v2_fn]
 optimizers_v1_and_v2 = optimizers_v1 + optimizers_v2
 
@@ -93,7 +87,9 @@ def set_virtual_cpus_to_at_least(num_virtual_cpus: int) -> None:
         made = [runtime_settings.VirtualDeviceConfiguration() for _ in range(num_virtual_cpus)]
         runtime_settings.set_virtual_device_configuration(processor, made)
     elif len(present) < num_virtual_cpus:
-        raise RuntimeError(f"Already configured with {len(present)} < {num_virtual_cpus} virtual CPUs")
+        raise RuntimeError(
+            f"Already configured with {len(present)} < {num_virtual_cpus} virtual CPUs"
+        )
 
 
 def distributions_and_v1_optimizers() -> list[Combination]:

@@ -240,8 +240,7 @@ def split(
     _written_type(c, store, value)
     # The gradient of a split concatenates, and its array must then have exactly these parts, those
     # without a gradient as zeros (`marked_size` in kernels/tensor_array.h).
-    if not store.is_gradient:
-        store.marked = size
+    store.marked = size
     stop = 0
     for i, length in enumerate(lengths):
         start, stop = stop, stop + int(length)

@@ -179,7 +179,9 @@ def text_carried(w: Writer) -> None:
     grown = w.random.choice(["tf.strings.length(t)", "tf.string_to_number(t, tf.int32) % 3"])
     w.line(f"    return i + 1, t, tf.sin(x) + tf.cast({grown}, x.dtype)")
     start = f"[tf.cast(0, tf.cast({limit}, tf.int32).dtype), tf.constant('1'), {value.name}]"
-    w.line(f"{found} = tf.while_loop(lambda i, t, x: i < tf.cast({limit}, i.dtype), {body}, {start})")
+    w.line(
+        f"{found} = tf.while_loop(lambda i, t, x: i < tf.cast({limit}, i.dtype), {body}, {start})"
+    )
     w.marks.add("loop")
     w.like(f"{found}[2]", value, low=-92, high=92, bits=None)
     w.add(f"tf.strings.length({found}[1])", "int32", (), 1, 9, 0)
