@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that run once for each combination of arguments: `tensorflow.python.distribute.combinations`.
+"""`tensorflow.python.distribute.combinations`: tests that run for each combination of arguments.
 
-Tests of programs with strategies are written so.  What a machine or this package has not (GPUs, TPUs,
-eager mode) is skipped, with the reason.
+Tests of programs with strategies are written so.  What a machine or this package has not (GPUs,
+TPUs, eager mode) is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -197,7 +197,8 @@ class _Needed(TestCombination):
         asked = [kwargs[name] for name in self.arguments if kwargs.get(name)]
         if strategies and asked:
             raise ValueError(
-                f"Do not use `{self.arguments[0]}` and arguments of type NamedDistribution together."
+                f"Do not use `{self.arguments[0]}` and arguments of type NamedDistribution "
+                "together."
             )
         return self.are_enough(max([0, *asked, *map(self.count, strategies)]))
 

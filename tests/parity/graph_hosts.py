@@ -16,10 +16,12 @@ _SAME = ("x", "x.copy()", "x[...]", "np.asfortranarray(x)", "x[::-1][::-1]", "x 
 # Those that give others of the same size.
 _OTHER = ("x[::-1]", "np.flip(x, -1)", "np.sort(x, -1)", "np.roll(x, 1, 0)")
 # Samplers of numbers in [0, 1), given a shape, a dtype and a seed.
-_SAMPLERS = (
+_STATEFUL = (
     "tf.random_uniform({shape}, seed={seed}, dtype=tf.{dtype})",
     "tf.sigmoid(tf.random_normal({shape}, seed={seed}, dtype=tf.{dtype}))",
     "tf.sigmoid(tf.truncated_normal({shape}, seed={seed}, dtype=tf.{dtype}))",
+)
+_STATELESS = (
     "tf.random.stateless_uniform({shape}, [{seed}, 3], tf.{dtype})",
     "tf.sigmoid(tf.random.stateless_normal({shape}, [{seed}, 3], tf.{dtype}))",
 )
@@ -131,7 +133,8 @@ def sampled(w: Writer) -> None:
     if value is None:
         return
     name, seed = value.name, w.random.randint(1, 9)
-    sampler = w.random.choice(_SAMPLERS)
+    # (Turns of a loop may draw from one stream in any order.)
+    sampler = w.random.choice(_STATELESS if w.indent else [*_STATEFUL, *_STATELESS])
     w.marks.add("random")
     text = sampler.format(shape=f"tf.shape({name})", dtype=value.dtype, seed=seed)
     if w.chance(0.5):
@@ -144,7 +147,7 @@ def sampled(w: Writer) -> None:
 def shuffled(w: Writer) -> None:
     """The rows in an order that is drawn."""
     value = w.pick(lambda v: v.ndim >= 1)
-    if value is not None:
+    if value is not None and not w.indent:
         w.marks.add("random")
         w.like(f"tf.random_shuffle({value.name}, seed={w.random.randint(1, 9)})", value)
 

@@ -31,9 +31,9 @@ FREE = {
     "Total paddings must be": "later versions of TensorFlow refuse more than 1.15",
     "dilation rates larger than 1": "TensorFlow's kernels for processors have no such gradients",
     "TensorArray has size zero": "compiled loops know the shape of elements that there are none of",
-    "from NextIteration:0 incompatible": "TensorFlow 2's gradients of loops take all zeros for float32",
-    "array is not resizeable": "where its gradient is asked for TensorFlow fixes a growing array's size",
-    "is not available with Keras 3": "later versions of TensorFlow have no layers for sessions",
+    "from NextIteration:0 incompatible": "TensorFlow 2 takes zeros of loops for float32",
+    "array is not resizeable": "TensorFlow fixes the size where gradients are asked for",
+    "is not available with Keras 3": "TensorFlow 2 has no layers for sessions",
     "Tried to read from index 0 but array size is": "the same of its derivatives",
 }
 

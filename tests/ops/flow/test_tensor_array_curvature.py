@@ -41,6 +41,10 @@ def _grown(x: Any) -> Any:
     return tf.sin(array.write(3, array.read(0) * array.read(2)).stack())
 
 
+def _slope(y: Any, x: Any, **name: str) -> Any:
+    return tf.convert_to_tensor(tf.gradients(y, x, **name)[0])
+
+
 FUNCTIONS: list[tuple[Callable[[Any], Any], Callable[[Any], Any]]] = [
     (
         lambda x: tf.exp(_array(x).read(1)) * _array(x).read(1),
@@ -65,9 +69,9 @@ def test_second_derivatives(with_arrays: Any, plain: Any, mode: str) -> None:
     for function in (with_arrays, plain):
         with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
             x = tf.constant(X)
-            slope = tf.convert_to_tensor(tf.gradients(tf.sin(function(x)), x)[0])
-            again = tf.gradients(tf.square(slope), x, name="outer/gradients")[0]
-            third = tf.gradients(again * tf.constant(X[::-1].copy()), x)[0]
+            slope = _slope(tf.sin(function(x)), x)
+            again = _slope(tf.square(slope), x, name="outer/gradients")
+            third = _slope(again * tf.constant(X[::-1].copy()), x)
             results.append(session.run([slope, again, third]))
     for got, want in zip(*results):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
