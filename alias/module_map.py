@@ -490,6 +490,7 @@ _INTERNALS = {
     "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
+    "subscribe": "framework.subscribe",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
         "framework.c_api_util framework.auto_control_deps "
