@@ -499,7 +499,7 @@ _INTERNALS = {
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
         "debug.wrappers.dumping_wrapper debug.wrappers.framework debug.lib.debug_utils "
-        "debug.lib.debug_data distribute.values autograph autograph.impl.api"
+        "debug.lib.debug_data debug.lib.common distribute.values autograph autograph.impl.api"
     ),
 }
 OTHERS.update(
