@@ -491,6 +491,7 @@ _INTERNALS = {
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
     "subscribe": "framework.subscribe",
+    "dispatching": "util.dispatch",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
         "framework.c_api_util framework.auto_control_deps "
