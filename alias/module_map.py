@@ -568,7 +568,9 @@ OTHERS.update(
         "python.ops.nccl_ops": ".train.distributed.nccl_ops",
         "python.distribute.multi_worker_util": ".train.distributed.multi_worker_util",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
-        "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
+        "python.distribute.cluster_resolver": (
+            ".train.distributed.cluster_resolver .train.distributed.slurm_resolver"
+        ),
         "python.training.distribute": _STRATEGIES,
         "python.training.distribution_strategy_context": _STRATEGIES,
     }
@@ -587,6 +589,9 @@ for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
+OTHERS["python.distribute.cluster_resolver.slurm_cluster_resolver"] = (
+    ".train.distributed.slurm_resolver"
+)
 OTHERS["python.autograph.impl.api"] = "tf.autograph.experimental"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"

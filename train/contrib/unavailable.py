@@ -41,10 +41,8 @@ TABLE = {
     _CLOUD: """
         contrib.cluster_resolver.GCEClusterResolver
         contrib.cluster_resolver.KubernetesClusterResolver
-        contrib.cluster_resolver.SlurmClusterResolver
         distribute.cluster_resolver.GCEClusterResolver
         distribute.cluster_resolver.KubernetesClusterResolver
-        distribute.cluster_resolver.SlurmClusterResolver
     """,
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
