@@ -169,6 +169,36 @@ def queued(w: Writer) -> None:
     _shaped(w, second, other)
 
 
+def taken_in_turns(w: Writer) -> None:
+    """Rows that a loop takes from a queue, or from a dataset, one in each turn."""
+    value = w.pick(lambda v: v.is_float and 1 <= v.ndim <= 3 and v.largest <= 30)
+    if value is None or w.indent or not value.sizes[0].least:
+        return
+    body, found, rows, take = w.fresh("f"), w.fresh("found"), w.fresh("n"), w.fresh("take")
+    w.marks.add("queue")
+    shape = _static(value.sizes[1:])
+    if w.chance(0.5):
+        queue = _named(w, "queue", f"tf.FIFOQueue(1000, [tf.{value.dtype}], shared_name='{take}')")
+        w.line(f"with tf.control_dependencies([{queue}.enqueue({value.name}[0])]):")
+        w.line(f"    {rows} = tf.minimum(tf.shape({value.name})[0], 1)")
+        w.line(f"{take} = {queue}.dequeue")
+    else:
+        numbers = f"np.arange(40, dtype=np.{value.dtype}) * 0.25"
+        data = f"tf.data.Dataset.from_tensor_slices({numbers}).repeat()"
+        w.line(f"{take} = tf.data.make_one_shot_iterator({data}).get_next")
+        w.line(f"{rows} = tf.shape({value.name})[0]")
+    w.line(f"def {body}(i, a):")
+    w.line("    with tf.control_dependencies([a]):")
+    w.line(f"        x = tf.convert_to_tensor({take}())")
+    w.line("    a = tf.sin(a * 0.5 + x)")
+    w.line(f"    a.set_shape({shape})")
+    w.line("    return i + 1, a")
+    start = f"[tf.constant(0), tf.zeros_like({value.name}[0])]"
+    w.line(f"{found} = tf.while_loop(lambda i, a: i < {rows}, {body}, {start})")
+    w.marks.add("loop")
+    w.like(f"{found}[1]", value, sizes=value.sizes[1:], low=-1, high=1, bits=None)
+
+
 def text_carried(w: Writer) -> None:
     """A text that grows in a loop, beside numbers; what it says in the end."""
     value = w.pick(lambda v: v.is_float and v.largest <= 90)
@@ -315,5 +345,5 @@ def changed_in_turns(w: Writer) -> None:
 HOSTS: list[Step] = [
     *(called_back, called_back, called_with_two, selected, selected, found_once, found_once),
     *(sampled, sampled, shuffled, queued, text_carried, text_chosen, array_across, array_across),
-    *(turned_on_host, turned_on_host, changed_in_turns),
+    *(turned_on_host, turned_on_host, changed_in_turns, taken_in_turns),
 ]
