@@ -51,7 +51,8 @@ def in_parts(program: GraphProgram, mode: str, seed: int) -> Outcome:
                     if middle and random.random() < 0.6:
                         fed |= _instead(probe, random.choice(middle), fed)
                     # (What an operation does happens, whoever reads its results.)
-                    taken = [x.op if random.random() < 0.15 else x for x in taken]
+                    acts = [random.random() < 0.15 and x not in fed for x in taken]
+                    taken = [x.op if is_op else x for x, is_op in zip(taken, acts)]
                     found = [x for x in session.run(taken, fed) if x is not None]
                     outcome.runs.append([np.asarray(x) for x in found])
         except ERRORS as error:
