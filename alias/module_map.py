@@ -490,6 +490,8 @@ _INTERNALS = {
     "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
+    "subscribe": "framework.subscribe",
+    "dispatching": "util.dispatch",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
         "framework.c_api_util framework.auto_control_deps "
@@ -498,7 +500,7 @@ _INTERNALS = {
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
         "debug.wrappers.dumping_wrapper debug.wrappers.framework debug.lib.debug_utils "
-        "debug.lib.debug_data distribute.values autograph autograph.impl.api"
+        "debug.lib.debug_data debug.lib.common distribute.values autograph autograph.impl.api"
     ),
 }
 OTHERS.update(
@@ -556,13 +558,19 @@ OTHERS.update(
         **renamed_contrib.HOMES,
         "python.tpu.tpu_function": ".train.contrib.tpu.tpu_function",
         "python.distribute": "tf.distribute",
+        "python.distribute.combinations": ".alias.internals.combinations",
+        "python.distribute.strategy_combinations": ".alias.internals.strategy_combinations",
+        "python.framework.combinations": ".alias.internals.combinations",
+        "python.framework.test_combinations": ".alias.internals.combinations",
         "python.distribute.reduce_util": ".train.distributed.strategy_context",
         "python.distribute.all_reduce": ".train.distributed.all_reduce",
         "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
         "python.ops.nccl_ops": ".train.distributed.nccl_ops",
         "python.distribute.multi_worker_util": ".train.distributed.multi_worker_util",
         "python.distribute.estimator_training": ".alias.internals.estimator_training",
-        "python.distribute.cluster_resolver": ".train.distributed.cluster_resolver",
+        "python.distribute.cluster_resolver": (
+            ".train.distributed.cluster_resolver .train.distributed.slurm_resolver"
+        ),
         "python.training.distribute": _STRATEGIES,
         "python.training.distribution_strategy_context": _STRATEGIES,
     }
@@ -572,10 +580,18 @@ for _module in (
     "strategy_input device_util collective_all_reduce_strategy"
 ).split():
     OTHERS[f"python.distribute.{_module}"] = _STRATEGIES
+for _module in ("device_util", "distribution_strategy_context", "cross_device_utils"):
+    _known = OTHERS.get(f"python.distribute.{_module}", "")
+    OTHERS[f"python.distribute.{_module}"] = f".alias.internals.device_parts {_known}".strip()
+OTHERS["python.distribute.parameter_server_strategy"] = "tf.distribute.experimental"
+OTHERS["python.distribute.central_storage_strategy"] = "tf.distribute.experimental"
 for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
+OTHERS["python.distribute.cluster_resolver.slurm_cluster_resolver"] = (
+    ".train.distributed.slurm_resolver"
+)
 OTHERS["python.autograph.impl.api"] = "tf.autograph.experimental"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"

@@ -13,10 +13,48 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class OpDispatcher:
+    """What a program does with arguments of one function that this refuses.
+
+    `handle` gives a result, or NOT_SUPPORTED.
+    """
+
+    NOT_SUPPORTED = object()
+
+    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call with such arguments."""
+        del args, kwargs
+        return self.NOT_SUPPORTED
+
+    def register(self, op: Callable[..., Any]) -> None:
+        """Has it asked about calls of a function.
+
+        Raises:
+            AssertionError: the function asks nobody.
+        """
+        if not hasattr(op, "_tf_dispatchers"):
+            raise AssertionError(f"Dispatching not enabled for {op}")
+        op._tf_dispatchers.append(self)
+
+
+def dispatchers_of(op_type: str) -> list[OpDispatcher]:
+    """What is registered for functions that make an op of a type."""
+    return _OF_OPS.setdefault(op_type, [])
+
+
+def set_dispatchers(op_type: str, dispatchers: list[OpDispatcher]) -> None:
+    """Puts others in their place."""
+    _OF_OPS[op_type] = dispatchers
+
+
 # handler(function, args, keywords) -> the result, or NotImplemented.
 Handler = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 _HANDLERS: list[Handler] = []
+# What programs registered for ops by type, whatever function calls these.
+_OF_OPS: dict[str, list[OpDispatcher]] = {}
 
 
 def register_handler(handler: Handler) -> None:
@@ -26,6 +64,10 @@ def register_handler(handler: Handler) -> None:
 
 def handled(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What a handler makes of a call that was refused; NotImplemented where none does."""
+    for dispatcher in getattr(function, "_tf_dispatchers", ()):
+        result = dispatcher.handle(args, keywords)
+        if result is not OpDispatcher.NOT_SUPPORTED:
+            return result
     for handler in _HANDLERS:
         result = handler(function, args, keywords)
         if result is not NotImplemented:
@@ -46,12 +88,11 @@ def dispatched(function: F) -> F:
         try:
             return function(*args, **keywords)
         except (TypeError, ValueError):
-            if not _HANDLERS:
-                raise
             result = handled(wrapper, args, keywords)
             if result is NotImplemented:
                 raise
             return result
 
+    wrapper._tf_dispatchers = []  # type: ignore[attr-defined]
     wrapper.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return wrapper  # type: ignore[return-value]

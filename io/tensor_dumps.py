@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.types import dtypes
 from . import protos
+from .debug_summaries import DebugOp
 from .files import open_binary
 from .step_stats import CPU
 from .tensor_proto import tensor_proto
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 METADATA = "_tfdbg_"
 DEVICE_PREFIX = METADATA + "device_"
 FETCHES, FEED_KEYS = METADATA + "fetches_info_", METADATA + "feed_keys_info_"
-IDENTITY = "DebugIdentity"
 _FILE = "file://"
 
 
@@ -55,45 +54,55 @@ class Dumps:
         watches: messages DebugTensorWatch; "*" is a name that means all operations.
 
     Raises:
-        UnimplementedError: a debug operation other than DebugIdentity is asked for, or a URL that
-            names no folder.
+        UnimplementedError: a debug operation that is not here is asked for, or a URL that names no
+            folder.
     """
 
     def __init__(self, watches: Any) -> None:
-        self._folders: dict[tuple[str, int], set[str]] = {}
+        # Where what goes, by what is watched; in the order of the watches.
+        self._asked: dict[tuple[str, int], dict[tuple[str, DebugOp], None]] = {}
         self._last = 0
         for watch in watches:
             _check(watch)
-            folders = {url.removeprefix(_FILE) for url in watch.debug_urls}
-            self._folders.setdefault((watch.node_name, watch.output_slot), set()).update(folders)
+            asked = self._asked.setdefault((watch.node_name, watch.output_slot), {})
+            for name in watch.debug_ops:
+                for url in watch.debug_urls:
+                    asked[url.removeprefix(_FILE), DebugOp.parsed(name)] = None
 
     def note(self, op: Operation, slot: int, value: object) -> None:
         """Writes an output of an operation if it is watched and has an array as its value."""
         if not isinstance(value, np.ndarray):
             return
-        folders = self._folders_of(op.name, slot)
-        if folders:
+        asked = self._asked_of(op.name, slot)
+        dtype = op.outputs[slot].dtype.base_dtype
+        for debug_op in dict.fromkeys(debug_op for _, debug_op in asked):
+            written = debug_op.of(value, dtype)
+            if written is None:
+                continue
+            kind = dtype if written is value else dtypes.as_dtype(written.dtype)
             # Two files of one name would be one: no two values have the same time.
             self._last = max(int(time.time() * 1e6), self._last + 1)
-            event = self._event(op, slot, value).SerializeToString()
-            for folder in folders:
-                path = f"{op.name}_{slot}_{IDENTITY}_{self._last}"
+            event = self._event(op, slot, debug_op.name, _contents(written, kind))
+            for folder in (folder for folder, each in asked if each == debug_op):
+                path = f"{op.name}_{slot}_{debug_op.name}_{self._last}"
                 path = os.path.join(folder, device_folder(CPU), path)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 _write(path, event)
 
-    def _folders_of(self, name: str, slot: int) -> set[str]:
-        keys: Iterator[tuple[str, int]] = ((n, s) for n in (name, "*") for s in (slot, -1))
-        return set().union(*(self._folders.get(key, ()) for key in keys))
+    def _asked_of(self, name: str, slot: int) -> dict[tuple[str, DebugOp], None]:
+        found: dict[tuple[str, DebugOp], None] = {}
+        for key in ((n, s) for n in (name, "*") for s in (slot, -1)):
+            found.update(self._asked.get(key, {}))
+        return found
 
-    def _event(self, op: Operation, slot: int, value: np.ndarray) -> Any:
+    def _event(self, op: Operation, slot: int, debug_op: str, contents: Any) -> bytes:
         event = protos.Event(wall_time=self._last)
-        entry = event.summary.value.add(tag=op.name, node_name=f"{op.name}:{slot}:{IDENTITY}")
+        entry = event.summary.value.add(tag=op.name, node_name=f"{op.name}:{slot}:{debug_op}")
         entry.metadata.plugin_data.plugin_name = "debugger"
         about = {"device": CPU, "outputSlot": slot, "numChunks": 1, "chunkIndex": 0}
         entry.metadata.plugin_data.content = json.dumps(about).encode()
-        entry.tensor.CopyFrom(_contents(value, op.outputs[slot].dtype.base_dtype))
-        return event
+        entry.tensor.CopyFrom(contents)
+        return event.SerializeToString()
 
 
 def _contents(value: np.ndarray, dtype: dtypes.DType) -> Any:
@@ -105,11 +114,6 @@ def _contents(value: np.ndarray, dtype: dtypes.DType) -> Any:
 
 
 def _check(watch: Any) -> None:
-    others = [name for name in watch.debug_ops if name != IDENTITY]
-    if others:
-        raise errors.unimplemented(
-            f"{others[0]} is not in numbaflow; watches have {IDENTITY} alone"
-        )
     for url in watch.debug_urls:
         if not url.startswith(_FILE):
             raise errors.unimplemented(

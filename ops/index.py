@@ -589,6 +589,8 @@ train.contrib.eager: autograph.experimental.Feature autograph.experimental.do_no
   contrib.eager.get_optimizer_variables contrib.eager.in_eager_mode contrib.eager.list_devices
   contrib.eager.num_gpus contrib.eager.run contrib.eager.run_all_tests_in_graph_and_eager_modes
   contrib.eager.run_test_in_graph_and_eager_modes
+train.contrib.eager_gradients: contrib.eager.gradients_function contrib.eager.implicit_gradients
+  contrib.eager.implicit_value_and_gradients contrib.eager.value_and_gradients_function
 train.contrib.estimator.boosted_trees: contrib.estimator.boosted_trees_classifier_train_in_memory
   contrib.estimator.boosted_trees_regressor_train_in_memory
 train.contrib.estimator.dnn_with_layer_annotations:
@@ -1216,26 +1218,23 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.autograph.StackTraceMapper contrib.autograph.convert contrib.autograph.converted_call
   contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
   contrib.autograph.to_graph contrib.cluster_resolver.GCEClusterResolver
-  contrib.cluster_resolver.KubernetesClusterResolver contrib.cluster_resolver.SlurmClusterResolver
-  contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
-  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
-  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
-  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
-  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
-  contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
-  contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
-  contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
+  contrib.cluster_resolver.KubernetesClusterResolver contrib.distribute.MultiWorkerAllReduce
+  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
+  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
+  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
+  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
+  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
+  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
   contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy
   contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy
   contrib.eager.metrics.Mean contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
   contrib.eager.nan_callback contrib.eager.restore_network_checkpoint
   contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
   contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
-  contrib.eager.value_and_gradients_function contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video
-  contrib.ffmpeg.encode_audio contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc
-  contrib.rpc.try_rpc contrib.stat_summarizer.DeleteStatSummarizer
-  contrib.stat_summarizer.NewStatSummarizer contrib.stat_summarizer.StatSummarizer
-  contrib.tensor_forest.client.eval_metrics.get_metric
+  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+  contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
+  contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+  contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
   contrib.tensor_forest.client.eval_metrics.get_prediction_key
   contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator
   contrib.tensor_forest.client.random_forest.MultiForestMultiHeadEstimator
@@ -1259,8 +1258,7 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
   contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
   distribute.cluster_resolver.GCEClusterResolver
-  distribute.cluster_resolver.KubernetesClusterResolver
-  distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.TPUStrategy
+  distribute.cluster_resolver.KubernetesClusterResolver distribute.experimental.TPUStrategy
   tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
   tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
@@ -1284,6 +1282,8 @@ train.distributed.parameter_server_strategy: contrib.distribute.ParameterServerS
   distribute.experimental.CentralStorageStrategy distribute.experimental.ParameterServerStrategy
 train.distributed.ray: distribute.ray.Worker distribute.ray.run
 train.distributed.server: distribute.Server train.Server
+train.distributed.slurm_resolver: contrib.cluster_resolver.SlurmClusterResolver
+  distribute.cluster_resolver.SlurmClusterResolver
 train.distributed.strategy: contrib.distribute.DistributionStrategy
   contrib.distribute.ReplicaContext contrib.distribute.UpdateContext distribute.ReplicaContext
   distribute.Strategy distribute.StrategyExtended

@@ -10,8 +10,14 @@ from typing import Any
 from ...engine.compat import executing_eagerly as executing_eagerly
 from ...ops.flow.gradient_tape import GradientTape as GradientTape
 from ...ops.flow.graph_functions import function as function
+from ...ops.runtime_settings import VirtualDeviceConfiguration as VirtualDeviceConfiguration
 from ...train.contrib.eager import defun as defun
 from ...train.contrib.eager import defun_with_attributes as defun_with_attributes
+from ...train.contrib.eager_gradients import gradients_function as gradients_function
+from ...train.contrib.eager_gradients import implicit_grad as implicit_grad
+from ...train.contrib.eager_gradients import implicit_val_and_grad as implicit_val_and_grad
+from ...train.contrib.eager_gradients import make_vjp as make_vjp
+from ...train.contrib.eager_gradients import val_and_grad_function as val_and_grad_function
 from .absent import absent
 
 GRAPH_MODE, EAGER_MODE = 0, 1
@@ -19,11 +25,6 @@ SYNC, ASYNC = 0, 1
 _INSTEAD = ": it builds graphs, which tf.Session runs"
 
 eager_mode = absent("tensorflow.python.eager.context.eager_mode", _INSTEAD)
-implicit_grad = absent("tf.contrib.eager.implicit_gradients", _INSTEAD)
-implicit_val_and_grad = absent("tf.contrib.eager.implicit_value_and_gradients", _INSTEAD)
-gradients_function = absent("tf.contrib.eager.gradients_function", _INSTEAD)
-val_and_grad_function = absent("tf.contrib.eager.value_and_gradients_function", _INSTEAD)
-make_vjp = absent("tensorflow.python.eager.backprop.make_vjp", _INSTEAD)
 Tape = absent("tensorflow.python.eager.tape.Tape", _INSTEAD)
 Context = absent("tensorflow.python.eager.context.Context", _INSTEAD)
 

@@ -50,6 +50,11 @@ class Arg:
     number_attr: str | None = None
     is_ref: bool = False
 
+    @property
+    def is_flow(self) -> bool:
+        """Whether it is a tensor array's flow: a number that nobody looks at, for the order."""
+        return self.dtype == dtypes.float32 and self.name in ("flow", "flow_in", "flow_out")
+
 
 @record(frozen=True, slots=True)
 class Attr:

@@ -215,6 +215,40 @@ def _check(op: Operation, seeds: dict[Tensor, Tensor]) -> None:
         raise CannotCopy(f"{op.type} '{op.name}' is not of numbers alone")
 
 
+def flows(ops: Iterable[Operation]) -> set[Tensor]:
+    """The flows of tensor arrays among what ops give: they hold no numbers of the program's."""
+    found: set[Tensor] = set()
+    stack = [y for op in ops for y, arg in _outputs(op) if arg.is_flow]
+    while stack:
+        flow = stack.pop()
+        if flow in found:
+            continue
+        found.add(flow)
+        # Loops, branches and sums hand them on.
+        for reader in flow.consumers():
+            takes = next(a for x, a in _inputs(reader) if x is flow)
+            stack += [y for y, arg in _outputs(reader) if arg.type_attr and _alike(arg, takes)]
+    return found
+
+
+def _alike(one: Arg, other: Arg) -> bool:
+    return one.type_attr == other.type_attr
+
+
+def _inputs(op: Operation) -> Iterable[tuple[Tensor, Arg]]:
+    return zip(op.inputs, _each(op, op.definition.inputs))
+
+
+def _outputs(op: Operation) -> Iterable[tuple[Tensor, Arg]]:
+    return zip(op.outputs, _each(op, op.definition.outputs))
+
+
+def _each(op: Operation, args: Iterable[Arg]) -> Iterable[Arg]:
+    """The definition's argument of each tensor."""
+    for arg in args:
+        yield from [arg] * len(_types_of(arg, op._attrs))
+
+
 _OPAQUE = (dtypes.resource, dtypes.variant, dtypes.string)
 
 

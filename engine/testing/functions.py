@@ -101,6 +101,7 @@ class Function:
 
     def _kinds(self, seeds: Sequence[Tensor], ys: Sequence[Tensor]) -> set[dtypes.DType]:
         tensors = {*seeds, *ys, *(y for op in self._ops for y in op.outputs)}
+        tensors -= cones.flows(self._ops)
         return {tensor.dtype.base_dtype for tensor in tensors}
 
     def _twin(self, ys: Sequence[Tensor], kinds: cones.TypeMap) -> Precision | None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import partial
 
 from ..kernel import grain
-from ..kernel.grain import SHORT
 from ..kernel.ir import Const, Kernel, declaration
-from . import reductions, squares
+from . import reductions, row_order, squares
 from .writer import Writer, wide
 
 
@@ -45,20 +44,15 @@ def _frame(e: Writer) -> list[str]:
 
 
 def _write_map(e: Writer) -> None:
-    size = e.kernel.axes[e.inner].size
-    pixels = grain.pixels_of(e.kernel)
+    axis = row_order.line_axis_of(e)
+    if axis is None:
+        e.over_rows([partial(_map_row, e)])
+        return
     # So few columns are in one tile, always: a loop of a known count is none in machine code, and
     # neighbouring rows are what vectors hold.
-    if isinstance(size, int) and size <= SHORT and e.outer:
-        across = grain.crossing(e.kernel, (0, 1))
-        axis = e.outer[-1] if across is None else across[0]
-        e.over_lines(axis, partial(_short_rows, e, axis))
-    elif pixels is not None:
-        e.over_lines(pixels, partial(_pixels, e, pixels))
-    elif len(e.outer) > 1:
-        e.over_lines(e.outer[-1], partial(_rows, e, e.outer[-1]))
-    else:
-        e.over_rows([partial(_map_row, e)])
+    is_pixel = axis == grain.pixels_of(e.kernel)
+    body = _short_rows if row_order.is_short(e) else _pixels if is_pixel else _rows
+    e.over_lines(axis, partial(body, e, axis))
 
 
 def _rows(e: Writer, axis: int, first: str, last: str) -> None:

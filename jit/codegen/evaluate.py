@@ -34,6 +34,7 @@ from ..kernel.ir import (
 from ..kernel.reference import numpy_dtype
 from ..kernel.scalar import PRIMITIVES
 from .reductions import at_level, late_stores, levels_of
+from .row_order import counted
 from .running_totals import Running
 from .scalar_functions import is_one
 from .writer import HALF, Writer, wide
@@ -97,7 +98,7 @@ class Evaluation:
             if axis.size is not None:
                 self.sizes[number] = axis.size
         self.writer = e = Writer(kernel)
-        self.outer, self.reduce, self.inner = e.outer, e.reduce, e.inner
+        self.outer, self.reduce, self.inner = counted(e), e.reduce, e.inner
 
     @property
     def is_in_many_pieces(self) -> bool:

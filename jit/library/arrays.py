@@ -223,9 +223,9 @@ class Array:
         """The array of its gradients for one call of tf.gradients."""
         found = self.gradients.get(source)
         if found is None:
-            found = Array(
-                self.b, f"{self.name}@{source}", self.dtype, self.size, None, True, adds=True
-            )
+            # Of a sum of several gradients each of them reads the gradient.
+            name, clears = f"{self.name}@{source}", not self.adds
+            found = Array(self.b, name, self.dtype, self.size, None, clears, adds=True)
             found.guard, found.place = self.guard, self.place
             found.stated = self.shape or self.stated
             found.is_read_once = self.clears

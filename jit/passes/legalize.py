@@ -317,7 +317,7 @@ def _cells_read(node: Node) -> list[Any]:
 
 
 def drop_dead(program: Program, scope: Scope) -> None:
-    """Keeps what fetches, checks, variables and host effects need."""
+    """Keeps what fetches, checks, variables, streams of random numbers and host effects need."""
     places: dict[Node, list[StoreRegion]] = {}
     for node in program:
         if isinstance(node, StoreRegion):
@@ -349,5 +349,6 @@ def _has_effects(node: Node) -> bool:
     if isinstance(node, Host):
         return node.effects
     if isinstance(node, Call):
-        return bool(written_cells(node))
+        # (Of a stream the next part is taken in every run, read or not.)
+        return bool(written_cells(node)) or node.reserve is not None
     return isinstance(node, (Write, Loop, Stop, Measure))

@@ -134,8 +134,10 @@ class Partitioner:
             Stage(early[group[0]] if waits_at_top(group[-1]) else 0, list(group))
             for group in self.waits
         ]
-        for part in (*parts.values(), *waits):
-            self._connect(part)
+        for part in parts.values():
+            self._connect(part, reads_again=True)
+        for wait in waits:
+            self._connect(wait)
         handed = [tensor for part in (*parts.values(), *waits) for tensor in part.takes]
         if any(self._changes_hands(tensor) for tensor in handed):
             # A variable that cannot be followed.
@@ -191,10 +193,18 @@ class Partitioner:
                 late[self.root[op]] = bits
         return {op: late[self.root[op]] for op in self.ordinary}
 
-    def _connect(self, part: Stage) -> None:
-        """Finds what a part takes and gives, and adds the free operations that it uses."""
+    def _connect(self, part: Stage, reads_again: bool = False) -> None:
+        """Finds what a part takes and gives, and adds the free operations that it uses.
+
+        reads_again: what others have read of a reference variable is read again, for it stands for
+        the variable's memory, which a part may have changed meanwhile.
+        """
         inside = set(part.operations)
         inputs = dict.fromkeys(t for op in part.operations for t in op._inputs_val)
+        if reads_again:
+            again = [t.op for t in inputs if t.op not in inside and self._is_window(t)]
+            inside.update(again)
+            inputs.update(dict.fromkeys(t for op in again for t in op._inputs_val))
         given = [t for t in inputs if t in self.feeds or t.op not in inside | self.free]
         part.cells = [t for t in given if self._changes_hands(t) and self._origin(t) is not None]
         self.origins.update((t, self._origin(t)) for t in part.cells)
@@ -225,6 +235,15 @@ class Partitioner:
     def _changes_hands(self, tensor: Any) -> bool:
         """Is it a variable or resource that is neither free nor fed?"""
         return _refers(tensor) and tensor not in self.feeds and tensor.op not in self.free
+
+    def _is_window(self, tensor: Any) -> bool:
+        """Is it what was read of a reference variable that all parts have?"""
+        if tensor in self.feeds or tensor.op.definition.transfer != "value":
+            return False
+        references = [t for t in tensor.op._inputs_val if t.dtype._is_ref_dtype]
+        return bool(references) and all(
+            t.op in self.free and t not in self.feeds for t in tensor.op._inputs_val
+        )
 
     def _origin(self, tensor: Any) -> Any:
         """The variable that a reference stands for: operations give back their first; or None."""

@@ -11,6 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.graph.scope_functions import get_name_scope
 from ...engine.types.dtypes import runtime_name
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from ..public import tf
@@ -239,8 +240,7 @@ def split(
     _written_type(c, store, value)
     # The gradient of a split concatenates, and its array must then have exactly these parts, those
     # without a gradient as zeros (`marked_size` in kernels/tensor_array.h).
-    if not store.is_gradient:
-        store.marked = size
+    store.marked = size
     stop = 0
     for i, length in enumerate(lengths):
         start, stop = stop, stop + int(length)
@@ -320,6 +320,16 @@ def source_of(x: Tensor) -> str:
 _GetGradSource = source_of
 
 
+def call_of(op: Operation, grad: Tensor) -> str:
+    """Which call of `gradients` differentiates an op: all that it makes is in one scope.
+
+    The node alone does not say so for gradients of gradients, whose names have several such scopes.
+    """
+    source = source_of(grad)
+    scope, found, _ = get_name_scope().rpartition(f"/{op.name}_grad")
+    return scope if found else source
+
+
 def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> Any:
     array = tf.TensorArray(
         dtype=op._attrs[kind],
@@ -327,7 +337,7 @@ def _gradient_array(op: Operation, kind: str, source: Tensor, flow: Tensor) -> A
         flow=flow,
         colocate_with_first_write_call=False,
     )
-    return array.grad(source=source_of(source), flow=flow)
+    return array.grad(source=call_of(op, source), flow=flow)
 
 
 # Each op on an array has its opposite on the array of gradients: reads write (and several reads of

@@ -129,7 +129,7 @@ def _age(op: Operation) -> str:
 def _gradient_array(op: Operation, source: Tensor, flow: Tensor) -> tuple[Tensor, Tensor]:
     """The array of gradients and the flow that its first user takes."""
     make = {"": raw.TensorArrayGrad, "V2": raw.TensorArrayGradV2}[_age(op)]
-    handle = make(op.inputs[0], flow, source=nodes.source_of(source))
+    handle = make(op.inputs[0], flow, source=nodes.call_of(op, source))
     with control_dependencies([handle]):
         return handle, tf.identity(flow, name="gradient_flow")
 

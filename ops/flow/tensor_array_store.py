@@ -33,7 +33,7 @@ class _Entry:
 
 
 class Store:
-    """The elements of a TensorArray; `adds_up` and `is_gradient` for that of a gradient."""
+    """The elements of a TensorArray; in that of a gradient (`is_gradient`) writes add up."""
 
     def __init__(
         self,
@@ -52,7 +52,6 @@ class Store:
         self.dtype, self.element_shape, self.same_shapes = dtype, element_shape, same_shapes
         self.dynamic, self.clears, self.is_gradient = dynamic, clears, is_gradient
         self.closed = False
-        self.added_up = False
         # How many elements a split made: so many the gradient has.
         self.marked = -1
         self.entries = [_Entry() for _ in range(size)]
@@ -83,18 +82,14 @@ class Store:
         # The array of gradients has as many elements as this one has now: its size is fixed.
         self.dynamic = False
         size = self.size
-        if self.added_up:
-            raise errors.invalid(
-                f"Unable to create a gradients TensorArray for {self.name}.  Perhaps you used the "
-                "multiple_writes_aggregate flag on a previous write?  Gradient calculation is "
-                "impossible when multiple writes are performed to the same index."
-            )
         found = self.gradients.get(source)
         if found is not None:
             return found
         shape = TensorShape(list(prefix)).concatenate(self.element_shape)
         name = f"{self.name}@{source}"
-        result = Store(self.dtype, size, shape, self.same_shapes, False, True, name, True)
+        # Of a sum of several gradients each of them reads the gradient (which TensorFlow refuses).
+        clears = not self.is_gradient
+        result = Store(self.dtype, size, shape, self.same_shapes, False, clears, name, True)
         result.marked = self.marked
         for mine, its in zip(self.entries, result.entries):
             # Elements that were written have gradients of their shapes, zeros until something is
@@ -160,9 +155,6 @@ class Store:
         else:
             entry.value = np.asarray(entry.value + value, value.dtype)
             entry.owned = True
-        # The gradient of a sum of several writes would have to go to each of the writers:
-        # TensorFlow refuses it, see `gradient`.
-        self.added_up = True
 
     def read(self, index: int) -> np.ndarray:
         """An element; zeros where a gradient was never written."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .graph_further import FURTHER
+from .graph_hosts import HOSTS
 from .graph_layers import LAYERS
 from .graph_moves import MOVES
 from .graph_source import Writer
@@ -18,7 +19,7 @@ from .graph_wide import WIDE, written_by_number
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER)
+_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS)
 
 
 def some_steps(w: Writer, most: int) -> None:

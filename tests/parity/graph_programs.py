@@ -71,7 +71,7 @@ def draw(random: Random, steps: int = 14) -> GraphProgram:
 # What n is, one run after the other; the last ones are more than a vector, or a tile, takes.
 _RUNS = (
     *((3, 2, 5, 3), (3, 2, 5, 3), (1, 4, 1), (3, 0, 2), (4, 17, 3), (2, 70)),
-    *((32, 16, 33), (1, 2, 1, 3, 2, 8, 1, 5)),
+    *((32, 16, 33), (1, 2, 1, 3, 2, 8, 1, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 12, 1, 20)),
 )
 # How many elements are no more than a placeholder has.
 _MOST = 3000

@@ -71,8 +71,12 @@ class Peer:
             text=True,
         )
 
-    def run(self, program: GraphProgram, outcome: Outcome, by: str = "graph") -> Outcome:
-        """The same program there, from the graph that was made of it here, or its source."""
+    def run(self, program: GraphProgram, outcome: Outcome) -> Outcome:
+        """The same program there, from the graph that was made of it here.
+
+        Functions of Python are in no graph: where there are some, from its source.
+        """
+        by = "source" if "py_func" in program.source else "graph"
         feeds = {f"{k}/{name}": x for k, run in enumerate(program.runs) for name, x in run.items()}
         np.savez(self._folder / "runs.npz", **feeds)
         (self._folder / "graph.pb").write_bytes(outcome.graph)

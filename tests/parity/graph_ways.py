@@ -6,6 +6,7 @@ What is done follows from a seed alone, so that two modes do the same.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from random import Random
 from typing import Any
@@ -19,6 +20,16 @@ from .graph_programs import Feeds, GraphProgram
 from .graph_running import ERRORS, Outcome, here
 
 _RUNS = 7
+# What lasts from run to run, by the texts of programs.
+_LASTING = (
+    "tf.Variable",
+    "variable_scope",
+    "tf.layers",
+    "tf.random",
+    "_normal(",
+    "Queue(",
+    "iterator",
+)
 
 
 def in_parts(program: GraphProgram, mode: str, seed: int) -> Outcome:
@@ -39,7 +50,11 @@ def in_parts(program: GraphProgram, mode: str, seed: int) -> Outcome:
                     taken = random.choices(fetches, k=random.randint(1, len(fetches) + 1))
                     if middle and random.random() < 0.6:
                         fed |= _instead(probe, random.choice(middle), fed)
-                    outcome.runs.append([np.asarray(x) for x in session.run(taken, fed)])
+                    # (What an operation does happens, whoever reads its results.)
+                    acts = [random.random() < 0.15 and x not in fed for x in taken]
+                    taken = [x.op if is_op else x for x, is_op in zip(taken, acts)]
+                    found = [x for x in session.run(taken, fed) if x is not None]
+                    outcome.runs.append([np.asarray(x) for x in found])
         except ERRORS as error:
             outcome.error, outcome.message = type(error).__name__, str(error)
     return outcome
@@ -74,31 +89,85 @@ def _grown(names: dict[str, Any], fetch: Any) -> Any:
 
 
 def at_once(program: GraphProgram, threads: int = 3) -> list[Outcome]:
-    """What sessions of one graph give that run at once, each with variables of its own."""
+    """What sessions of one graph give that run at once, each with variables of its own.
+
+    Where a run leaves nothing for the next one, threads share a session.
+    """
     outcomes = [Outcome() for _ in range(threads)]
     with tf.Graph().as_default() as graph:
         try:
             names = program.build(tf)
         except ERRORS:
             return []
+    is_shared = not any(text in program.source for text in _LASTING)
+    with settings.override(jit="always"), tf.Session(graph=graph) as shared:
+        if is_shared:
+            shared.run(names["inits"])
 
-    def work(outcome: Outcome) -> None:
-        try:
-            with tf.Session(graph=graph) as session:
-                session.run(names["inits"])
-                for feeds in program.runs:
-                    fed = {names[name]: value for name, value in feeds.items()}
-                    outcome.runs.append([np.asarray(x) for x in session.run(names["fetches"], fed)])
-        except ERRORS as error:
-            outcome.error, outcome.message = type(error).__name__, str(error)
+        def work(outcome: Outcome) -> None:
+            try:
+                with contextlib.ExitStack() as stack:
+                    session = shared
+                    if not is_shared:
+                        session = stack.enter_context(tf.Session(graph=graph))
+                        session.run(names["inits"])
+                    for feeds in program.runs:
+                        fed = {names[name]: value for name, value in feeds.items()}
+                        given = session.run(names["fetches"], fed)
+                        outcome.runs.append([np.asarray(x) for x in given])
+            except ERRORS as error:
+                outcome.error, outcome.message = type(error).__name__, str(error)
 
-    with settings.override(jit="always"):
         workers = [threading.Thread(target=work, args=(outcome,)) for outcome in outcomes]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
     return outcomes
+
+
+def bit_by_bit(program: GraphProgram, mode: str, seed: int) -> Outcome:
+    """Each run by partial runs: some placeholders at a time, and what follows from those."""
+    outcome, random = Outcome(), Random(seed)
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        try:
+            names = program.build(tf)
+            session.run(names["inits"])
+            needs = {fetch: _needs(fetch.op) for fetch in names["fetches"]}
+            for feeds in program.runs:
+                fed = {names[name]: value for name, value in feeds.items()}
+                handle = session.partial_run_setup(list(needs), list(fed))
+                outcome.runs.append(_by_and_by(session, handle, needs, fed, random))
+        except ERRORS as error:
+            outcome.error, outcome.message = type(error).__name__, str(error)
+    return outcome
+
+
+def _by_and_by(
+    session: Any, handle: Any, needs: dict[Any, set[Any]], fed: dict[Any, Any], random: Random
+) -> list[np.ndarray]:
+    found, given = {}, set()
+    left = random.sample(list(fed), len(fed))
+    while len(found) < len(needs) or left:
+        some = [left.pop() for _ in range(min(random.randint(0, 2), len(left)))]
+        given |= {x.op for x in some}
+        ready = [x for x in needs if x not in found and needs[x] <= given]
+        taken = [x for x in ready if not left or random.random() < 0.6]
+        if some or taken:
+            values = session.partial_run(handle, taken, {x: fed[x] for x in some})
+            found |= dict(zip(taken, values, strict=True))
+    return [np.asarray(found[x]) for x in needs]
+
+
+def _needs(operation: Any) -> set[Any]:
+    """The placeholders that an operation waits for."""
+    seen, open_ones = {operation}, [operation]
+    while open_ones:
+        one = open_ones.pop()
+        new = {*(x.op for x in one.inputs), *one.control_inputs} - seen
+        seen |= new
+        open_ones += new
+    return {one for one in seen if one.type == "Placeholder"}
 
 
 def not_the_same_bits(want: Outcome, got: Outcome) -> str:

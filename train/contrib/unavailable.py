@@ -41,10 +41,8 @@ TABLE = {
     _CLOUD: """
         contrib.cluster_resolver.GCEClusterResolver
         contrib.cluster_resolver.KubernetesClusterResolver
-        contrib.cluster_resolver.SlurmClusterResolver
         distribute.cluster_resolver.GCEClusterResolver
         distribute.cluster_resolver.KubernetesClusterResolver
-        distribute.cluster_resolver.SlurmClusterResolver
     """,
     _EAGER: """
         contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
@@ -52,13 +50,11 @@ TABLE = {
         contrib.eager.add_execution_callback contrib.eager.async_clear_error
         contrib.eager.async_wait contrib.eager.clear_execution_callbacks
         contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
-        contrib.eager.errstate contrib.eager.execution_mode contrib.eager.gradients_function
-        contrib.eager.implicit_gradients contrib.eager.implicit_value_and_gradients
+        contrib.eager.errstate contrib.eager.execution_mode
         contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.nan_callback
         contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
         contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
         contrib.eager.set_server_def contrib.eager.seterr
-        contrib.eager.value_and_gradients_function
         contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
         contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean
         contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy

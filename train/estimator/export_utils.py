@@ -26,6 +26,8 @@ _SIGNATURE_KEYS = {
     ModeKeys.TRAIN: names.DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
     ModeKeys.EVAL: names.DEFAULT_EVAL_SIGNATURE_DEF_KEY,
 }
+# Keras' names of modes that Estimators call otherwise.
+_KERAS_MODES = {"predict": ModeKeys.PREDICT, "test": ModeKeys.EVAL}
 _TASKS = {
     names.CLASSIFY_METHOD_NAME: "Classify",
     names.REGRESS_METHOD_NAME: "Regress",
@@ -116,7 +118,8 @@ def export_outputs_for_mode(
     loss: object = None,
     metrics: object = None,
 ) -> dict[str, Any]:
-    """The outputs of a model for training, evaluation or prediction."""
+    """The outputs of a model for training, evaluation or prediction, by Keras' names, too."""
+    mode = _KERAS_MODES.get(mode, mode)
     if mode not in _SIGNATURE_KEYS:
         raise ValueError(
             f"Export output type not found for mode: {mode}. Expected one of: "

@@ -85,12 +85,13 @@ class DebugTensorDatum:
     """
 
     def __init__(self, dump_root: str, debug_dump_rel_path: str) -> None:
-        device, *scopes, base = os.path.normpath(debug_dump_rel_path).split(os.sep)
+        parts = os.path.normpath(debug_dump_rel_path).split(os.sep)
+        device, scopes, base = parts[0], parts[1:-1], parts[-1]
         found = re.fullmatch(r"(.*)_(\d+)_([^_]+)_((\d+)(?:-\d+)?)", base)
         if found is None:
             raise ValueError(f"Dump file path does not conform to the naming pattern: {base}")
         name, slot, self.debug_op, self.extended_timestamp, time = found.groups()
-        self.device_name = _device_name(device)
+        self.device_name = device_path_to_device_name(device)
         self.node_name = "/".join([*scopes, name])
         self.output_slot, self.timestamp = int(slot), int(time)
         self.file_path = os.path.join(dump_root, debug_dump_rel_path)
@@ -106,9 +107,9 @@ class DebugTensorDatum:
         return f"{self.tensor_name}:{self.debug_op}"
 
     @property
-    def dump_size_bytes(self) -> int:
-        """The size of the file."""
-        return os.path.getsize(self.file_path)
+    def dump_size_bytes(self) -> int | None:
+        """The size of the file; None if it is not there."""
+        return os.path.getsize(self.file_path) if os.path.exists(self.file_path) else None
 
     def get_tensor(self) -> Any:
         """The value, read from its file."""
@@ -119,8 +120,14 @@ class DebugTensorDatum:
         return f"{{DebugTensorDatum {place}}}"
 
 
-def _device_name(folder: str) -> str:
-    items = folder.removeprefix(DEVICE_PREFIX).split(",")
+def device_path_to_device_name(device_dir: str) -> str:
+    """The device whose values are in a folder of a dump.
+
+    Example:
+        >>> device_path_to_device_name("_tfdbg_device_,job_worker,task_1,cpu_0")
+        '/job:worker/task:1/cpu:0'
+    """
+    items = device_dir.removeprefix(DEVICE_PREFIX).split(",")
     return "/".join(i.replace("device_", "device:").replace("_", ":", 1) for i in items)
 
 
@@ -217,11 +224,12 @@ class DebugDumpDir:
 
     def devices(self) -> list[str]:
         """The names of devices whose values there are."""
-        return [_device_name(folder) for folder in self._device_folders]
+        return [device_path_to_device_name(folder) for folder in self._device_folders]
 
     def nodes(self, device_name: str | None = None) -> list[str]:
-        """The names of operations whose values there are."""
-        return list(dict.fromkeys(datum.node_name for datum in self._on(device_name)))
+        """The names of operations whose values there are, once for each device."""
+        found = ((datum.device_name, datum.node_name) for datum in self._on(device_name))
+        return [name for _, name in dict.fromkeys(found)]
 
     def node_exists(self, node_name: str, device_name: str | None = None) -> bool:
         """Whether there are values of an operation."""
@@ -240,6 +248,8 @@ class DebugDumpDir:
         return [datum for datum in data if device_name in (None, datum.device_name)]
 
     def _on(self, device_name: str | None) -> list[DebugTensorDatum]:
+        if device_name is not None and device_name not in self.devices():
+            raise ValueError(f"Invalid device name: {device_name}; there are {self.devices()}")
         return [datum for datum in self._data if device_name in (None, datum.device_name)]
 
     def find(

@@ -34,7 +34,8 @@ def add_debug_tensor_watch(
         run_options: the tf.RunOptions that is changed.
         node_name: the operation's name; "*" means all.
         output_slot: which output; -1 means all.
-        debug_ops: what is written of a value: "DebugIdentity", the value itself.
+        debug_ops: what is written of a value: "DebugIdentity", the value itself, "DebugNanCount" or
+            "DebugNumericSummary", perhaps with settings (io/debug_summaries.py).
         debug_urls: where to: "file:///tmp/dump".
         tolerate_debug_op_creation_failures: written to the options.
         global_step: written to the options if it is not negative.

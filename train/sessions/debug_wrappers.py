@@ -62,9 +62,12 @@ def watched_options(options: Any, session: Any, folder: str, chosen: Any = None)
     """A copy of RunOptions that has what is chosen of the session's graph written to a folder.
 
     Raises:
-        TypeError: what is chosen is no WatchOptions.
+        TypeError: what is chosen is no WatchOptions, nor an older program's tuple of debug
+            operations and patterns of names and of types.
     """
     chosen = chosen or WatchOptions()
+    if isinstance(chosen, tuple):
+        chosen = WatchOptions(*chosen)
     if not isinstance(chosen, WatchOptions):
         raise TypeError(f"watch_fn must return WatchOptions, but returned {type(chosen).__name__}")
     watched = protos.RunOptions()

@@ -118,7 +118,7 @@ def test_decorators_know_what_is_inside() -> None:
     [
         (products.GrpcDebugWrapperSession, "GrpcDebugWrapperSession"),
         (eager.eager_mode, "eager_mode"),
-        (eager.implicit_grad, "tf.contrib.eager.implicit_gradients"),
+        (eager.Tape, "tensorflow.python.eager.tape.Tape"),
     ],
 )
 def test_what_is_absent_fails_with_its_name(thing: Any, name: str) -> None:

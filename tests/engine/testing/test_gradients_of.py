@@ -250,3 +250,23 @@ assert not {"hypothesis", "pytest", "numba"} & set(sys.modules)
 @pytest.mark.process
 def test_the_import_brings_no_test_tools() -> None:
     subprocess.run([sys.executable, "-c", IMPORT], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("in_a_loop", [False, True])
+def test_functions_with_tensor_arrays_are_checked_as_strictly(in_a_loop: bool) -> None:
+    """The arrays' flows are single precision, and no numbers of the function's."""
+
+    def rows(x, function):
+        array = tf.TensorArray(x.dtype, 3).unstack(x)
+        if not in_a_loop:
+            return tf.stack([function(array.read(i)) for i in range(3)])
+        start = [0, tf.TensorArray(x.dtype, 3)]
+        turn = lambda i, out: (i + 1, out.write(2 - i, function(array.read(i))))  # noqa: E731
+        return tf.while_loop(lambda i, out: i < 3, turn, start)[1].stack()
+
+    def nearly(factor):
+        return planted(tf.exp, lambda g, x: g * tf.exp(x) * factor)
+
+    assert fault_of(lambda x: rows(x, nearly(1 + 1e-7)), X).order == 1
+    report = testing.check_gradients(lambda x: rows(x, nearly(1)), X)
+    assert not report.kinks

@@ -464,3 +464,23 @@ def test_a_variable_is_read_before_a_later_change_of_the_same_run(mode: str) -> 
         session.run(tf.global_variables_initializer())
         session.run(source.enqueue_many([[1.0, 1.0]]))
         assert [session.run([product, change.op])[0] for _ in range(2)] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("mode", ["never", "auto", "always"])
+def test_a_reference_that_was_read_before_a_wait_shows_a_change_behind_it(mode: str) -> None:
+    """What is read of a reference variable is its memory, for all who take it, as in TensorFlow."""
+    with settings.override(jit=mode), tf.Session() as session:
+        v = tf.Variable([1.0, 2.0], use_resource=False)
+        queue = tf.FIFOQueue(9, [tf.float32])
+        with tf.control_dependencies([queue.enqueue([3.0])]):
+            taken = queue.dequeue()
+        before = -v
+        with tf.control_dependencies([taken]):
+            change = tf.assign_sub(v, [0.5, 0.5])
+        with tf.control_dependencies([change]):
+            after = v + 0.0
+        session.run(v.initializer)
+        for turn in range(1, 4):
+            found = session.run([before, after, taken])
+            assert found[1].tolist() == [1.0 - 0.5 * turn, 2.0 - 0.5 * turn]
+            assert found[0].tolist() == [0.5 * turn - 1.5, 0.5 * turn - 2.5]

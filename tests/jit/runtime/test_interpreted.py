@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -200,6 +201,43 @@ def test_a_kernel_with_much_to_do_is_compiled_in_the_middle(evaluated, monkeypat
     found = both(lambda: tf.reduce_sum(tf.exp(x) + 0.25, 0), {x: numbers(3000, 200)})
     same(*found)
     assert len(evaluated) >= 1
+
+
+TWO = np.float32([[1.0], [2.0]])  # so that rows on two axes are not those of one
+# Kernels of all forms, with rows on several axes, that are cut into tiles.
+IN_TILES = {
+    "few rows on the last axis": ((40_000, 2, 4), lambda x: tf.reduce_sum(tf.sin(x * TWO), 2)),
+    "few rows on two axes": ((9000, 3, 2, 4), lambda x: tf.reduce_max(tf.sin(x * TWO), 3)),
+    "softmax": ((9000, 2, 5), lambda x: tf.nn.softmax(x)),
+    "long rows": ((300, 7, 200), lambda x: tf.reduce_mean(tf.cos(x), 2)),
+    "sums down": ((50, 40, 300), lambda x: tf.reduce_sum(tf.sin(x), 1)),
+    "squares": ((900, 700), lambda x: tf.transpose(x) + 0.5),
+    "squares of three axes": ((60, 90, 110), lambda x: tf.transpose(x, [2, 1, 0]) * 2.0),
+    "short rows": ((2, 60_000, 3), lambda x: tf.transpose(x, [1, 0, 2]) * 2.0),
+    "short rows across": ((3, 2, 60_000), lambda x: tf.transpose(x, [2, 1, 0]) * 2.0),
+    "pixels": ((8, 90, 80, 3), lambda x: tf.transpose(x, [0, 3, 1, 2]) - 1.0),
+    "pixels back": ((30, 3, 90, 80), lambda x: tf.transpose(x, [0, 2, 3, 1]) - 1.0),
+    "broadcast": ((500, 1, 30), lambda x: tf.sin(x) + tf.reshape(x[:40, 0, 0], [40, 1])),
+}
+
+
+@pytest.mark.parametrize("name", IN_TILES)
+def test_evaluated_and_compiled_tiles_go_together(name, evaluated, monkeypatch):
+    """Both mean the same rows: every other tile of a run is evaluated, the rest is compiled."""
+    count = itertools.count()
+
+    def mixed(self, args, r0, r1, c0, c1, worker):
+        if next(count) % 2:
+            self._compile()
+            self._machine_code(args, r0, r1, c0, c1, worker)
+        else:
+            interpreted.Evaluation(self.kernel, args, self._functions).run(r0, r1, c0, c1)
+
+    monkeypatch.setattr(interpreted.Interpreted, "_run", mixed)
+    shape, function = IN_TILES[name]
+    x = tf.placeholder(tf.float32, [None, *shape[1:]])
+    same(*both(lambda: function(x), {x: numbers(*shape)}))
+    assert len(evaluated) > 1 and next(count) > 3
 
 
 def test_later_runs_are_compiled(evaluated):

@@ -86,3 +86,32 @@ def test_empty_range_of_integers_is_refused():
             tf.errors.InvalidArgumentError, match="Need minval < maxval, got 5 >= 5"
         ):
             session.run(draws)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("mode", ["never", "auto", "always"])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: tf.random_uniform([5], seed=7),
+        lambda: tf.random_shuffle(tf.range(6), seed=7),
+        lambda: tf.random_gamma([5], 2.0, seed=7),
+        lambda: tf.multinomial([[0.0, 0.0, 0.0]], 5, seed=7),
+    ],
+)
+def test_what_a_run_draws_for_nobody_is_drawn(draw, mode):
+    """Others wait for it, and read nothing of it: the next run's numbers come behind it."""
+
+    def draws(fetched):
+        with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+            tf.set_random_seed(42)
+            numbers = draw()
+            with tf.control_dependencies([numbers]):
+                after = tf.placeholder_with_default(1.0, []) * 2.0
+            fetches = {"numbers": numbers, "after": after, "operation": numbers.op}
+            return [session.run(fetches[name]) for name in fetched]
+
+    want = draws(["numbers"] * 5)
+    got = draws(["after", "numbers", "after", "operation", "numbers"])
+    np.testing.assert_array_equal(got[1], want[1])
+    np.testing.assert_array_equal(got[4], want[4])

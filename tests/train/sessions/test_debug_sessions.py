@@ -147,7 +147,7 @@ def test_threads_are_chosen_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"debug_ops": ["DebugNanCount"]}, "DebugNanCount is not in numbaflow"),
+        ({"debug_ops": ["DebugHistogram"]}, "DebugHistogram is not in numbaflow"),
         ({"debug_urls": ["grpc://localhost:6064"]}, "not to 'grpc://localhost:6064'"),
     ],
 )
@@ -270,3 +270,52 @@ def test_wrong_filters_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="dump_root path points to a non-empty directory"):
         tf_debug.LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path))
+
+
+def test_values_are_summed_up(tmp_path: Path) -> None:
+    inf = np.inf
+    x = tf.placeholder(tf.float32, [2, 4], name="x")
+    y = tf.identity(x, name="y")
+    tf.as_string(x, name="text")
+    bounded = "DebugNumericSummary(lower_bound=-2.0; upper_bound=4.0)"
+    muted = "DebugNumericSummary(mute_if_healthy=true)"
+    found = {}
+    for name, asked in {
+        "all": ["DebugIdentity", "DebugNanCount", "DebugNumericSummary"],
+        "bounded": [bounded],
+        "muted": [muted],
+    }.items():
+        options, folder = tf.RunOptions(), tmp_path / name
+        folder.mkdir()
+        url = f"file://{folder}"
+        tf_debug.watch_graph(options, tf.get_default_graph(), asked, url, "y|text")
+        with tf.Session() as session:
+            fed = {x: [[-inf, -3, 0, 0], [2, 5, inf, np.nan]]}
+            session.run([y, "text:0"], fed, options=options)
+            if name == "muted":
+                session.run(y, {x: np.ones((2, 4))}, options=options)
+        found[name] = tf_debug.DebugDumpDir(str(folder))
+    assert found["all"].get_tensors("y", 0, "DebugNanCount")[0].tolist() == [1]
+    (told,) = found["all"].get_tensors("y", 0, "DebugNumericSummary")
+    assert told[:8].tolist() == [1, 8, 1, 1, 1, 2, 2, 1]
+    np.testing.assert_allclose(told[8:12], [-3, 5, 0.8, np.var([-3, 0, 0, 2, 5])])
+    assert told[12:].tolist() == [tf.float32.as_datatype_enum, 2, 2, 4]
+    (told,) = found["bounded"].get_tensors("y", 0, "DebugNumericSummary")
+    assert told[:8].tolist() == [1, 8, 1, 2, 0, 2, 1, 2]
+    assert found["muted"].size == 1
+    assert found["all"].debug_watch_keys("text") == ["text:0:DebugIdentity"]
+
+
+def test_older_programs_choose_by_tuples(tmp_path: Path) -> None:
+    y = tf.add(1.0, 2.0, name="y")
+    root = tmp_path / "dump"
+    choose = lambda fetches, feeds: (["DebugIdentity"], "y$", ".*")  # noqa: E731
+    with tf_debug.DumpingDebugWrapperSession(tf.Session(), str(root), watch_fn=choose) as session:
+        session.run(y * 2.0)
+    (run,) = runs(root)
+    assert run.nodes() == ["y"]
+
+
+def test_runs_have_keys() -> None:
+    a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+    assert json.loads(tf_debug.get_run_key({"a": a}, {"x": [b, a]})) == [["a:0"], ["b:0", "a:0"]]
