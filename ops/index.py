@@ -1283,7 +1283,7 @@ train.distributed.device_strategies: contrib.distribute.MirroredStrategy
 train.distributed.parameter_server_strategy: contrib.distribute.ParameterServerStrategy
   distribute.experimental.CentralStorageStrategy distribute.experimental.ParameterServerStrategy
 train.distributed.ray: distribute.ray.Worker distribute.ray.run
-train.distributed.server: distribute.Server train.Server
+train.distributed.server: distribute.Server test.create_local_cluster train.Server
 train.distributed.strategy: contrib.distribute.DistributionStrategy
   contrib.distribute.ReplicaContext contrib.distribute.UpdateContext distribute.ReplicaContext
   distribute.Strategy distribute.StrategyExtended
