@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound=type)
 
+_HELD = ModuleType.__dict__["__dict__"].__get__
 # Attributes that lead from a descriptor to its functions.
 _BELOW = ("__func__", "fget", "fset")
 # The classes that are done; a base of many is looked at once.
@@ -30,6 +31,12 @@ class LateDocumentation:
         return self._of_class if function is None else function.documentation()
 
 
+def held(module: ModuleType) -> dict[str, Any]:
+    """What a module holds; `__dict__` of those with public names is more (graph/namespaces.py)."""
+    found: dict[str, Any] = _HELD(module)
+    return found
+
+
 def remove_annotations(thing: object, package: str) -> None:
     """Removes what a function, all methods of a class or all functions of a module show."""
     if isinstance(thing, FunctionType):
@@ -44,7 +51,8 @@ def remove_annotations(thing: object, package: str) -> None:
 
 
 def _of_members(owner: type | ModuleType, package: str) -> None:
-    for member in vars(owner).values():
+    members = held(owner) if isinstance(owner, ModuleType) else vars(owner)
+    for member in members.values():
         if type(member) is FunctionType:
             _of_function(member, package)
         elif type(member) in (property, classmethod, staticmethod):
