@@ -1261,6 +1261,11 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   distribute.cluster_resolver.GCEClusterResolver
   distribute.cluster_resolver.KubernetesClusterResolver
   distribute.cluster_resolver.SlurmClusterResolver distribute.experimental.TPUStrategy
+  lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize lite.RepresentativeDataset
+  lite.TFLiteConverter lite.TargetSpec lite.TocoConverter
+  lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
+  lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
+  lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn lite.toco_convert
   tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
   tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
