@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound=type)
 
-_HELD = ModuleType.__dict__["__dict__"].__get__
+# Of modules as such, whatever their classes make of it.
+_HELD: Any = vars(ModuleType)["__dict__"].__get__
 # Attributes that lead from a descriptor to its functions.
 _BELOW = ("__func__", "fget", "fset")
 # The classes that are done; a base of many is looked at once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.tools.graph_transforms`: GraphDefs rewritten by transforms that are asked for by name.
+"""`tensorflow.tools.graph_transforms`: GraphDefs rewritten by transforms, asked for by name.
 
 Each is a function of a GraphDef and what was asked for, which gives another GraphDef.  Constants
 are folded in io/graph_folding.py.
@@ -25,12 +25,14 @@ from .optimize_for_inference import constant, fold_batch_norms, values_from_cons
 
 # What a transform may be asked for with: `name` or `name(key=value, key="a,b")`.
 _TRANSFORM = re.compile(r"\s*(?P<name>\w+)(?:\((?P<arguments>[^()]*)\))?")
-_ARGUMENT = re.compile(r"[\s,]*(?P<key>\w+)\s*=\s*(?:\"(?P<quoted>[^\"]*)\"|(?P<plain>[^\s,]+))[\s,]*")
+_ARGUMENT = re.compile(
+    r"[\s,]*(?P<key>\w+)\s*=\s*(?:\"(?P<quoted>[^\"]*)\"|(?P<plain>[^\s,]+))[\s,]*"
+)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A transform that is asked for: its name, its arguments, and the graph's inputs and outputs."""
+    """A transform that is asked for, its arguments, and the graph's inputs and outputs."""
 
     name: str
     arguments: dict[str, list[str]]

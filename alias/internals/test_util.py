@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.framework.test_util`: decorators of tests, for graphs, and what looks into them."""
+"""`tensorflow.python.framework.test_util`: decorators of tests, and what looks into graphs."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class OpFunction:
         return self._function_name or _python_name(self._type)
 
     @property
-    def __class__(self) -> type:
+    def __class__(self) -> type:  # type: ignore[misc]
         # TensorFlow's are functions, and libraries ask: `inspect.isfunction`, decorators' packages.
         return FunctionType
 

@@ -189,7 +189,7 @@ class ArrayAssertions(absltest.TestCase):
         array = np.asarray(self._value(target))
         if array.dtype.kind not in "iuf":
             raise AssertionError(
-                f"The value of {target} does not have an ordered numeric type, "
+                f"The value of {target!r} does not have an ordered numeric type, "
                 f"instead it has type: {array.dtype}"
             )
 

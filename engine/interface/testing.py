@@ -351,7 +351,7 @@ class TestCase(ArrayAssertions):
         min_consumer: int | None = None,
         msg: str | None = None,
     ) -> None:
-        """Asserts that a GraphDef has a text form and, besides, versions: this package's if None."""
+        """Asserts that a GraphDef has a text form and versions: this package's if None."""
         from ...io.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
 
         producer = GRAPH_DEF_VERSION if producer is None else producer
@@ -454,7 +454,8 @@ class CheckedThread:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> None:
-        self._test, self._error, self._is_joined = test, None, False
+        self._test, self._is_joined = test, False
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, args=(target, args, kwargs))
 
     def _run(
@@ -463,7 +464,7 @@ class CheckedThread:
         try:
             target(*args, **kwargs)
         except Exception as error:
-            self._error: Exception | None = error
+            self._error = error
 
     def start(self) -> None:
         """Starts it."""

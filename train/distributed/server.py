@@ -262,9 +262,8 @@ def create_local_cluster(
     ports = iter(free_ports(num_workers + num_ps))
     jobs = {"worker": num_workers, "ps": num_ps}
     tasks = {job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in jobs.items()}
-    cluster = ClusterSpec(tasks)
 
     def servers(job: str, config: object) -> list[Server]:
-        return [Server(cluster, job, index, protocol, config) for index in range(jobs[job])]
+        return [Server(tasks, job, index, protocol, config) for index in range(jobs[job])]
 
     return servers("worker", worker_config), servers("ps", ps_config)
