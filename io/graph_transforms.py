@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ..engine import errors
 from ..engine.graph import registry
 from ..engine.interface.log import get_logger
+from ..engine.record_class import record
 from ..engine.types import dtypes
 from . import protos
 from .graph_folding import fold_constants, in_order, split_input, with_nodes
@@ -30,7 +30,7 @@ _ARGUMENT = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Asked:
     """A transform that is asked for, its arguments, and the graph's inputs and outputs."""
 

@@ -7,11 +7,10 @@ import keyword
 import re
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
-from types import FunctionType
 from typing import Any
 
 from ..dispatch import handled
-from ..signatures import LateDocumentation
+from ..signatures import LateDocumentation, PassesForFunction
 from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -102,11 +101,7 @@ def _shown(default: object) -> Any:
     return default.decode() if isinstance(default, bytes) else default
 
 
-# What Python's functions have, and these have of `__call__`, which is one.
-_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__", "__globals__", "__closure__")
-
-
-class OpFunction:
+class OpFunction(PassesForFunction):
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
     __doc__ = LateDocumentation(__doc__)  # type: ignore[assignment]
@@ -155,19 +150,6 @@ class OpFunction:
     @property
     def __name__(self) -> str:
         return self._function_name or _python_name(self._type)
-
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
-        # TensorFlow's are functions, and libraries ask: `inspect.isfunction`, decorators' packages.
-        return FunctionType
-
-    def __getattr__(self, name: str) -> Any:
-        # No property: a class cannot have one of that name.
-        if name == "__qualname__":
-            return self.__name__
-        if name in _OF_FUNCTIONS:
-            return getattr(OpFunction.__call__, name)
-        raise AttributeError(f"{self!r} has no attribute {name!r}")
 
     def publish(self, module: str, name: str) -> None:
         """Says where the function is found by name; the first place counts."""
