@@ -600,7 +600,7 @@ OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.intern
 OTHERS.update(keras_modules.MODULES)
 # (`from tensorflow.python import ops` gives the module of framework, whose name hides the package.)
 OTHERS["python.ops"] = HOMES["framework"]["ops"]
-OTHERS["tools.graph_transforms"] = ".alias.internals.framework"
+OTHERS["tools.graph_transforms"] = ".io.graph_transforms"
 OTHERS["python.framework.func_graph"] = ".ops.flow.function_graph .alias.internals.framework"
 _MORE = "framework.dtypes framework.graph_util_impl ops.math_ops ops.nn_ops ops.rnn ops.state_ops"
 _FRAMEWORK = "framework.common_shapes client.device_lib ops.control_flow_util ops.variable_scope"

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound=type)
 
+# Of modules as such, whatever their classes make of it.
+_HELD: Any = vars(ModuleType)["__dict__"].__get__
 # Attributes that lead from a descriptor to its functions.
 _BELOW = ("__func__", "fget", "fset")
 # The classes that are done; a base of many is looked at once.
@@ -30,6 +32,37 @@ class LateDocumentation:
         return self._of_class if function is None else function.documentation()
 
 
+# What Python's functions have, and those objects have of `__call__`, which is one.
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__", "__globals__", "__closure__")
+
+
+class PassesForFunction:
+    """Objects with a `__call__` and a `__name__` that libraries take for functions.
+
+    TensorFlow's are functions, and libraries ask: `inspect.isfunction`, packages of decorators.
+    """
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return FunctionType
+
+    def __getattr__(self, name: str) -> Any:
+        # No property: a class cannot have one of that name.
+        if name == "__qualname__":
+            return self.__name__
+        if name in _OF_FUNCTIONS:
+            return getattr(type(self).__call__, name)
+        raise AttributeError(f"{self!r} has no attribute {name!r}")
+
+
+def held(module: ModuleType) -> dict[str, Any]:
+    """What a module holds; `__dict__` of those with public names is more (graph/namespaces.py)."""
+    found: dict[str, Any] = _HELD(module)
+    return found
+
+
 def remove_annotations(thing: object, package: str) -> None:
     """Removes what a function, all methods of a class or all functions of a module show."""
     if isinstance(thing, FunctionType):
@@ -44,7 +77,8 @@ def remove_annotations(thing: object, package: str) -> None:
 
 
 def _of_members(owner: type | ModuleType, package: str) -> None:
-    for member in vars(owner).values():
+    members = held(owner) if isinstance(owner, ModuleType) else vars(owner)
+    for member in members.values():
         if type(member) is FunctionType:
             _of_function(member, package)
         elif type(member) in (property, classmethod, staticmethod):

@@ -18,12 +18,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from functools import cache
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from . import settings
 from .api import ON_LOAD
 from .hints import add_hint
+from .signatures import held
 
 # What we call: its frames are ours where we called it.
 _LIBRARIES = (
@@ -257,8 +258,9 @@ def _mark_modules(package: str) -> None:
     def mark() -> None:
         # (A list of the items may be interrupted, by a thread that imports; a copy is not.)
         for name, module in sys.modules.copy().items():
-            if name.startswith(inside) and "__file__" in getattr(module, "__dict__", ()):
-                module.__dict__.setdefault("__tracebackhide__", hides)
+            if name.startswith(inside) and isinstance(module, ModuleType):
+                if "__file__" in held(module):
+                    held(module).setdefault("__tracebackhide__", hides)
 
     inside = package + "."
     mark()

@@ -8,7 +8,8 @@ Imports `engine`'s base types.
 ON_DEMAND = tuple(
     "atomic_file atomic_replace bulk_read bundle_reader checkpoint_reader checkpoint_v1 crc "
     "event_file event_queue events file_systems files files_v2 function_def function_hash "
-    "function_writing import_arguments node_check optimize_for_inference positioned_file progress "
+    "function_writing graph_folding graph_transforms import_arguments node_check "
+    "optimize_for_inference positioned_file progress "
     "record signatures snappy step_stats strip_unused table tensor_bundle tensor_slice "
     "tensor_text timeline varint".split()
 )

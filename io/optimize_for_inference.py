@@ -100,7 +100,8 @@ def ensure_graph_is_valid(graph_def: Any) -> None:
                 raise ValueError("Input for ", node.name, " not found: ", text)
 
 
-def _constant(name: str, value: np.ndarray) -> Any:
+def constant(name: str, value: np.ndarray) -> Any:
+    """A Const node of an array."""
     node = protos.NodeDef(name=name, op="Const")
     dtype = dtypes.as_dtype(value.dtype)
     node.attr["dtype"].type = dtype.as_datatype_enum
@@ -117,22 +118,33 @@ def fold_batch_norms(input_graph_def: Any) -> Any:
     Only where weights and moments are constants: freeze the graph first.
     """
     nodes = _by_name(input_graph_def)
+    uses = Counter(node_name_from_input(t) for node in input_graph_def.node for t in node.input)
     replaced: set[str] = set()
     made: list[Any] = []
     for node in input_graph_def.node:
         if node.op in _INPUTS and not node.attr["is_training"].b:
-            folded = _folded(node, nodes)
+            folded = _folded(node, nodes, uses)
             if folded is not None:
                 used, new = folded
                 replaced |= used
                 made += new
+    kept = [node for node in input_graph_def.node if node.name not in replaced]
+    # Constants that others read, too, stay.
+    read = {node_name_from_input(text) for node in (*kept, *made) for text in node.input}
+    taken = {node.name for node in made}
     result = protos.GraphDef()
-    result.node.extend(node for node in input_graph_def.node if node.name not in replaced)
+    result.node.extend(
+        node
+        for node in input_graph_def.node
+        if node.name not in replaced or (node.name in read and node.name not in taken)
+    )
     result.node.extend(made)
     return result
 
 
-def _folded(node: Any, nodes: dict[str, Any]) -> tuple[set[str], list[Any]] | None:
+def _folded(
+    node: Any, nodes: dict[str, Any], uses: Counter[str]
+) -> tuple[set[str], list[Any]] | None:
     """The names of the nodes that a batch normalization consists of and what replaces them."""
     conv, *parts = (node_from_map(nodes, node.input[i]) for i in _INPUTS[node.op])
     if conv.op not in ("Conv2D", "DepthwiseConv2dNative"):
@@ -141,6 +153,9 @@ def _folded(node: Any, nodes: dict[str, Any]) -> tuple[set[str], list[Any]] | No
     constants = [node_from_map(nodes, conv.input[1]), *parts]
     if any(part.op != "Const" for part in constants):
         _note(f"'{node.name}' or its convolution has inputs that are not constant")
+        return None
+    if uses[conv.name] > 1 or uses[constants[0].name] > 1:
+        _note(f"the convolution before '{node.name}', or its weights, have other readers")
         return None
     weights, mean, variance, offset, scale = map(values_from_const, constants)
     # A depthwise convolution has weights.shape[3] outputs for each of its inputs.
@@ -155,8 +170,8 @@ def _folded(node: Any, nodes: dict[str, Any]) -> tuple[set[str], list[Any]] | No
     if is_fused or node.attr["scale_after_normalization"].b:
         factor = factor * scale
     by_channel = factor.reshape(weights.shape[2:] if conv.op != "Conv2D" else (channels,))
-    new_weights = _constant(constants[0].name, (weights * by_channel).astype(weights.dtype))
-    shift = _constant(f"{conv.name}_bn_offset", (offset - mean * factor).astype(mean.dtype))
+    new_weights = constant(constants[0].name, (weights * by_channel).astype(weights.dtype))
+    shift = constant(f"{conv.name}_bn_offset", (offset - mean * factor).astype(mean.dtype))
     bias = protos.NodeDef(name=node.name, op="BiasAdd", input=[conv.name, shift.name])
     for key in ("T", "data_format"):
         bias.attr[key].CopyFrom(conv.attr[key])
@@ -209,7 +224,7 @@ def _fused(conv: Any, pad: Any, resize: Any) -> list[Any]:
     made = []
     fused = protos.NodeDef(name=conv.name, op="FusedPadConv2D")
     if pad is None:
-        made.append(_constant(f"{conv.name}_dummy_paddings", np.zeros((4, 2), np.int32)))
+        made.append(constant(f"{conv.name}_dummy_paddings", np.zeros((4, 2), np.int32)))
         # The op has no form without padding.
         paddings, mode = made[0].name, protos.AttrValue(s=b"REFLECT")
     else:

@@ -1258,7 +1258,13 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
   contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
   distribute.cluster_resolver.GCEClusterResolver
-  distribute.cluster_resolver.KubernetesClusterResolver distribute.experimental.TPUStrategy
+  distribute.cluster_resolver.KubernetesClusterResolver
+  distribute.experimental.TPUStrategy
+  lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize lite.RepresentativeDataset
+  lite.TFLiteConverter lite.TargetSpec lite.TocoConverter
+  lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
+  lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
+  lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn lite.toco_convert
   tpu.batch_parallel tpu.experimental.DeviceAssignment tpu.experimental.initialize_tpu_system
   tpu.initialize_system tpu.replicate tpu.rewrite tpu.shard tpu.shutdown_system
 train.contrib.util.loader: contrib.util.loader.load_op_library
@@ -1281,7 +1287,7 @@ train.distributed.device_strategies: contrib.distribute.MirroredStrategy
 train.distributed.parameter_server_strategy: contrib.distribute.ParameterServerStrategy
   distribute.experimental.CentralStorageStrategy distribute.experimental.ParameterServerStrategy
 train.distributed.ray: distribute.ray.Worker distribute.ray.run
-train.distributed.server: distribute.Server train.Server
+train.distributed.server: distribute.Server test.create_local_cluster train.Server
 train.distributed.slurm_resolver: contrib.cluster_resolver.SlurmClusterResolver
   distribute.cluster_resolver.SlurmClusterResolver
 train.distributed.strategy: contrib.distribute.DistributionStrategy

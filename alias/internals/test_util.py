@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.framework.test_util`: decorators of tests, for graphs."""
+"""`tensorflow.python.framework.test_util`: decorators of tests, and what looks into graphs."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ... import transpose
+from ...engine.graph.tensor import Tensor
 from ...engine.interface.test_modes import (
     run_all_in_graph_and_eager_modes as run_all_in_graph_and_eager_modes,
 )
 from ...engine.interface.test_modes import (
     run_in_graph_and_eager_modes as run_in_graph_and_eager_modes,
 )
-from ...engine.interface.testing import *  # noqa: F403
-from ...engine.interface.testing import TestCase
+from ...engine.interface.testing import CapturedWrites as CapturedWrites
+from ...engine.interface.testing import TestCase, is_gpu_available
+from ...engine.interface.testing import assert_equal_graph_def as assert_equal_graph_def
+from ...engine.interface.testing import gpu_device_name as gpu_device_name
 
 TensorFlowTestCase = TestCase
+assert_equal_graph_def_v1 = assert_equal_graph_def
+Decorator = Callable[[Any], Any]
 
 
 def _as_it_is(description: Any = None, **unused: Any) -> Any:
@@ -37,6 +45,16 @@ enable_control_flow_v2 = _as_it_is
 assert_no_new_tensors = _as_it_is
 assert_no_new_pyobjects_executing_eagerly = _as_it_is
 assert_no_garbage_created = _as_it_is
+# What they switch is not here: graphs are compiled one way, whose results are the same each time.
+disable_control_flow_v2 = _as_it_is
+enable_c_shapes = _as_it_is
+enable_output_all_intermediates = _as_it_is
+enable_tf_xla_constant_folding = _as_it_is
+no_xla_auto_jit = _as_it_is
+use_deterministic_cudnn = _as_it_is
+with_c_shapes = _as_it_is
+with_control_flow_v2 = _as_it_is
+xla_allow_fallback = _as_it_is
 
 
 @contextlib.contextmanager
@@ -46,6 +64,121 @@ def use_gpu() -> Iterator[None]:
 
 
 force_gpu = force_cpu = device = use_gpu
+
+
+def _skipped_unless(is_there: Callable[[], bool], why: str) -> Callable[..., Any]:
+    """A decorator of test methods that are skipped where something is missing."""
+
+    def decorated(function: Callable[..., Any] | None = None) -> Any:
+        if function is None:
+            return decorated
+
+        @functools.wraps(function)
+        def test(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_there():
+                self.skipTest(why)
+            return function(self, *args, **kwargs)
+
+        return test
+
+    return decorated
+
+
+run_v2_only = _skipped_unless(lambda: False, "Test is only compatible with v2")
+run_gpu_only = _skipped_unless(is_gpu_available, "Test requires GPU")
+run_cuda_only = _skipped_unless(is_gpu_available, "Test requires CUDA GPU")
+
+
+def skip_if(condition: bool | Callable[[], bool]) -> Decorator:
+    """A decorator of functions that do nothing if a condition, or what a callable says, holds."""
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def unless(*args: Any, **kwargs: Any) -> Any:
+            skip = condition() if callable(condition) else condition
+            return None if skip else function(*args, **kwargs)
+
+        return unless
+
+    return decorated
+
+
+def for_all_test_methods(decorator: Callable[..., Decorator], *args: Any, **kwargs: Any) -> Any:
+    """A decorator of a class that decorates its test methods with `decorator(*args, **kwargs)`."""
+
+    def decorated(cls: type) -> type:
+        for name in dir(cls):
+            method = getattr(cls, name)
+            if name.startswith("test") and name != "test_session" and callable(method):
+                setattr(cls, name, decorator(*args, **kwargs)(method))
+        return cls
+
+    return decorated
+
+
+def generate_combinations_with_testcase_name(**kwargs: Any) -> list[dict[str, Any]]:
+    """Every combination of the options, each a list or one thing, with a name for absl's tests."""
+    options = {k: v if isinstance(v, list) else [v] for k, v in sorted(kwargs.items())}
+    found = []
+    for values in itertools.product(*options.values()):
+        one = dict(zip(options, values))
+        parts = [f"_{_letters(key)}_{_letters(value)}" for key, value in one.items()]
+        found.append({**one, "testcase_name": "_test{}".format("".join(parts))})
+    return found
+
+
+def _letters(value: object) -> str:
+    return "".join(filter(str.isalnum, str(value)))
+
+
+def is_xla_enabled() -> bool:
+    """False: graphs are compiled without XLA."""
+    return False
+
+
+IsMklEnabled = IsBuiltWithROCm = is_xla_enabled
+IsGoogleCudaEnabled = GpuSupportsHalfMatMulAndConv = is_gpu_available
+
+
+def InstallStackTraceHandler() -> None:  # noqa: N802 - TensorFlow's name
+    """Shows where all threads are if the process crashes."""
+    import faulthandler
+
+    faulthandler.enable()
+
+
+def _reordered(value: Any, orders: dict[int, Sequence[int]]) -> Any:
+    if isinstance(value, Tensor):
+        return transpose(value, orders[len(value.shape)])
+    return [value[axis] for axis in orders[len(value)]]
+
+
+def NHWCToNCHW(input_tensor: Any) -> Any:  # noqa: N802
+    """A tensor, or a list of its sizes, with channels first instead of last."""
+    return _reordered(input_tensor, {4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]})
+
+
+def NCHWToNHWC(input_tensor: Any) -> Any:  # noqa: N802
+    """A tensor, or a list of its sizes, with channels last instead of first."""
+    return _reordered(input_tensor, {4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]})
+
+
+def get_node_def_from_graph(node_name: str, graph_def: Any) -> Any:
+    """The NodeDef of a name in a GraphDef, or None."""
+    return next((node for node in graph_def.node if node.name == node_name), None)
+
+
+def create_local_cluster(
+    num_workers: int,
+    num_ps: int,
+    protocol: str = "grpc",
+    worker_config: Any = None,
+    ps_config: Any = None,
+) -> tuple[list[Any], list[Any]]:
+    """Servers of a cluster in this process: those of the workers, and the parameter servers."""
+    from ... import test
+
+    return test.create_local_cluster(num_workers, num_ps, protocol, worker_config, ps_config)
 
 
 def assert_ops_in_graph(expected_ops: dict[str, str], graph: Any) -> dict[str, Any]:

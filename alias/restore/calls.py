@@ -408,6 +408,14 @@ def axes_of_figure(figure: Any, *args: Any, **kwargs: Any) -> Any:
     return figure.add_subplot(**kwargs)
 
 
+def add_subplot(figure: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Figure.add_subplot("111")`: the digits are a number."""
+    if len(args) == 1 and isinstance(args[0], str) and args[0].isdigit():
+        note("Figure.add_subplot", METHODS["add_subplot"][1])
+        args = (int(args[0]),)
+    return figure.add_subplot(*args, **kwargs)
+
+
 def _is_one(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray) and value.size == 1

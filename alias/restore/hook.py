@@ -159,8 +159,11 @@ class _Patcher(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or spec.loader is None:
             return spec
-        if type(spec.loader) is SourceFileLoader and self._is_own(fullname, spec.origin or ""):
-            _rewrite(spec.loader)
+        if type(spec.loader) is SourceFileLoader:
+            if self._is_own(fullname, spec.origin or ""):
+                _rewrite(spec.loader)
+            elif fullname.endswith("_pb2") and fullname.partition(".")[0] != _PACKAGE:
+                _rebuild_messages(spec.loader)
         if fullname in ROWS or fullname in CLASSES:
             _patch_after(spec.loader)
         return spec
@@ -197,17 +200,33 @@ def _rewrite(loader: Any) -> None:
     """
 
     def get_code(fullname: str) -> CodeType:
-        from . import old_protos
         from .rewriting import compile_program
 
         path = loader.get_filename(fullname)
         source = loader.get_data(path)
-        if old_protos.is_old(path, source):
-            note(f"messages of {fullname}", "protobuf 4")
-            return old_protos.compile_messages(source, path)
-        return compile_program(source, path)
+        return _messages(fullname, path, source) or compile_program(source, path)
 
     loader.get_code = get_code
+
+
+def _rebuild_messages(loader: Any) -> None:
+    """Has a loader build old messages anew, of whatever library; all else is left as it is."""
+    own: Callable[[str], CodeType] = loader.get_code
+
+    def get_code(fullname: str) -> CodeType:
+        path = loader.get_filename(fullname)
+        return _messages(fullname, path, loader.get_data(path)) or own(fullname)
+
+    loader.get_code = get_code
+
+
+def _messages(fullname: str, path: str, source: bytes) -> CodeType | None:
+    from . import old_protos
+
+    if not old_protos.is_old(path, source):
+        return None
+    note(f"messages of {fullname}", "protobuf 4")
+    return old_protos.compile_messages(source, path)
 
 
 class _Finder(MetaPathFinder, Loader):

@@ -326,6 +326,7 @@ METHODS = {
     "ptp": ("numpy.ndarray", "NumPy 2.0", "peak_to_peak"),
     "newbyteorder": ("numpy.ndarray", "NumPy 2.0", "new_byte_order"),
     "gca": ("matplotlib.figure.Figure, with projection=", "matplotlib 3.6", "axes_of_figure"),
+    "add_subplot": ('matplotlib.figure.Figure, as "111"', "matplotlib 3.5", "add_subplot"),
     "getchildren": ("xml.etree.ElementTree.Element", "Python 3.9", "children"),
     "getiterator": ("xml.etree.ElementTree.Element", "Python 3.9", "iterator"),
     "decode": ("str, which h5py 2 gave as bytes", "h5py 3.0", "decoded"),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..dispatch import OpDispatcher, dispatchers_of, handled, set_dispatchers
-from ..signatures import LateDocumentation
+from ..signatures import LateDocumentation, PassesForFunction
 from ..tracebacks import shorten
 from ..types.dtypes import DType
 from . import attrs as attr_rules
@@ -101,7 +101,7 @@ def _shown(default: object) -> Any:
     return default.decode() if isinstance(default, bytes) else default
 
 
-class OpFunction:
+class OpFunction(PassesForFunction):
     """Makes nodes of one op type: inputs, then attributes that inputs do not tell, then `name`."""
 
     __doc__ = LateDocumentation(__doc__)  # type: ignore[assignment]
@@ -150,12 +150,6 @@ class OpFunction:
     @property
     def __name__(self) -> str:
         return self._function_name or _python_name(self._type)
-
-    def __getattr__(self, name: str) -> Any:
-        # No property: a class cannot have one of that name.
-        if name == "__qualname__":
-            return self.__name__
-        raise AttributeError(f"{self!r} has no attribute {name!r}")
 
     def publish(self, module: str, name: str) -> None:
         """Says where the function is found by name; the first place counts."""

@@ -19,6 +19,22 @@ from . import registry
 from .build import OpFunction
 
 
+class _Namespace(ModuleType):
+    """A module of public names: who looks into its `__dict__` finds all of them there.
+
+    Programs list classes so: `[c for c in tf.contrib.rnn.__dict__.values() if …]`.
+    """
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        for name in self.__dir__():
+            getattr(self, name)
+        return signatures.held(self)
+
+    def __dir__(self) -> list[str]:
+        return signatures.held(self)["__dir__"]()
+
+
 def load_definitions(package: str) -> None:
     """Imports what must be there before any name is asked for, and notes where the rest is."""
     index = importlib.import_module(f"{package}.ops.index")
@@ -63,7 +79,7 @@ def _publish_new(root: ModuleType) -> None:
     for name, value in new:
         parent, _, leaf = name.rpartition(".")
         namespace = _namespace(root, parent)
-        namespace.__dict__[leaf] = value
+        signatures.held(namespace)[leaf] = value
         _introduce(value, root.__name__, namespace.__name__, leaf)
 
 
@@ -91,8 +107,8 @@ def _namespace(root: ModuleType, path: str) -> ModuleType:
             found.__package__ = full
             sys.modules[full] = found
         # A namespace outranks a private module of the same name below the root.
-        if not callable(module.__dict__.get(part)):
-            module.__dict__[part] = found
+        if not callable(signatures.held(module).get(part)):
+            signatures.held(module)[part] = found
         module = found
     return module
 
@@ -110,6 +126,7 @@ def _namespaces(root: ModuleType, package: str) -> list[ModuleType]:
 def _make_lazy(root: ModuleType, module: ModuleType) -> None:
     prefix = module.__name__[len(root.__name__) + 1 :]
     prefix += "." if prefix else ""
+    known_here = signatures.held(module)
 
     def look_up(name: str) -> Any:
         full = prefix + name
@@ -124,7 +141,7 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
             shown = [] if name.startswith("__") else names()
             raise AttributeError(_missing(module.__name__, full, shown))
         _publish_new(root)
-        module.__dict__[name] = value
+        known_here[name] = value
         _introduce(value, root.__name__, module.__name__, name)
         return value
 
@@ -132,10 +149,11 @@ def _make_lazy(root: ModuleType, module: ModuleType) -> None:
         # Those that are loaded are published when one of them is first asked for.
         known = (*api.NAMES, *api.LAZY, *api.LATER)
         inside = [name[len(prefix) :] for name in known if name.startswith(prefix)]
-        return sorted({*module.__dict__, *(name for name in inside if "." not in name)})
+        return sorted({*known_here, *(name for name in inside if "." not in name)})
 
-    module.__dict__["__getattr__"] = look_up
-    module.__dict__["__dir__"] = names
+    known_here["__getattr__"] = look_up
+    known_here["__dir__"] = names
+    module.__class__ = _Namespace
 
 
 def _missing(module: str, full: str, names: list[str]) -> str:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import tempfile
+import threading
 import unittest
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -18,9 +20,9 @@ from absl.testing import absltest
 from .. import errors
 from ..graph import defaults, seed
 from ..graph.graph import Graph
-from ..graph.tensor import IndexedSlicesValue, SparseTensorValue
 from ..session.device_placement import gpus
 from ..session.session import Session
+from .array_assertions import ArrayAssertions
 
 if TYPE_CHECKING:
     from ..graph.annotations import TensorLike
@@ -79,15 +81,15 @@ def gpu_device_name() -> str:
 
 def test_src_dir_path(relative_path: str) -> str:
     """A path relative to the working directory."""
-    import os
-
     return os.path.join(os.getcwd(), relative_path)
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Runs the tests of the main program, as unittest.main: what stands at the end of a test file.
+    """Runs the tests of the main program: what stands at the end of a test file.
 
-    With `--benchmarks=<regular expression>` on the command line benchmarks are run instead.
+    The command line's flags are parsed before, as `tf.app.run` does; what is left, names of tests
+    and unittest's options, goes to absl's tests.  With `--benchmarks=<regular expression>`
+    benchmarks are run instead.
 
     Args:
         argv: the command line; that of the process if None.
@@ -100,8 +102,9 @@ def main(argv: list[str] | None = None) -> None:
         ...     tf.test.main()
     """
     from .benchmark import benchmarks_main
+    from .flags import run
 
-    benchmarks_main(lambda: unittest.main(argv=argv), argv)
+    benchmarks_main(lambda: run(lambda rest: absltest.main(argv=rest), argv), argv)
 
 
 def assert_equal_graph_def(
@@ -201,7 +204,7 @@ def _placed(sess: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
             yield
 
 
-class TestCase(absltest.TestCase):
+class TestCase(ArrayAssertions):
     """A test case of absl with a fresh default graph and fixed seeds for every test.
 
     `self.session()` and `self.cached_session()` are contexts with a session.  There are assertions
@@ -327,119 +330,6 @@ class TestCase(absltest.TestCase):
         with self.cached_session() as cached:
             return cached.run(tensors)
 
-    def _value(self, value: TensorLike) -> Any:
-        if isinstance(value, (IndexedSlicesValue, SparseTensorValue)):
-            return value
-        if hasattr(value, "graph") or hasattr(value, "_as_graph_element"):
-            value = self.evaluate(value)
-        return value
-
-    def assertAllClose(  # noqa: N802 - TensorFlow's name
-        self,
-        a: TensorLike,
-        b: Any,
-        rtol: float = 1e-6,
-        atol: float = 1e-6,
-        msg: str | None = None,
-    ) -> None:
-        """Asserts that arrays are equal but for small differences.
-
-        Args:
-            a: what was expected: an array, a number, a Tensor, or a structure of such.
-            b: what was found, alike.
-            rtol: how much of the numbers of `b` they may differ.
-            atol: by how much they may differ besides.
-            msg: a text to be shown.
-
-        Raises:
-            AssertionError: they differ by more, or in shape.
-        """
-        a, b = self._value(a), self._value(b)
-        if isinstance(a, Mapping):
-            self.assertCountEqual(a, b, msg)
-            for key in a:
-                self.assertAllClose(a[key], b[key], rtol, atol, msg)
-            return
-        try:
-            x, y = np.asarray(a), np.asarray(b)
-        except ValueError:
-            x = y = np.empty((), object)
-        if x.dtype == object and isinstance(a, (list, tuple)):
-            self.assertEqual(len(a), len(b), msg)
-            for one, other in zip(a, b):
-                self.assertAllClose(one, other, rtol, atol, msg)
-            return
-        if x.dtype == np.float16 or y.dtype == np.float16:
-            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
-        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
-        np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=msg or "", equal_nan=True)
-
-    def assertAllEqual(self, a: bytes | str, b: bytes | str, msg: str | None = None) -> None:  # noqa: N802
-        """Asserts that arrays are equal; what is not a number equals itself.
-
-        Args:
-            a: what was expected: an array, a number or a Tensor.
-            b: what was found, alike.
-            msg: a text to be shown.
-
-        Raises:
-            AssertionError: they differ.
-        """
-        x, y = np.asarray(self._value(a)), np.asarray(self._value(b))
-        self.assertEqual(x.shape, y.shape, f"Shape mismatch: {x.shape} and {y.shape}. {msg or ''}")
-        if x.dtype.kind in "OSU" or y.dtype.kind in "OSU":
-            self.assertEqual(_texts(x), _texts(y), msg)
-            return
-        np.testing.assert_array_equal(x, y, err_msg=msg or "")
-
-    def assertAllCloseAccordingToType(  # noqa: N802 - TensorFlow's name
-        self,
-        a: TensorLike,
-        b: Any,
-        rtol: float = 1e-6,
-        atol: float = 1e-6,
-        float_rtol: float = 1e-6,
-        float_atol: float = 1e-6,
-        half_rtol: float = 1e-3,
-        half_atol: float = 1e-3,
-        bfloat16_rtol: float = 1e-2,
-        bfloat16_atol: float = 1e-2,
-        msg: str | None = None,
-    ) -> None:
-        """`assertAllClose` with tolerances by type."""
-        x, y = np.asarray(self._value(a)), np.asarray(self._value(b))
-        kinds = {x.dtype.name, y.dtype.name}
-        for name, r, t in (
-            ("float32", float_rtol, float_atol),
-            ("complex64", float_rtol, float_atol),
-            ("float16", half_rtol, half_atol),
-            ("bfloat16", bfloat16_rtol, bfloat16_atol),
-        ):
-            if name in kinds:
-                rtol, atol = max(rtol, r), max(atol, t)
-        self.assertAllClose(x, y, rtol, atol, msg)
-
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: Any = None) -> None:  # noqa: N802
-        """Asserts that two vectors are within `err` of each other."""
-        self.assertEqual(len(farray1), len(farray2), msg)
-        for x, y in zip(farray1, farray2):
-            self.assertNear(float(x), float(y), err, msg)
-
-    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
-        """Asserts that two numbers are within `err` of each other."""
-        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err} {msg or ''}")
-
-    def assertNDArrayNear(  # noqa: N802
-        self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None
-    ) -> None:
-        """Asserts that the Euclidean distance of two arrays is at most `err`."""
-        distance = float(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)))
-        self.assertTrue(distance <= err, f"distance {distance} > {err}: {msg or ''}")
-
-    def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: Any = None) -> None:  # noqa: N802
-        """Asserts that a tensor has the static shape of an array."""
-        self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
-
     def assertProtoEquals(  # noqa: N802
         self, expected_message_maybe_ascii: object, message: object, msg: str | None = None
     ) -> None:
@@ -452,6 +342,23 @@ class TestCase(absltest.TestCase):
             expected = type(message)()
             text_format.Merge(text, expected)
         self.assertEqual(expected, message, msg)
+
+    def assertProtoEqualsVersion(  # noqa: N802
+        self,
+        expected: str | bytes,
+        actual: object,
+        producer: int | None = None,
+        min_consumer: int | None = None,
+        msg: str | None = None,
+    ) -> None:
+        """Asserts that a GraphDef has a text form and versions: this package's if None."""
+        from ...io.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
+
+        producer = GRAPH_DEF_VERSION if producer is None else producer
+        min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER if min_consumer is None else min_consumer
+        text = expected.decode() if isinstance(expected, bytes) else expected
+        versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }}"
+        self.assertProtoEquals(f"{text}\n{versions}", actual, msg)
 
     def assertStartsWith(  # noqa: N802
         self, actual: str, expected_start: str, msg: str | None = None
@@ -485,6 +392,39 @@ class TestCase(absltest.TestCase):
         """Asserts that an OpError is raised which fits."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
+    def checkedThread(  # noqa: N802
+        self,
+        target: Callable[..., Any],
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> CheckedThread:
+        """A thread of the test, to be started and joined: `join` fails if `target` raised."""
+        thread = CheckedThread(self, target, args or (), kwargs or {})
+        self.addCleanup(thread.check_termination)
+        return thread
+
+    @contextmanager
+    def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:  # noqa: N802
+        """What is written within to a file such as sys.stderr, by whatever means, as `contents()`.
+
+        Args:
+            stream: a file of the system's, with a descriptor.
+        """
+        number = stream.fileno()
+        path = os.path.join(tempfile.mkdtemp(dir=get_temp_dir()), "writes")
+        stream.flush()
+        kept = os.dup(number)
+        try:
+            with open(path, "wb") as file:
+                os.dup2(file.fileno(), number)
+                try:
+                    yield CapturedWrites(path)
+                finally:
+                    stream.flush()
+                    os.dup2(kept, number)
+        finally:
+            os.close(kept)
+
     # Gone from unittest in newer Pythons, used by TensorFlow 1 programs.
     assertItemsEqual = unittest.TestCase.assertCountEqual
     assertRaisesRegexp = unittest.TestCase.assertRaisesRegex
@@ -492,5 +432,56 @@ class TestCase(absltest.TestCase):
     assertEquals = unittest.TestCase.assertEqual
 
 
-def _texts(array: np.ndarray) -> list[Any]:
-    return [x.decode() if isinstance(x, bytes) else x for x in array.ravel().tolist()]
+class CapturedWrites:
+    """What was written to a stream: see `TestCase.captureWritesToStream`."""
+
+    def __init__(self, capture_location: str) -> None:
+        self.capture_location = capture_location
+
+    def contents(self) -> str:
+        """All of it so far, as text."""
+        with open(self.capture_location, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+
+class CheckedThread:
+    """A thread whose errors are those of the test: see `TestCase.checkedThread`."""
+
+    def __init__(
+        self,
+        test: unittest.TestCase,
+        target: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> None:
+        self._test, self._is_joined = test, False
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, args=(target, args, kwargs))
+
+    def _run(
+        self, target: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        try:
+            target(*args, **kwargs)
+        except Exception as error:
+            self._error = error
+
+    def start(self) -> None:
+        """Starts it."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Waits for its end; AssertionError if it ended by an exception."""
+        self._is_joined = True
+        self._thread.join()
+        if self._error is not None:
+            self._test.fail(f"Error in checkedThread: {self._error}")
+
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return self._thread.is_alive()
+
+    def check_termination(self) -> None:
+        """AssertionError if nobody joined it, by the end of the test."""
+        if not self._is_joined:
+            self._test.fail("A checked thread was not joined.")

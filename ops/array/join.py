@@ -347,8 +347,8 @@ def _split_shape(c: ShapeContext) -> list[TensorShape]:
     where = shape_inference.canonical_axis(axis, len(given))
     if given[where] is not None and given[where] % count:
         raise ValueError(
-            "Number of ways to split should evenly divide the split dimension, but got "
-            f"split_dim {where} (size = {given[where]}) and num_split {count}"
+            f"Dimension size must be evenly divisible by {count} but is {given[where]}\n"
+            "\tNumber of ways to split should evenly divide the split dimension"
         )
     part = None if given[where] is None else given[where] // count
     return [TensorShape(given[:where] + [part] + given[where + 1 :])] * count

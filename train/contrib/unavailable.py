@@ -20,6 +20,10 @@ _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
 _FORESTS = "the forests of random trees of TensorFlow's package; tf.estimator has boosted trees"
 _STATES = "state space models, which are not in numbaflow; tf.contrib.timeseries.ARRegressor is"
+_LITE = (
+    "TensorFlow Lite's converter, which is not in numbaflow; give it elsewhere the graph that "
+    "tf.graph_util.convert_variables_to_constants or tf.saved_model.simple_save gives"
+)
 _SEVERAL = "several machines or processors, and numbaflow computes on this machine's alone"
 
 # What is needed -> public names.
@@ -94,10 +98,26 @@ TABLE = {
         contrib.tensor_forest.tensor_forest.ForestHParams
         contrib.tensor_forest.tensor_forest.RandomForestGraphs
     """,
+    _LITE: """
+        lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize lite.RepresentativeDataset
+        lite.TFLiteConverter lite.TargetSpec lite.TocoConverter lite.toco_convert
+        lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops
+        lite.experimental.load_delegate lite.experimental.nn.TFLiteLSTMCell
+        lite.experimental.nn.TfLiteRNNCell lite.experimental.nn.dynamic_rnn
+    """,
     _SEVERAL: """
         contrib.distribute.MultiWorkerAllReduce
     """,
 }
+
+
+class _Refusing(type):
+    """A class whose functions refuse, too: `tf.lite.TFLiteConverter.from_session(…)`."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return cls
 
 
 def _refusing(name: str, needs: str) -> type:
@@ -107,7 +127,7 @@ def _refusing(name: str, needs: str) -> type:
         raise NotImplementedError(f"tf.{name} needs {needs}")
 
     last = name.rpartition(".")[2]
-    return type(last, (), {"__init__": refuse, "__doc__": f"Needs {needs}: raises an error."})
+    return _Refusing(last, (), {"__init__": refuse, "__doc__": f"Needs {needs}: raises an error."})
 
 
 _made: dict[tuple[str, str], type] = {}

@@ -226,3 +226,44 @@ def _reset(target: str, containers: list[str] | None, config: object) -> None:
 
 TARGETS[_PREFIX] = _at
 RESETS[_PREFIX] = _reset
+
+
+@export("test.create_local_cluster")
+def create_local_cluster(
+    num_workers: int,
+    num_ps: int,
+    protocol: str = "grpc",
+    worker_config: object = None,
+    ps_config: object = None,
+) -> tuple[list[Server], list[Server]]:
+    """Starts the tasks of a cluster, all in this process: jobs "worker" and "ps".
+
+    Args:
+        num_workers: how many workers.
+        num_ps: how many parameter servers.
+        protocol: "grpc".
+        worker_config: the workers' ConfigProto.
+        ps_config: the parameter servers' ConfigProto.
+
+    Returns:
+        The servers of the workers, and those of the parameter servers.
+
+    Example:
+        >>> workers, parameter_servers = tf.test.create_local_cluster(1, 1)
+        >>> with tf.device("/job:ps/task:0"):
+        ...     total = tf.Variable(1.0)
+        >>> with tf.Session(workers[0].target) as sess:
+        ...     sess.run(total.initializer)
+        ...     sess.run(total.assign_add(2.0))
+        3.0
+    """
+    from ..cluster.launch import free_ports
+
+    ports = iter(free_ports(num_workers + num_ps))
+    jobs = {"worker": num_workers, "ps": num_ps}
+    tasks = {job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in jobs.items()}
+
+    def servers(job: str, config: object) -> list[Server]:
+        return [Server(tasks, job, index, protocol, config) for index in range(jobs[job])]
+
+    return servers("worker", worker_config), servers("ps", ps_config)

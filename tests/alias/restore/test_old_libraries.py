@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,31 @@ def test_messages_that_an_old_protoc_described(tmp_path: Path) -> None:
     assert module.Thing(count=3).SerializeToString() == b"\x08\x03"
     with pytest.raises(ValueError, match="does not hold the description"):
         old_protos.compile_messages(b"_descriptor.FileDescriptor(name='x')", "x_pb2.py")
+
+
+@pytest.mark.process
+def test_old_messages_of_a_library_that_knows_nothing_of_tensorflow(tmp_path: Path) -> None:
+    described = descriptor_pb2.FileDescriptorProto(name="apart.proto", syntax="proto3")
+    described.message_type.add(name="Apart")
+    package = tmp_path / "site" / "apart"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "other_pb2.py").write_text("here = 1\n")
+    (package / "apart_pb2.py").write_text(
+        "from google.protobuf import descriptor as _descriptor\n"
+        "DESCRIPTOR = _descriptor.FileDescriptor(\n"
+        f"  name='apart.proto', serialized_pb={described.SerializeToString()!r})\n"
+    )
+    lines = "from apart import apart_pb2, other_pb2; print(apart_pb2.Apart(), other_pb2.here)"
+    done = subprocess.run(
+        [sys.executable, "-m", "numbaflow", "run", "-c", lines],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+    )
+    assert done.stdout == " 1\n", done.stderr
 
 
 @pytest.mark.pure

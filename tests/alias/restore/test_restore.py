@@ -321,3 +321,15 @@ def test_lines_stay_those_of_the_file() -> None:
     lines = {line for _, _, line in code.co_lines() if line}
     assert lines <= {0, 1, 2, 4, 6, 7} and code.co_consts[0] == "Doc."
     assert isinstance(ast.parse(text), ast.Module)
+
+
+def test_digits_in_a_text_are_a_number_for_axes() -> None:
+    class Figure:
+        def add_subplot(self, *args: object, **kwargs: object) -> object:
+            return args, kwargs
+
+    assert calls.add_subplot(Figure(), "111") == ((111,), {})
+    assert calls.add_subplot(Figure(), 2, 1, 1, label="a") == ((2, 1, 1), {"label": "a"})
+    names: dict[str, object] = {"figure": Figure()}
+    exec(rewriting.compile_program("made = figure.add_subplot('121')", "draw.py"), names)
+    assert names["made"] == ((121,), {})

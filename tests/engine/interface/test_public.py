@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -37,6 +40,30 @@ def test_namespaces_are_modules() -> None:
     assert tf.__version__.startswith("1.15") and tf.VERSION == tf.version.VERSION
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         _ = tf.no_such_name
+
+
+@pytest.mark.process
+def test_who_looks_into_a_namespace_finds_all_of_its_names() -> None:
+    program = """
+import sys, inspect
+import numbaflow as tf
+assert "numbaflow.train.rnn" not in sys.modules
+cell = tf.nn.rnn_cell.RNNCell
+found = [c for c in tf.contrib.rnn.__dict__.values() if inspect.isclass(c) and issubclass(c, cell)]
+print(tf.contrib.rnn.GridLSTMCell in found, tf.contrib.rnn.NASCell in found)
+assert tf.train.__dict__["AdamOptimizer"] is tf.train.AdamOptimizer
+assert vars(tf.nn)["relu"] is tf.nn.relu and set(dir(tf.nn)) == set(tf.nn.__dict__)
+"""
+    assert python(program) == "True True\n"
+
+
+def test_op_functions_pass_for_functions() -> None:
+    assert inspect.isfunction(tf.greater) and isinstance(tf.nn.relu, types.FunctionType)
+    assert inspect.getfullargspec(tf.greater).args == ["x", "y", "name"]
+    assert tf.greater.__defaults__ is None and tf.greater.__code__.co_name == "__call__"
+    assert pickle.loads(pickle.dumps(tf.greater)) is tf.greater
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        _ = tf.greater.other
 
 
 def test_compat() -> None:

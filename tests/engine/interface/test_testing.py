@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import numbaflow as tf
@@ -107,3 +112,101 @@ def test_assertions_of_absl_are_there() -> None:
 
     result = Sets("test_sets").run()
     assert result is not None and result.wasSuccessful(), result
+
+
+class Bounds(tf.test.TestCase):
+    """What is asserted of every element."""
+
+    @pytest.mark.programs
+    def test_elements(self) -> None:
+        x = tf.constant([1.0, 2.0])
+        with self.session():
+            self.assertAllGreater(x, 0.5)
+            self.assertAllGreaterEqual(x, 1)
+            self.assertAllLess(x, 2.5)
+            self.assertAllLessEqual(x, 2)
+            self.assertAllInRange(x, 1, 2)
+            self.assertAllInSet(x, {1.0, 2.0, 3.0})
+            self.assertDTypeEqual(x, np.float32)
+            self.assertNotAllClose(x, x + 1)
+            self.assertNotAllEqual(x, [1.0, 3.0])
+            for check, message in (
+                (lambda: self.assertAllGreater(x, 1), r"1 of the 2 .* greater than 1:\n  \[0\]: 1"),
+                (lambda: self.assertAllLess(x, 2), r"less than 2:\n  \[1\]: 2"),
+                (lambda: self.assertAllInRange(x, 1, 2, True), r"not in the range \(1, 2\]"),
+                (lambda: self.assertAllInRange(x, 1, 2, False, True), r"in the range \[1, 2\)"),
+                (lambda: self.assertAllInRange([np.nan], 0, 1), r"\[0\]: nan"),
+                (lambda: self.assertAllInRange([True], 0, 1), "ordered numeric type"),
+                (lambda: self.assertAllInSet(x, [1]), r"\[1\]: 2"),
+                (lambda: self.assertNotAllClose(x, x), "close at all"),
+                (lambda: self.assertNotAllEqual(x, x), "equal at all"),
+                (lambda: self.assertDTypeEqual(x, np.float64), "float32.* != .*float64"),
+                (lambda: self.assertAllGreater(np.zeros(99), 1), r"99 of .*(\n.*){10}\n  \.\.\."),
+            ):
+                with pytest.raises(AssertionError, match=message):
+                    check()
+
+    def test_versions_of_graphs(self) -> None:
+        with tf.Graph().as_default() as graph:
+            tf.no_op("n")
+        found = graph.as_graph_def()
+        self.assertProtoEqualsVersion("node { name: 'n' op: 'NoOp' }", found)
+        with pytest.raises(AssertionError):
+            self.assertProtoEqualsVersion("node { name: 'n' op: 'NoOp' }", found, producer=1)
+
+    def test_writes(self) -> None:
+        with (
+            tempfile.TemporaryFile("w") as stream,
+            self.captureWritesToStream(stream) as captured,
+        ):
+            print("here", file=stream, flush=True)
+            assert captured.contents() == "here\n"
+
+
+def test_errors_of_threads_are_those_of_the_test() -> None:
+    seen: list[int] = []
+
+    class Threads(tf.test.TestCase):
+        def test_joined(self) -> None:
+            thread = self.checkedThread(target=seen.append, args=(1,))
+            thread.start()
+            thread.join()
+            assert not thread.is_alive()
+
+        def test_fails(self) -> None:
+            thread = self.checkedThread(target=lambda: [][0])
+            thread.start()
+            thread.join()
+
+        def test_left(self) -> None:
+            thread = self.checkedThread(target=lambda: None)
+            thread.start()
+
+    found = {}
+    for name in ("joined", "fails", "left"):
+        result = Threads(f"test_{name}").run()
+        assert result is not None
+        found[name] = "".join(text for _, text in result.failures)
+    assert seen == [1] and found["joined"] == ""
+    assert "Error in checkedThread: list index out of range" in found["fails"]
+    assert "A checked thread was not joined." in found["left"]
+
+
+@pytest.mark.process
+def test_main_parses_the_flags_before_the_tests(tmp_path: Path) -> None:
+    program = tmp_path / "steps_test.py"
+    program.write_text(
+        "import numbaflow as tf\n"
+        "tf.flags.DEFINE_integer('steps', 3, '')\n"
+        "class Steps(tf.test.TestCase):\n"
+        "    def test_steps(self):\n"
+        "        from absl import flags\n"
+        "        print(flags.FLAGS.steps, bool(flags.FLAGS.test_tmpdir))\n"
+        "    def test_other(self):\n"
+        "        raise ValueError\n"
+        "if __name__ == '__main__':\n"
+        "    tf.test.main()\n"
+    )
+    command = [sys.executable, str(program), "Steps.test_steps", "--steps=5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout == "5 True\n", done.stderr

@@ -282,3 +282,9 @@ def test_scalars_of_strings_get_axes() -> None:
     x = tf.placeholder_with_default(b"abc", [])
     assert value(x[tf.newaxis]).tolist() == [b"abc"]
     assert value(x[tf.newaxis, ..., tf.newaxis]).tolist() == [[b"abc"]]
+
+
+def test_a_split_that_does_not_divide_is_told_in_tensorflows_words() -> None:
+    divisible = "Dimension size must be evenly divisible by 4 but is 5\n\tNumber of ways to split"
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=divisible):
+        tf.split(tf.zeros([1, 1, 5]), 4, axis=2)

@@ -278,3 +278,12 @@ def test_modes_of_weights_do_not_ask_for_weights() -> None:
     weights = {"b": np.zeros((8, 3))}
     weighed = model.evaluate(data, targets, sample_weight=weights, verbose=0)
     assert weighed[2] == 0.0 and weighed[1] > 0.0
+
+
+def test_depthwise_convolutions_take_the_arguments_of_convolutions() -> None:
+    layer = tf.keras.layers.DepthwiseConv2D(
+        3, kernel_initializer="zeros", kernel_regularizer=None, dilation_rate=2
+    )
+    assert layer(tf.placeholder(tf.float32, [2, 5, 5, 3])).shape.as_list() == [2, 1, 1, 3]
+    with pytest.raises(TypeError, match="not understood"):
+        tf.keras.layers.DepthwiseConv2D(3, kernel_sizes=2)

@@ -376,6 +376,9 @@ class DepthwiseConv2D(KerasLayer):
     ) -> None:
         given = resolved(**_given(locals()))
         dilation = kwargs.pop("dilation_rate", (1, 1))
+        # Arguments of Conv2D, below which TensorFlow has this class: taken, and of no effect.
+        for name in ("kernel_initializer", "kernel_regularizer", "kernel_constraint"):
+            kwargs.pop(name, None)
         super().__init__(
             activity_regularizer=given.pop("activity_regularizer"), **with_input_shape(kwargs)
         )

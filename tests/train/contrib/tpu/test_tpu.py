@@ -160,3 +160,12 @@ def test_clusters_are_joined() -> None:
     assert config.replace(save_checkpoints_steps=7).tpu_config.iterations_per_loop == 2
     with pytest.raises(ImportError, match="my-tpu"):
         tf.contrib.cluster_resolver.TPUClusterResolver("my-tpu")
+
+
+def test_what_needs_a_converter_of_graphs_says_so() -> None:
+    refused = r"tf\.lite\.TFLiteConverter needs TensorFlow Lite's converter, which is not"
+    with pytest.raises(NotImplementedError, match=refused):
+        tf.lite.TFLiteConverter.from_saved_model("model")
+    with pytest.raises(NotImplementedError, match=r"tf\.lite\.Interpreter needs"):
+        tf.lite.Interpreter(model_path="model.tflite")
+    assert not hasattr(tf.lite.TFLiteConverter, "_private")
