@@ -26,7 +26,7 @@ _LAYERS = (
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
 _SAME = (
     "activations backend callbacks constraints datasets estimator initializers layers "
-    "losses metrics models optimizers preprocessing preprocessing.image preprocessing.sequence "
+    "losses metrics models preprocessing preprocessing.image preprocessing.sequence "
     "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
 )
 _UTILS = {
@@ -70,6 +70,8 @@ MODULES = {
     "python.keras.optimizer_v2.learning_rate_schedule": (
         f"tf.keras.optimizers.schedules {_K}.optimizers.schedules"
     ),
+    # The module's own classes are Keras's first ones, not those of `tf.keras.optimizers`.
+    "python.keras.optimizers": f"{_K}.optimizers.first {_K}.optimizers.table tf.keras.optimizers",
     "python.keras.saving": f"{_K}.saving.models",
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
     "python.keras.saving.model_config": f"{_K}.saving.models",

@@ -498,7 +498,7 @@ _INTERNALS = {
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
         "debug.wrappers.dumping_wrapper debug.wrappers.framework debug.lib.debug_utils "
-        "debug.lib.debug_data distribute.values autograph autograph.impl.api"
+        "debug.lib.debug_data distribute.values"
     ),
 }
 OTHERS.update(
@@ -576,7 +576,8 @@ for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
     OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
 for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
     OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
-OTHERS["python.autograph.impl.api"] = "tf.autograph.experimental"
+for _module in ("autograph", "autograph.impl.api"):
+    OTHERS[f"python.{_module}"] = "tf.autograph tf.autograph.experimental .ops.flow.autograph"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]

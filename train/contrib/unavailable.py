@@ -65,9 +65,8 @@ TABLE = {
     """,
     _PYTHON: """
         contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
-        contrib.autograph.convert contrib.autograph.converted_call
-        contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
-        contrib.autograph.to_graph autograph.to_code autograph.to_graph
+        contrib.autograph.converted_call contrib.autograph.set_element_type
+        contrib.autograph.stack
     """,
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio

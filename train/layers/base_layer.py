@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
     from ...ops.state.variables import Variable
 
+_ROOT = __name__.partition(".")[0]
 _OPTIONS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
 )
@@ -126,7 +127,8 @@ class Layer(Connected, Nested, Module):
         return self.name
 
     def _find_call_arguments(self) -> None:
-        found = inspect.getfullargspec(self.call)
+        # (What tf.function made of a method says by `__wrapped__` what that takes.)
+        found = inspect.getfullargspec(inspect.unwrap(self.call))
         self._call_fn_args = found.args[1:] if found.args[:1] == ["self"] else found.args
         self._expects_training_arg = "training" in self._call_fn_args or found.varkw is not None
 
@@ -458,7 +460,7 @@ class Layer(Connected, Nested, Module):
                 assert_input_compatibility(self.input_spec, inputs, self.name)
             with tf.name_scope(self._name_scope()):
                 self._maybe_build(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs = self._converted_call()(inputs, *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "
@@ -469,6 +471,15 @@ class Layer(Connected, Nested, Module):
                 self._carry_masks(inputs, outputs, mask)
                 self._called(inputs, outputs)
         return outputs
+
+    def _converted_call(self) -> Callable[..., Any]:
+        """`call`, a program's own with its `if` and loops ready for tensors."""
+        call = self.call
+        if getattr(call, "__module__", _ROOT).partition(".")[0] == _ROOT:
+            return call
+        from ...ops.flow.autograph import converted
+
+        return converted(call)
 
     def _training_argument(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The `training` argument: as passed, else that of the layer around this one."""

@@ -400,9 +400,9 @@ class Optimizer(Trackable):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """An optimizer of what `get_config` gave."""
-        config = dict(config)
-        if "lr" in config:
+        if "lr" in config:  # (In place, as in TensorFlow.)
             config["learning_rate"] = config.pop("lr")
+        config = dict(config)
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedule_from(config["learning_rate"], custom_objects)
         return cls(**config)

@@ -82,7 +82,8 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     """The optimizer of what `serialize` gave; ValueError if there is none."""
     name = config["class_name"]
     if name.lower() in _FAMILY:
-        config = {**config, "class_name": name.lower()}
+        # (In place: programs compare what they gave with what `serialize` gives behind it.)
+        config["class_name"] = name.lower()
     return _FAMILY.deserialize(config, custom_objects)
 
 
