@@ -65,6 +65,11 @@ class _Calls(threading.local):
 _calls = _Calls()
 
 
+def is_called() -> bool:
+    """Whether a layer is being called."""
+    return _calls.within
+
+
 class Layer(Connected, Nested, Module):
     """Base class of layers; graphs only.
 
@@ -257,11 +262,21 @@ class Layer(Connected, Nested, Module):
         batch_set_value(list(zip(variables, weights)))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that all layers have; classes with others add theirs."""
+        """The arguments that all layers have; classes with others add theirs.
+
+        Raises:
+            NotImplementedError: the class's constructor has others, which it has not added.
+        """
         config = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
         config["dtype"] = self.dtype
+        if type(self).get_config is Layer.get_config:
+            own = inspect.getfullargspec(type(self).__init__).args[1:]
+            if any(name not in config and name != "dynamic" for name in own):
+                raise NotImplementedError(
+                    "Layers with arguments in `__init__` must override `get_config`."
+                )
         return config
 
     @classmethod
@@ -327,7 +342,8 @@ class Layer(Connected, Nested, Module):
             synchronization=synchronization,
             aggregation=aggregation,
         )
-        if named.function_or_none(regularizer, "regularizer") is not None:
+        regularizer = named.function_or_none(regularizer, "regularizer")
+        if regularizer is not None:
             self._handle_weight_regularization(variable.name.split(":")[0], variable, regularizer)
         track(variable)
         (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)

@@ -17,6 +17,7 @@ MODULES = (
 
 def _all() -> dict[str, Any]:
     from ...feature_column.dense_features import DenseFeatures, SequenceFeatures
+    from ..engine.added import AddLoss, AddMetric
     from ..engine.input_layer import InputLayer
     from ..engine.network import Network
     from ..engine.op_layer import TensorFlowOpLayer
@@ -25,7 +26,7 @@ def _all() -> dict[str, Any]:
 
     engine = (
         *(InputLayer, Network, Sequential, Model, TensorFlowOpLayer, Layer),
-        *(DenseFeatures, SequenceFeatures),
+        *(DenseFeatures, SequenceFeatures, AddLoss, AddMetric),
     )
     found: dict[str, Any] = {kind.__name__: kind for kind in engine}
     for module in MODULES:

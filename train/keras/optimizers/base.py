@@ -388,6 +388,10 @@ class Optimizer(Trackable):
         with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
             return x.value()
 
+    def _resource_scatter_update(self, x: Any, i: Any, v: Any) -> Any:
+        with tf.control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):
+            return x.value()
+
     # Configurations
 
     def get_config(self) -> dict[str, Any]:
