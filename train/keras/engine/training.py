@@ -240,6 +240,7 @@ class Model(Compiled):
             shuffle,
             sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
+        source.epochs = epochs
         validation = None
         if validation_data is not None:
             validation = sources.validation_source(
