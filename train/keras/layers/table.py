@@ -33,6 +33,9 @@ def _all() -> dict[str, Any]:
         for name, value in vars(importlib.import_module(f".{module}", __package__)).items():
             if isinstance(value, type) and issubclass(value, Layer) and name[0] != "_":
                 found.setdefault(name, value)
+    # As files of TensorFlow 1.13 and 1.14 have them.
+    for version in ("V1", "V2"):
+        found[f"BatchNormalization{version}"] = found["BatchNormalization"]
     return found
 
 

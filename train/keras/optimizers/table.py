@@ -40,6 +40,8 @@ class TFOptimizer(Trackable):
         """The operations that update variables by a loss's gradients."""
         from ...layers.weights import track, tracked
 
+        if not params:
+            return [tf.assign_add(self.iterations, 1)]
         pairs = self.optimizer.compute_gradients(loss, params)
         update = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
         known = {id(v) for v in tracked(self.iterations.graph)}
