@@ -27,7 +27,7 @@ from typing import Any
 
 from ...engine.api import export
 
-_RUN, _RESULT = "_autograph", "_result"
+_RUN, RESULT = "_autograph", "_result"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Functions whose results are Python's, whatever they are given.
@@ -231,6 +231,16 @@ def _with_rest(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
+def _name_super(node: ast.FunctionDef) -> None:
+    """Gives calls of `super` their arguments, which they cannot find in a function within."""
+    if not node.args.args:
+        return
+    for x in ast.walk(node):
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id == "super":
+            names = ("__class__", node.args.args[0].arg)
+            x.args = x.args or [ast.Name(name, ast.Load()) for name in names]
+
+
 class _Statements:
     """Rewrites the body of one function."""
 
@@ -245,16 +255,17 @@ class _Statements:
     def rewrite(self) -> None:
         """Changes the function in place."""
         node = self._node
+        _name_super(node)
         body = node.body = _with_rest(node.body)
         self._locals = _assigned(body)
         returns = _has([x for x in body if isinstance(x, ast.If)], (ast.Return,))
         if returns:
-            self._locals.add(_RESULT)
+            self._locals.add(RESULT)
         uses = _loaded(node)
         self._uses = {name: uses.count(name) for name in set(uses)}
         body = self._block(body)
         if returns:
-            body.append(ast.Return(ast.Name(_RESULT, ast.Load())))
+            body.append(ast.Return(ast.Name(RESULT, ast.Load())))
         fresh = sorted(self._locals - self._parameters)
         begin = [_parsed(f"{name} = {_RUN}.Undefined({name!r})") for name in fresh]
         node.body = [*begin, *body]
@@ -279,7 +290,7 @@ class _Statements:
                 return self._loop(x)
         if isinstance(x, ast.Return) and in_branch:
             value = x.value or ast.Constant(None)
-            return [ast.Assign([ast.Name(_RESULT, ast.Store())], _Words().visit(value))]
+            return [ast.Assign([ast.Name(RESULT, ast.Store())], _Words().visit(value))]
         if isinstance(x, (ast.With, ast.Try)) and not _has([x], stays):
             for part in ("body", "orelse", "finalbody"):
                 if getattr(x, part, None):
@@ -297,7 +308,7 @@ class _Statements:
         """Those of some names that the function reads elsewhere, too."""
         within = _loaded(node)
         return sorted(
-            n for n in names if n == _RESULT or self._uses.get(n, 0) > within.count(n)
+            n for n in names if n == RESULT or self._uses.get(n, 0) > within.count(n)
         )
 
     def _state(self, names: Sequence[str]) -> tuple[str, list[ast.stmt]]:
@@ -322,7 +333,7 @@ class _Statements:
 
     def _if(self, x: ast.If) -> list[ast.stmt]:
         returns = _has([x], (ast.Return,))
-        names = _assigned([*x.body, *x.orelse]) | ({_RESULT} if returns else set())
+        names = _assigned([*x.body, *x.orelse]) | ({RESULT} if returns else set())
         wanted = self._outer(x, names)
         suffix, state = self._state(wanted)
         body, orelse = (self._block(part, True) for part in (x.body, x.orelse))

@@ -13,7 +13,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.tensor import Tensor
 from ...engine.types import nest
 from ..public import tf
-from .autograph import converted
+from .autograph import RESULT, converted
 
 
 class Undefined:
@@ -52,10 +52,11 @@ class _Structure:
         kinds = [[None if _is_number(x) else x for x in parts] for parts in flat]
         if self._given is None:
             self._given = kinds
-            self._values = list(values)
+            self._values, self._first = list(values), flat
         else:
             for name, before, now in zip(self._names, self._given, kinds):
                 self._check(name, before, now, what)
+            self._compare(flat)
         return [_as_tensor(x) for parts in flat for x in parts if _is_number(x)]
 
     def _check(self, name: str, before: list[Any], now: list[Any], what: str) -> None:
@@ -70,6 +71,14 @@ class _Structure:
                 f"{name!r} must be a tensor of one kind in {what}, as a tensor chooses; it is "
                 f"{before} and {now}"
             )
+
+    def _compare(self, flat: list[list[Any]]) -> None:
+        # TensorFlow makes constants of Python's numbers to compare their dtypes; seeds of what is
+        # made behind depend on how many nodes there are.
+        for pair in zip(self._first, flat):
+            for value in (x for parts in zip(*pair) for x in parts):
+                if isinstance(value, (bool, int, float)):
+                    convert_to_tensor(value)
 
     def packed(self, tensors: Sequence[Tensor]) -> tuple[Any, ...]:
         """The variables with the tensors in their places."""
@@ -132,13 +141,16 @@ def if_stmt(
     if not _is_tensor(condition):
         return body() if condition else orelse()
     before = get_state()
-    structure = _Structure(names)
+    # With a function's result goes whether it has one.
+    more = ("_has_result",) if RESULT in names else ()
+    structure = _Structure((*names, *more))
 
     def branch(run: Callable[[], None]) -> Callable[[], list[Tensor]]:
         def build() -> list[Tensor]:
             set_state(before)
             run()
-            found = structure.tensors(get_state(), "both branches of an `if`")
+            state = (*get_state(), *(True for _ in more))
+            found = structure.tensors(state, "both branches of an `if`")
             return found or [tf.no_op()]
 
         return build
@@ -146,7 +158,7 @@ def if_stmt(
     # (Functions of which each gives one tensor or more; a list of one is the tensor itself.)
     found = tf.cond(condition, branch(body), branch(orelse), strict=True)
     tensors = [x for x in found if isinstance(x, Tensor)]
-    return set_state(_none_again(structure.packed(tensors)))
+    return set_state(_none_again(structure.packed(tensors))[: len(names)])
 
 
 def while_stmt(

@@ -271,15 +271,16 @@ class Network(Saved, Layer):
         Raises:
             ValueError: a finished network is given what a metric of Keras gave.
         """
-        if not self._is_graph_network or is_called() or not self._reaches(value):
-            super().add_metric(value, aggregation, name)
-            return
-        if getattr(value, "_metric_obj", None) is not None:
+        is_late = self._is_graph_network and not is_called()
+        if is_late and getattr(value, "_metric_obj", None) is not None:
             raise ValueError(
                 "Using the result of calling a `Metric` object when calling `add_metric` on a "
                 "Functional Model is not supported. Please pass the Tensor to monitor directly."
             )
-        self._append(AddMetric(aggregation, name), value)
+        if is_late and self._reaches(value):
+            self._append(AddMetric(aggregation, name), value)
+        else:
+            super().add_metric(value, aggregation, name)
 
     def _reaches(self, value: Any) -> bool:
         """Whether a tensor comes of the network's inputs; what is between becomes layers."""

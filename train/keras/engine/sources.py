@@ -14,6 +14,7 @@ from ....engine.interface import log
 from ....engine.types import nest
 from ....ops.public import tf
 from ..backend.sessions import get_session
+from ..backend.settings import floatx
 from ..utils.sequences import Sequence as BatchSequence
 from ..utils.sequences import enqueued
 from . import data as arrays
@@ -249,7 +250,7 @@ class DatasetSource(_StepSource):
         if self._begins_anew:
             self.steps = self.size = _number_of_batches(dataset, steps.name)
         self._iterator = _iterator(dataset)
-        self._next = self._iterator.get_next()
+        self._next = nest.map_structure(_as_floatx, self._iterator.get_next())
         self._is_begun = False
         if not model.inputs and not is_predicted:
             # Inputs have the dataset's dtypes, while those of arrays are of the settings'.
@@ -269,6 +270,12 @@ class DatasetSource(_StepSource):
                 yield session.run(self._next)
             except errors.OutOfRangeError:
                 return
+
+
+def _as_floatx(x: Any) -> Any:
+    """Floats of another width as the floats of the settings."""
+    is_other = isinstance(x, tf.Tensor) and x.dtype.is_floating
+    return tf.cast(x, floatx()) if is_other else x
 
 
 def _specs(elements: Any) -> Any:
@@ -306,7 +313,7 @@ class IteratorSource(_StepSource):
                 "When using iterators as input to a model, you should specify the "
                 f"`{steps.name}` argument."
             )
-        self._next = iterator.get_next()
+        self._next = nest.map_structure(_as_floatx, iterator.get_next())
 
     def _elements(self) -> Iterator[Any]:
         session = get_session()
