@@ -106,7 +106,7 @@ def _can_be_rewritten(node: ast.FunctionDef) -> bool:
     """Whether something may be on tensors, and nothing is there that would not survive it."""
     is_wanted = False
     for x in ast.walk(node):
-        name = getattr(x, "attr", None) or getattr(x, "id", "")
+        name: str = getattr(x, "attr", None) or getattr(x, "id", None) or ""
         if isinstance(x, _STAYS) or (name.startswith("__") and not name.endswith("__")):
             return False  # (A private name is of the class, which stands elsewhere.)
         if isinstance(x, ast.If) and any(
@@ -159,7 +159,7 @@ def _compiled(function: types.FunctionType, node: ast.FunctionDef) -> types.Func
     made = space["_around"](*[None] * len(free), autograph_run)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     own = dict(zip(made.__code__.co_freevars, made.__closure__ or ()))
-    closure = tuple(cells.get(name, own[name]) for name in made.__code__.co_freevars)
+    closure = tuple(cells[name] if name in cells else own[name] for name in own)
     found = types.FunctionType(
         made.__code__, function.__globals__, function.__name__, function.__defaults__, closure
     )
@@ -307,9 +307,7 @@ class _Statements:
     def _outer(self, node: ast.AST, names: Iterable[str]) -> list[str]:
         """Those of some names that the function reads elsewhere, too."""
         within = _loaded(node)
-        return sorted(
-            n for n in names if n == RESULT or self._uses.get(n, 0) > within.count(n)
-        )
+        return sorted(n for n in names if n == RESULT or self._uses.get(n, 0) > within.count(n))
 
     def _state(self, names: Sequence[str]) -> tuple[str, list[ast.stmt]]:
         """Functions that read and write some variables, and their common suffix."""
@@ -319,8 +317,7 @@ class _Statements:
         share = f"    nonlocal {', '.join(names)}\n" if names else ""
         write = f"    ({listed}) = values\n" if names else "    pass\n"
         lines = (
-            f"def _get{suffix}():\n    return ({listed})\n"
-            f"def _set{suffix}(values):\n{share}{write}"
+            f"def _get{suffix}():\n    return ({listed})\ndef _set{suffix}(values):\n{share}{write}"
         )
         return suffix, ast.parse(lines).body
 

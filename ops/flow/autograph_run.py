@@ -145,8 +145,8 @@ def if_stmt(
     more = ("_has_result",) if RESULT in names else ()
     structure = _Structure((*names, *more))
 
-    def branch(run: Callable[[], None]) -> Callable[[], list[Tensor]]:
-        def build() -> list[Tensor]:
+    def branch(run: Callable[[], None]) -> Callable[[], list[Any]]:
+        def build() -> list[Any]:
             set_state(before)
             run()
             state = (*get_state(), *(True for _ in more))

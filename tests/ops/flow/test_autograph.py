@@ -20,7 +20,7 @@ def _early(x: Any, flag: Any, extra: Any = 4) -> Any:
     if x > 3:
         x = x - 1
         return x * 2
-    if not x == 2:
+    if not x == 2:  # noqa: SIM201 - what `not` does is tried, too
         x += 10
     return x
 
@@ -34,7 +34,6 @@ def _counting(x: Any, n: Any) -> Any:
         else:
             total += 1
         seen += 1
-        unused = i
     while total < 50:
         total = total * 2
     return total, seen
@@ -109,7 +108,7 @@ def test_what_cannot_be_on_tensors_is_left_alone() -> None:
     def asks_for_none(x: Any, y: Any = None) -> Any:
         if y is None or isinstance(x, int):
             return x
-        return [i for i in range(3)]
+        return sorted(range(3), key=lambda i: -i if i > 1 else i)
 
     def draws(x: Any) -> Any:
         while x > 0:

@@ -238,7 +238,9 @@ def test_classes_of_sequences_need_no_axis_of_their_own() -> None:
     model.compile("sgd", "sparse_categorical_crossentropy")
     x = np.arange(48).reshape(8, 6) % 9
     history = model.fit(x, x, epochs=2, verbose=0, shuffle=False).history
-    assert [float(loss) for loss in history["loss"]] == pytest.approx([2.193907, 2.193506], abs=2e-6)
+    assert [float(loss) for loss in history["loss"]] == pytest.approx(
+        [2.193907, 2.193506], abs=2e-6
+    )
 
 
 def test_frozen_models_train_nothing() -> None:

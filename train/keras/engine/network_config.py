@@ -116,9 +116,7 @@ class _Waiting(Exception):
     """A call needs another one, which has not been made yet."""
 
 
-def network_parts(
-    config: dict[str, Any], custom_objects: Any = None
-) -> tuple[Any, Any, list[Any]]:
+def network_parts(config: dict[str, Any], custom_objects: Any = None) -> tuple[Any, Any, list[Any]]:
     """The inputs, outputs and layers of a new network as a configuration describes it.
 
     Raises:

@@ -289,8 +289,7 @@ def _number_of_batches(dataset: Any, name: str) -> int | None:
     count = get_session().run(api.NAMES["data.experimental.cardinality"](dataset))
     if count == api.NAMES["data.experimental.INFINITE_CARDINALITY"]:
         raise ValueError(
-            "When passing an infinitely repeating dataset, you must specify the "
-            f"`{name}` argument."
+            f"When passing an infinitely repeating dataset, you must specify the `{name}` argument."
         )
     return int(count) if count >= 0 else None
 

@@ -138,9 +138,7 @@ class _Cell(KerasLayer):
         """The masks of inputs and states."""
         gates = self.gates
         of_inputs = self._mask("_input_mask", inputs, self.dropout, training, gates)
-        return of_inputs, self._mask(
-            "_state_mask", state, self.recurrent_dropout, training, gates
-        )
+        return of_inputs, self._mask("_state_mask", state, self.recurrent_dropout, training, gates)
 
     def _parted(self, x: Any, masks: Any, rate: float) -> list[Any]:
         """A tensor for each gate, masked."""

@@ -23,7 +23,7 @@ class GRUCell(cells.GRUCell):
 class GRU(recurrent.GRU):
     """A layer of GRU; arguments as of `tf.keras.layers.GRU`."""
 
-    cell_class = GRUCell
+    cell_class: Any = GRUCell
 
     def __init__(self, units: int, activation: Any = "tanh", **kwargs: Any) -> None:
         own = {"recurrent_activation": "sigmoid", "implementation": 2, "reset_after": True}
@@ -34,13 +34,15 @@ class LSTMCell(cells.LSTMCell):
     """A step of LSTM; arguments as of `tf.keras.layers.LSTMCell`."""
 
     def __init__(self, units: int, **kwargs: Any) -> None:
-        super().__init__(units, **{"recurrent_activation": "sigmoid", "implementation": 2, **kwargs})
+        super().__init__(
+            units, **{"recurrent_activation": "sigmoid", "implementation": 2, **kwargs}
+        )
 
 
 class LSTM(recurrent.LSTM):
     """A layer of LSTM; arguments as of `tf.keras.layers.LSTM`."""
 
-    cell_class = LSTMCell
+    cell_class: Any = LSTMCell
 
     def __init__(self, units: int, activation: Any = "tanh", **kwargs: Any) -> None:
         own = {"recurrent_activation": "sigmoid", "implementation": 2}

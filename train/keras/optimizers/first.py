@@ -98,9 +98,18 @@ class _Rule(Optimizer):
     _hyper: tuple[str, ...] = ()
     # Arguments that are numbers, in the configuration as they are.
     _settings: tuple[str, ...] = ()
-    lr: Any
     iterations: Any
+    # Of these each class has some.
+    lr: Any
+    rho: Any
+    beta_1: Any
+    beta_2: Any
+    momentum: Any
+    decay: Any
     epsilon: Any
+    nesterov: Any
+    amsgrad: Any
+    schedule_decay: Any
 
     def _begin(self, values: dict[str, Any]) -> None:
         with tf.name_scope(type(self).__name__):
@@ -323,9 +332,7 @@ class Adam(_Rule):
         self.updates = []
         rate = self._rate()
         step = self._step()
-        rate = rate * (
-            K.sqrt(1.0 - tf.pow(self.beta_2, step)) / (1.0 - tf.pow(self.beta_1, step))
-        )
+        rate = rate * (K.sqrt(1.0 - tf.pow(self.beta_2, step)) / (1.0 - tf.pow(self.beta_1, step)))
         slots = self._zeros(params, 3 if self.amsgrad else 2)
         if not self.amsgrad:
             slots.append([K.zeros(1) for _ in params])
@@ -414,7 +421,7 @@ class Nadam(_Rule):
 
     def _momentum(self, step: Any) -> Any:
         """The momentum of a step: near half of beta_1 first, and all of it in the end."""
-        warming = tf.pow(K.cast_to_floatx(0.96), step * self.schedule_decay)
+        warming = tf.pow(tf.constant(0.96, floatx()), step * self.schedule_decay)
         return self.beta_1 * (1.0 - 0.5 * warming)
 
     def get_updates(self, loss: Any, params: Sequence[Any]) -> list[Any]:
