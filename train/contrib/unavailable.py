@@ -13,7 +13,7 @@ from ...engine.api import constant
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
-_PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
+_PYTHON = "parts of AutoGraph that are not in numbaflow; tf.autograph.to_graph is"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
