@@ -27,6 +27,8 @@ from .shared import SharedClasses
 ROOT = "tensorflow"
 _PACKAGE = __package__.rpartition(".")[0]
 _MISSING = object()
+# What the modules below namespaces of Keras have for a folder (internals/keras_view.py).
+_PLACE = "numbaflow:"
 # Folders of this package that are no namespaces of TensorFlow's, and packages that are internal.
 _PRIVATE = frozenset({"engine", "jit", "ops", "core", "python"})
 # Packages that hold nothing but modules of messages.
@@ -73,18 +75,25 @@ class _Finder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        del path, target
+        del target
         if fullname != ROOT and not fullname.startswith(f"{ROOT}."):
-            return None
-        return ModuleSpec(fullname, self)
+            # `sys.modules["keras"] = tf.keras`, and `import keras.backend` behind it.
+            place = next(iter(path or ()), "")
+            if not place.startswith(_PLACE):
+                return None
+            leaf = fullname.rpartition(".")[2]
+            home = f"{ROOT}.{place.removeprefix(_PLACE)}.{leaf}"
+            return ModuleSpec(fullname, self, loader_state=home)
+        return ModuleSpec(fullname, self, loader_state=fullname)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         # A stand-in: the import system would write the spec into the module that is returned.
         return ModuleType(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        name = module.__name__
-        sys.modules[name] = resolve(name)
+        spec = module.__spec__
+        assert spec is not None, "the module is found by `find_spec`"
+        sys.modules[module.__name__] = resolve(spec.loader_state)
 
     def get_code(self, fullname: str) -> CodeType | None:
         """What `-m` runs: the program of a tool; None for modules that are no programs."""

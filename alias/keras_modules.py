@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 _K = ".train.keras"
+_HELPERS = ".alias.internals.keras_utils"
 _ENGINE = {
     "base_layer": (
         ".train.layers.base_layer .train.layers.input_spec .train.layers.nodes "
@@ -11,7 +12,7 @@ _ENGINE = {
     ),
     "base_layer_utils": ".train.layers.weights .train.layers.nodes",
     "input_layer": f"{_K}.engine.input_layer",
-    "input_spec": ".train.layers.input_spec",
+    "input_spec": ".train.layers.input_spec .alias.internals.keras_utils",
     "network": f"{_K}.engine.network {_K}.engine.network_map",
     "node": ".train.layers.nodes",
     "saving": f"{_K}.saving.models {_K}.saving.hdf5",
@@ -25,22 +26,24 @@ _LAYERS = (
 )
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
 _SAME = (
-    "activations backend callbacks constraints datasets estimator initializers layers "
-    "losses metrics models optimizers preprocessing preprocessing.image preprocessing.sequence "
+    "activations applications backend callbacks constraints datasets estimator initializers "
+    "losses metrics models preprocessing preprocessing.image preprocessing.sequence "
     "preprocessing.text regularizers utils wrappers wrappers.scikit_learn"
 )
 _UTILS = {
-    "conv_utils": ".train.layers.utils",
-    "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files",
+    "conv_utils": f"{_HELPERS} .train.layers.utils",
+    "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files {_HELPERS}",
     "generic_utils": f"{_K}.serialization .train.layers.names tf.keras.utils {_K}.utils.generic",
-    "io_utils": f"tf.keras.utils {_K}.engine.network_weights",
+    "io_utils": f"tf.keras.utils {_K}.engine.network_weights {_HELPERS}",
     "layer_utils": f"{_K}.utils.summary {_K}.utils.models tf.keras.utils",
     "losses_utils": f"{_K}.losses.objects {_K}.losses.ranks",
     "metrics_utils": f"{_K}.metrics.confusion",
     "mode_keys": ".alias.internals.mode_keys",
     "multi_gpu_utils": "tf.keras.utils",
     "np_utils": "tf.keras.utils",
-    "tf_utils": ".alias.internals.keras_view .train.layers.utils tf.contrib.framework",
+    "tf_utils": (
+        f".alias.internals.keras_view {_HELPERS} .train.layers.utils tf.contrib.framework"
+    ),
     "vis_utils": "tf.keras.utils",
 }
 # The modules of `contrib.keras`, which were the way to Keras before `tf.keras`.
@@ -60,6 +63,11 @@ MODULES = {
         f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
         for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
     },
+    "python.keras.layers": "tf.keras.layers tf.keras.experimental",
+    **{
+        f"python.keras.layers.{name}": f"tf.keras.layers {_K}.layers.lookup"
+        for name in ("dense_attention", "embeddings", "local")
+    },
     "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
     "python.keras.layers.cudnn_recurrent": f"tf.keras.layers {_K}.layers.cudnn",
     "python.keras.layers.serialization": f"{_K}.layers.table",
@@ -70,7 +78,14 @@ MODULES = {
     "python.keras.optimizer_v2.learning_rate_schedule": (
         f"tf.keras.optimizers.schedules {_K}.optimizers.schedules"
     ),
+    # The module's own classes are Keras's first ones, not those of `tf.keras.optimizers`.
+    "python.keras.optimizers": f"{_K}.optimizers.first {_K}.optimizers.table tf.keras.optimizers",
+    "python.keras.callbacks_v1": "tf.keras.callbacks",
+    "python.keras.layers.normalization_v2": "tf.keras.layers",
+    "python.keras.layers.recurrent_v2": f"{_K}.layers.recurrent_v2",
+    "python.keras.engine": f"{_K}.engine.network_map {_K}.engine.input_layer",
     "python.keras.saving": f"{_K}.saving.models",
+    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
@@ -82,6 +97,22 @@ RENAMED = {
     "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
     "keras.optimizer_v2.optimizer_v2": {"OptimizerV2": f"{_K}.optimizers.base:Optimizer"},
     "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
-    "keras.backend": {"get_graph": "get_default_graph"},
+    "keras.backend": {
+        "get_graph": "get_default_graph",
+        "dtypes_module": ".engine.types.dtypes",
+        "local_conv": f"{_K}.backend.convolutions:local_conv",
+        "variables_module": ".ops.state.variables",
+    },
+    "keras.engine": {"get_source_inputs": f"{_K}.engine.network_map:source_inputs"},
+    "keras.utils.mode_keys": {"ModeKeys": ".alias.internals.mode_keys:KerasModeKeys"},
+    "keras.losses": {"LossFunctionWrapper": f"{_K}.losses.objects:LossFunctionWrapper"},
+    "keras.optimizers": {
+        f"{module}_v2": f"{_K}.optimizers.{home}"
+        for home, modules in (
+            ("rules", "gradient_descent rmsprop adam adamax nadam"),
+            ("further_rules", "adagrad adadelta"),
+        )
+        for module in modules.split()
+    },
     "keras.engine.base_layer_utils": {"make_variable": ".train.layers.weights:make_variable"},
 }

@@ -500,7 +500,7 @@ _INTERNALS = {
     "products": (
         "debug debug.wrappers.local_cli_wrapper debug.wrappers.hooks debug.wrappers.grpc_wrapper "
         "debug.wrappers.dumping_wrapper debug.wrappers.framework debug.lib.debug_utils "
-        "debug.lib.debug_data debug.lib.common distribute.values autograph autograph.impl.api"
+        "debug.lib.debug_data debug.lib.common distribute.values"
     ),
 }
 OTHERS.update(
@@ -592,7 +592,8 @@ for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver"
 OTHERS["python.distribute.cluster_resolver.slurm_cluster_resolver"] = (
     ".train.distributed.slurm_resolver"
 )
-OTHERS["python.autograph.impl.api"] = "tf.autograph.experimental"
+for _module in ("autograph", "autograph.impl.api"):
+    OTHERS[f"python.{_module}"] = "tf.autograph tf.autograph.experimental .ops.flow.autograph"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]

@@ -65,6 +65,7 @@ RENAMED = {
     "contrib.framework.python.framework": {
         "experimental": ".train.contrib.framework.experimental:experimental",
     },
+    "framework.config": {"set_optimizer_jit": "config.optimizer.set_jit"},
     **keras_modules.RENAMED,
     "framework.constant_op": {"constant_v1": "constant"},
     "framework.device": {"DeviceSpecV1": "DeviceSpec"},

@@ -144,6 +144,8 @@ ops.data.structure: data.experimental.RaggedTensorStructure data.experimental.Sp
   data.experimental.TensorArrayStructure data.experimental.TensorStructure
 ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
   config.experimental.list_physical_devices
+ops.flow.autograph: autograph.to_code autograph.to_graph contrib.autograph.convert
+  contrib.autograph.to_code contrib.autograph.to_graph
 ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
   switch_case
 ops.flow.custom_gradient: custom_gradient grad_pass_through recompute_grad
@@ -1214,24 +1216,23 @@ train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograph.ConversionOptions
-  contrib.autograph.StackTraceMapper contrib.autograph.convert contrib.autograph.converted_call
-  contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
-  contrib.autograph.to_graph contrib.cluster_resolver.GCEClusterResolver
-  contrib.cluster_resolver.KubernetesClusterResolver contrib.distribute.MultiWorkerAllReduce
-  contrib.distribute.TPUStrategy contrib.distribute.initialize_tpu_system
-  contrib.eager.EagerVariableStore contrib.eager.ExecutionCallback contrib.eager.Iterator
-  contrib.eager.Network contrib.eager.Saver contrib.eager.Sequential
-  contrib.eager.add_execution_callback contrib.eager.async_clear_error contrib.eager.async_wait
-  contrib.eager.clear_execution_callbacks contrib.eager.connect_to_remote_host
-  contrib.eager.enable_remote_eager_execution contrib.eager.errstate contrib.eager.execution_mode
-  contrib.eager.inf_callback contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy
-  contrib.eager.metrics.BinaryAccuracy contrib.eager.metrics.CategoricalAccuracy
-  contrib.eager.metrics.Mean contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
-  contrib.eager.nan_callback contrib.eager.restore_network_checkpoint
-  contrib.eager.restore_variables_on_create contrib.eager.save_network_checkpoint
-  contrib.eager.set_execution_mode contrib.eager.set_server_def contrib.eager.seterr
-  contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
+train.contrib.unavailable: contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
+  contrib.autograph.converted_call contrib.autograph.set_element_type contrib.autograph.stack
+  contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
+  contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
+  contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore
+  contrib.eager.ExecutionCallback contrib.eager.Iterator contrib.eager.Network contrib.eager.Saver
+  contrib.eager.Sequential contrib.eager.add_execution_callback contrib.eager.async_clear_error
+  contrib.eager.async_wait contrib.eager.clear_execution_callbacks
+  contrib.eager.connect_to_remote_host contrib.eager.enable_remote_eager_execution
+  contrib.eager.errstate contrib.eager.execution_mode contrib.eager.inf_callback
+  contrib.eager.inf_nan_callback contrib.eager.metrics.Accuracy contrib.eager.metrics.BinaryAccuracy
+  contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean contrib.eager.metrics.Metric
+  contrib.eager.metrics.SparseAccuracy contrib.eager.nan_callback
+  contrib.eager.restore_network_checkpoint contrib.eager.restore_variables_on_create
+  contrib.eager.save_network_checkpoint contrib.eager.set_execution_mode
+  contrib.eager.set_server_def contrib.eager.seterr contrib.ffmpeg.decode_audio
+  contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
   contrib.remote_fused_graph.remote_fused_graph_execute contrib.rpc.rpc contrib.rpc.try_rpc
   contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
   contrib.stat_summarizer.StatSummarizer contrib.tensor_forest.client.eval_metrics.get_metric
@@ -1258,8 +1259,7 @@ train.contrib.unavailable: autograph.to_code autograph.to_graph contrib.autograp
   contrib.tpu.outfeed_enqueue contrib.tpu.outfeed_enqueue_tuple contrib.tpu.profiler.TPUProfiler
   contrib.tpu.replicate contrib.tpu.rewrite contrib.tpu.shard contrib.tpu.shutdown_system
   distribute.cluster_resolver.GCEClusterResolver
-  distribute.cluster_resolver.KubernetesClusterResolver
-  distribute.experimental.TPUStrategy
+  distribute.cluster_resolver.KubernetesClusterResolver distribute.experimental.TPUStrategy
   lite.Interpreter lite.OpHint lite.OpsSet lite.Optimize lite.RepresentativeDataset
   lite.TFLiteConverter lite.TargetSpec lite.TocoConverter
   lite.experimental.convert_op_hints_to_stubs lite.experimental.get_potentially_supported_ops

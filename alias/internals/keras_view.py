@@ -17,6 +17,8 @@ from .absent import absent
 
 _ROOT = __package__.partition(".")[0]
 _INSTEAD = ""
+# What the place of a namespace's modules begins with, which is no folder.
+PLACE = "numbaflow:"
 
 
 class View(ModuleType):
@@ -24,11 +26,14 @@ class View(ModuleType):
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{_ROOT}.{path}")
-        self.__path__: list[str] = []
+        # (For programs that put a namespace into `sys.modules` as `keras`; see alias/finder.py.)
+        self.__path__ = [f"{PLACE}{path}"]
         vars(self)["_path"] = path
         vars(self)["__version__"] = "2.2.4-tf"
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # What `import *` takes.
+            return [one for one in dir(self) if not one.startswith("_")]
         full = f"{self._path}.{name}"
         if full.removeprefix("keras.") in NAMES:
             found = _found(NAMES[full.removeprefix("keras.")])

@@ -52,7 +52,6 @@ GrpcDebugHook = absent("tfdbg's GrpcDebugHook", _DEBUGGER)
 GradientsDebugger = absent("tfdbg's GradientsDebugger", _DEBUGGER)
 
 
-convert = absent("tf.autograph")
 DistributedVariable = absent("tf.distribute's DistributedVariable")
 
 

@@ -3,7 +3,7 @@
 
 TensorFlow 1.15 keeps the nodes of each signature as a function in the library, and a call is
 one node.  Here a call builds the nodes where it stands: values and effects are the same, the Python
-function runs at every call, and AutoGraph, which rewrites Python's `if` and `while`, is not there.
+function, its `if` and `while` rewritten for tensors (autograph.py), runs at every call.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes, nest
 from .. import runtime_settings
 from ..public import tf
+from .autograph import converted
 
 # Stateful, but in nobody's way: they make handles and draw numbers.
 _UNORDERED = ("VarHandleOp", "Placeholder", "MutexV2")
@@ -109,9 +110,14 @@ class Function:
     """What tf.function makes of a Python function."""
 
     def __init__(
-        self, python_function: Callable[..., Any], name: str, input_signature: Any = None
+        self,
+        python_function: Callable[..., Any],
+        name: str,
+        input_signature: Any = None,
+        autograph: bool = True,
     ) -> None:
         self._python_function = python_function
+        self._building = converted(python_function) if autograph else python_function
         self._name = name
         self._arguments = _Arguments(python_function, input_signature)
         # Graphs in which the function was called, so that it may not make variables again.
@@ -134,7 +140,7 @@ class Function:
         if instance is None:
             return self
         if instance not in self._bound:
-            method = functools.partial(self._python_function, instance)
+            method = functools.partial(self._building, instance)
             functools.update_wrapper(method, self._python_function)
             self._bound[instance] = Function(method, self._name, self.input_signature)
         return self._bound[instance]
@@ -162,7 +168,7 @@ class Function:
         known = len(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
         scope = tf.get_variable_scope()
         with tf.variable_scope(scope, use_resource=True, auxiliary_name_scope=False):
-            found = self._python_function(*args, **kwargs)
+            found = self._building(*args, **kwargs)
         made = len(graph.get_collection(GraphKeys.GLOBAL_VARIABLES)) - known
         if made and graph in self._called:
             raise ValueError(
@@ -188,7 +194,7 @@ class ConcreteFunction:
         self.inputs: list[Tensor] = []
         with self.graph.as_default():
             given, named = nest.map_structure(self._placed, (args, kwargs))
-            self.structured_outputs = function.python_function(*given, **named)
+            self.structured_outputs = function._building(*given, **named)
         flat = nest.flatten(self.structured_outputs)
         self.outputs = [value for value in flat if isinstance(value, Tensor)]
         self.structured_input_signature = (args, kwargs)
@@ -255,8 +261,7 @@ def function(
     Args:
         func: the function; without it a decorator is returned.
         input_signature: TensorSpecs, one for each argument, which arguments are held to.
-        autograph: no difference: Python's `if` and `while` need Python's values; use `tf.cond`
-            and `tf.while_loop` for tensors.
+        autograph: whether Python's `if`, `while` and `for` may be on tensors.
         experimental_autograph_options: no difference.
         experimental_relax_shapes: no difference.
         experimental_compile: no difference: everything is compiled.
@@ -281,9 +286,9 @@ def function(
         ...     print(session.run(y))
         5.0
     """
-    del autograph, experimental_autograph_options, experimental_relax_shapes, experimental_compile
+    del experimental_autograph_options, experimental_relax_shapes, experimental_compile
 
     def decorated(inner: Callable[..., Any]) -> Function:
-        return Function(inner, _scope_of(inner), input_signature)
+        return Function(inner, _scope_of(inner), input_signature, autograph)
 
     return decorated if func is None else decorated(func)

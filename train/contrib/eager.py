@@ -109,8 +109,13 @@ constant("contrib.eager.run_test_in_graph_and_eager_modes", _as_it_is)
 
 @export("contrib.autograph.do_not_convert", "autograph.experimental.do_not_convert")
 def do_not_convert(func: Any = None) -> Any:
-    """A decorator of functions that stay as they are, as all do here; `func` itself, if given."""
-    return (lambda function: function) if func is None else func
+    """A decorator of functions that AutoGraph leaves as they are; or marks `func`, if given."""
+
+    def marked(function: Any) -> Any:
+        function._no_autograph = True
+        return function
+
+    return marked if func is None else marked(func)
 
 
 @export("contrib.autograph.set_loop_options", "autograph.experimental.set_loop_options")

@@ -13,7 +13,7 @@ from ...engine.api import constant
 _TPU = "a TPU"
 _CLOUD = "services of the cloud"
 _EAGER = "eager execution, and numbaflow computes graphs in sessions"
-_PYTHON = "AutoGraph, which is not in numbaflow; tf.cond and tf.while_loop are"
+_PYTHON = "parts of AutoGraph that are not in numbaflow; tf.autograph.to_graph is"
 _FFMPEG = "ffmpeg; tf.audio.decode_wav and tf.audio.encode_wav are here"
 _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
@@ -65,9 +65,8 @@ TABLE = {
     """,
     _PYTHON: """
         contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
-        contrib.autograph.convert contrib.autograph.converted_call
-        contrib.autograph.set_element_type contrib.autograph.stack contrib.autograph.to_code
-        contrib.autograph.to_graph autograph.to_code autograph.to_graph
+        contrib.autograph.converted_call contrib.autograph.set_element_type
+        contrib.autograph.stack
     """,
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio

@@ -149,7 +149,7 @@ def get(identifier: Any) -> Any:
     Raises:
         ValueError: it is something else.
     """
-    if isinstance(identifier, str):
-        # A function that makes an initializer is called, too.
+    if identifier in ("he_normal", "he_uniform", "lecun_normal", "lecun_uniform"):
+        # Functions that make an initializer; those of programs are initializers themselves.
         return deserialize({"class_name": identifier, "config": {}})
     return _FAMILY.get(identifier)

@@ -162,8 +162,8 @@ def _described(value: Any) -> Any:
 
 
 def function_config(function: Any) -> tuple[Any, str, str | None]:
-    """A function as its name, or its code if it has none; how, and its module."""
-    if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
+    """A function of Python's as its code, another by its name; how, and its module."""
+    if isinstance(function, types.FunctionType):
         # (Later versions of the format note which objects others refer to at the moment.)
         code = b64encode(marshal.dumps(function.__code__, 2)).decode("ascii")
         cells = function.__closure__

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ...engine.types.dtypes import DType
     from ...ops.state.variables import Variable
 
+_ROOT = __name__.partition(".")[0]
 _OPTIONS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
 )
@@ -62,6 +63,11 @@ class _Calls(threading.local):
 
 
 _calls = _Calls()
+
+
+def is_called() -> bool:
+    """Whether a layer is being called."""
+    return _calls.within
 
 
 class Layer(Connected, Nested, Module):
@@ -126,7 +132,8 @@ class Layer(Connected, Nested, Module):
         return self.name
 
     def _find_call_arguments(self) -> None:
-        found = inspect.getfullargspec(self.call)
+        # (What tf.function made of a method says by `__wrapped__` what that takes.)
+        found = inspect.getfullargspec(inspect.unwrap(self.call))
         self._call_fn_args = found.args[1:] if found.args[:1] == ["self"] else found.args
         self._expects_training_arg = "training" in self._call_fn_args or found.varkw is not None
 
@@ -255,11 +262,21 @@ class Layer(Connected, Nested, Module):
         batch_set_value(list(zip(variables, weights)))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that all layers have; classes with others add theirs."""
+        """The arguments that all layers have; classes with others add theirs.
+
+        Raises:
+            NotImplementedError: the class's constructor has others, which it has not added.
+        """
         config = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
         config["dtype"] = self.dtype
+        if type(self).get_config is Layer.get_config:
+            own = inspect.getfullargspec(type(self).__init__).args[1:]
+            if any(name not in config and name != "dynamic" for name in own):
+                raise NotImplementedError(
+                    "Layers with arguments in `__init__` must override `get_config`."
+                )
         return config
 
     @classmethod
@@ -325,7 +342,8 @@ class Layer(Connected, Nested, Module):
             synchronization=synchronization,
             aggregation=aggregation,
         )
-        if named.function_or_none(regularizer, "regularizer") is not None:
+        regularizer = named.function_or_none(regularizer, "regularizer")
+        if regularizer is not None:
             self._handle_weight_regularization(variable.name.split(":")[0], variable, regularizer)
         track(variable)
         (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
@@ -458,7 +476,7 @@ class Layer(Connected, Nested, Module):
                 assert_input_compatibility(self.input_spec, inputs, self.name)
             with tf.name_scope(self._name_scope()):
                 self._maybe_build(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs = self._converted_call()(inputs, *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "
@@ -469,6 +487,15 @@ class Layer(Connected, Nested, Module):
                 self._carry_masks(inputs, outputs, mask)
                 self._called(inputs, outputs)
         return outputs
+
+    def _converted_call(self) -> Callable[..., Any]:
+        """`call`, a program's own with its `if` and loops ready for tensors."""
+        call = self.call
+        if getattr(call, "__module__", _ROOT).partition(".")[0] == _ROOT:
+            return call
+        from ...ops.flow.autograph import converted
+
+        return converted(call)
 
     def _training_argument(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The `training` argument: as passed, else that of the layer around this one."""

@@ -109,11 +109,14 @@ def initializer(identifier: object) -> Any:
 
 
 def function_or_none(identifier: Callable[..., Any] | None, what: str) -> Any:
-    """A regularizer or constraint: a function or None.
+    """A regularizer or constraint: a function, or what Keras calls by a name; or None.
 
     Raises:
-        ValueError: it is something else; names of Keras's are not known.
+        ValueError: it is something else.
     """
     if identifier is None or callable(identifier):
         return identifier
-    raise ValueError(f"Could not interpret {what} identifier: {identifier}")
+    # (Keras is imported by those who use its names alone.)
+    from ..keras import constraints, regularizers
+
+    return (regularizers if what == "regularizer" else constraints).get(identifier)

@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from ...engine.graph.tensor import Tensor
 from ...engine.types import nest
+from ...engine.types.shape import TensorShape
 
 # Whether there is any input of a network, and the tensors that are known to come from none.
 _networks: list[bool] = []
@@ -28,6 +29,16 @@ def int_shape(x: Any) -> Any:
     """The shape of a tensor as a tuple with None for unknown sizes; None for an unknown rank."""
     shape = x.shape
     return None if shape.ndims is None else tuple(shape.as_list())
+
+
+def as_shapes(value: Any) -> Any:
+    """TensorShapes in the structure of what may be one shape, a list, a tuple or a dict of them."""
+    if isinstance(value, dict):
+        return {key: as_shapes(x) for key, x in value.items()}
+    is_list = isinstance(value, (list, tuple))
+    if is_list and any(isinstance(x, (list, tuple, dict, TensorShape)) for x in value):
+        return type(value)(map(as_shapes, value))
+    return TensorShape(value)
 
 
 class Node:
@@ -61,7 +72,9 @@ class Node:
         self.tensor_indices = nest.map_structure(lambda x: history_of(x).tensor_index, origin)
         self.input_shapes = nest.map_structure(int_shape, input_tensors)
         self.output_shapes = nest.map_structure(int_shape, output_tensors)
-        give_histories([x for x in nest.flatten(self.arguments) if isinstance(x, Tensor)])
+        for x in nest.flatten(self.arguments):
+            if isinstance(x, Tensor):
+                give_histories([x])
         for layer in nest.flatten(self.inbound_layers):
             layer.outbound_nodes.append(self)
         outbound_layer.inbound_nodes.append(self)

@@ -29,10 +29,8 @@ def fresh() -> Any:
 
 
 def _check(found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    # The number of nodes decides the seeds of whatever a program makes behind. (Of gradients of
-    # loops with masks there are four more.)
-    has_loops = any("lstm" in name for name in wanted["weights"])
-    assert found["operations"] - wanted["operations"] == (4 if has_loops else 0)
+    # The number of nodes decides the seeds of whatever a program makes behind.
+    assert found["operations"] == wanted["operations"]
     assert found["weights"] == wanted["weights"]
     assert found["optimizer"] == wanted["optimizer"]
     assert found["history"].keys() == wanted["history"].keys()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.graph.tensor import SparseTensor
+from ....engine.graph.tensor import SparseTensor, Tensor
 from ....engine.types import nest
 from ....ops.public import tf
 from ...layers import names
@@ -167,10 +167,16 @@ class Function:
         self.run_metadata = run_metadata
 
     def __call__(self, inputs: Any) -> Any:
-        """The outputs' values for those of the inputs; None leaves out an input."""
+        """The outputs' values for those of the inputs; None leaves out an input.
+
+        Tensors are taken for what they are in a run of their own.
+        """
         session = get_session(self.inputs or self.outputs)
         feeds = dict(self.feed_dict or {})
-        for tensor, value in zip(self.inputs, _flat_values(inputs), strict=True):
+        given = _flat_values(inputs)
+        if any(isinstance(value, Tensor) for value in given):
+            given = [session.run(x) if isinstance(x, Tensor) else x for x in given]
+        for tensor, value in zip(self.inputs, given, strict=True):
             if value is not None:
                 feeds[tensor] = _fed(tensor, value)
         fetched = session.run(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....engine.graph.trackable import Trackable
 from ....engine.interface import log
 from ....ops.public import tf
 from ..backend.elements import is_placeholder
@@ -80,8 +81,9 @@ class Compiled(Network):
         found = [optimizers.get(each) for each in optimizer] if several else None
         self._set(optimizer=found or optimizers.get(optimizer))
         for number, each in enumerate(found or [self.optimizer]):
-            name = f"optimizer{number or ''}"
-            self._track_trackable(each, name, overwrite=True)
+            if isinstance(each, Trackable):
+                name = f"optimizer{number or ''}"
+                self._track_trackable(each, name, overwrite=True)
         self._set(
             loss=loss or {},
             loss_weights=loss_weights,

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ....engine.interface import log
 from ....ops.public import tf
 from ...layers.connected import mask_of
@@ -65,6 +67,14 @@ class Endpoint:
             return (*shape[:-1], 1)
         known = getattr(self.loss, "fn", None) in functions.FUNCTIONS.values()
         return shape if known else None
+
+    def as_fed(self, target: Any) -> Any:
+        """Targets as the placeholder has them: classes need not have an axis of their own."""
+        is_sparse_loss = objects.is_by(self.loss, "sparse_categorical_crossentropy")
+        if is_sparse_loss and isinstance(target, np.ndarray) and self.target.shape.ndims:
+            if target.ndim == self.target.shape.ndims - 1:
+                return target[..., np.newaxis]
+        return target
 
     def needs_other_weights(self) -> bool:
         """Whether there should be weights of samples and are none, or the other way."""

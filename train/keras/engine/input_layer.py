@@ -10,6 +10,7 @@ from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
 from ...layers.base_layer import Layer
 from ...layers.nodes import KerasHistory, Node
+from ...variables.variable_kind import is_variable
 from ..backend.elements import placeholder
 from ..backend.phase import get_uid
 from ..backend.settings import floatx
@@ -75,7 +76,8 @@ class InputLayer(Layer):
             input_tensor = placeholder(batch_shape, None, dtype, sparse, self.name, ragged)
             self._batch_input_shape = batch_shape
         else:
-            if not isinstance(input_tensor, (Tensor, SparseTensor)):
+            is_tensor = isinstance(input_tensor, (Tensor, SparseTensor))
+            if not is_tensor and not is_variable(input_tensor):
                 raise ValueError(f"`input_tensor` must be a tensor, not {input_tensor!r}")
             self._batch_input_shape = tuple(input_tensor.shape.as_list())
         input_tensor._keras_history = KerasHistory(self, 0, 0)

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....engine.graph.tensor import Tensor
 from ....engine.types import nest
 from ....engine.types.shape import TensorShape
 from ....ops.public import tf
-from ...layers.base_layer import Layer
+from ...layers.base_layer import Layer, is_called
 from ...layers.connected import mask_of
-from ...layers.nodes import Node, give_histories, history_of
+from ...layers.nodes import Node, as_shapes, give_histories, history_of
 from ..backend.elements import placeholder
 from ..backend.settings import floatx
+from .added import AddLoss, AddMetric
 from .network_map import network_map
 from .network_weights import Saved
 
@@ -253,6 +255,61 @@ class Network(Saved, Layer):
     def input_spec(self, value: Any) -> None:
         self._input_spec = value
 
+    # Losses and metrics
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Adds losses; tensors that come of a finished network's inputs as layers of it."""
+        for loss in nest.flatten(losses):
+            if self._is_graph_network and not is_called() and self._reaches(loss):
+                self._append(AddLoss(unconditional=False), loss)
+            else:
+                super().add_loss(loss, inputs)
+
+    def add_metric(self, value: Any, aggregation: str | None = None, name: Any = None) -> None:
+        """Adds a metric of a tensor; to a finished network as a layer of it.
+
+        Raises:
+            ValueError: a finished network is given what a metric of Keras gave.
+        """
+        is_late = self._is_graph_network and not is_called()
+        if is_late and getattr(value, "_metric_obj", None) is not None:
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` on a "
+                "Functional Model is not supported. Please pass the Tensor to monitor directly."
+            )
+        if is_late and self._reaches(value):
+            self._append(AddMetric(aggregation, name), value)
+        else:
+            super().add_metric(value, aggregation, name)
+
+    def _reaches(self, value: Any) -> bool:
+        """Whether a tensor comes of the network's inputs; what is between becomes layers."""
+        if not isinstance(value, Tensor):
+            return False
+        give_histories([value])
+        return history_of(value) is not None
+
+    def _append(self, layer: Layer, value: Any) -> None:
+        """Calls a layer on a tensor of the network, and takes it in with all before it."""
+        with value.graph.as_default():
+            layer(value)
+        self._take_in(layer)
+
+    def _take_in(self, layer: Any) -> None:
+        """Adds a layer that was called on tensors of the network, and all before it."""
+        if not layer.inbound_nodes:
+            return
+        found = network_map(self.inputs, nest.flatten(layer.output))
+        for node in found.nodes:
+            if not any(node is known for known in self._nodes):
+                self._nodes.append(node)
+        known = {id(one) for one in self._layers}
+        self._set(
+            _layers=[*self._layers, *(one for one in found.layers if id(one) not in known)],
+            _keys=self._keys | found.keys,
+        )
+        self._track_layers()
+
     # Calls
 
     def build(self, input_shape: Any) -> None:
@@ -340,8 +397,8 @@ class Network(Saved, Layer):
             if type(self).call is Network.call:
                 raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
             return self._shape_of_call(input_shape)
-        shapes = input_shape if isinstance(input_shape, list) else [input_shape]
-        known = {id(x): TensorShape(s) for x, s in zip(self.inputs, shapes)}
+        shapes = nest.flatten(as_shapes(input_shape))
+        known = {id(x): s for x, s in zip(self.inputs, shapes)}
         for node in self._nodes:
             if nest.flatten(node.inbound_layers):
                 given = nest.map_structure(lambda x: known[id(x)], node.input_tensors)
@@ -350,11 +407,11 @@ class Network(Saved, Layer):
                 for x, shape in zip(nest.flatten(node.output_tensors), flat):
                     known[id(x)] = TensorShape(shape)
         found = [known[id(x)] for x in self.outputs]
-        return found[0] if len(found) == 1 else found
+        return nest.pack_sequence_as(self._nested_outputs, found)
 
     def _shape_of_call(self, input_shape: Any) -> Any:
         with tf.Graph().as_default():
-            x = placeholder(TensorShape(input_shape).as_list())
+            x = nest.map_structure(lambda s: placeholder(s.as_list()), as_shapes(input_shape))
             return nest.map_structure(lambda y: y.shape, self.call(x))
 
     def _called(self, inputs: Any, outputs: Any) -> None:

@@ -116,8 +116,8 @@ class _Waiting(Exception):
     """A call needs another one, which has not been made yet."""
 
 
-def network_parts(config: dict[str, Any], custom_objects: Any = None) -> tuple[Any, Any]:
-    """The inputs and outputs of a new network as a configuration describes it.
+def network_parts(config: dict[str, Any], custom_objects: Any = None) -> tuple[Any, Any, list[Any]]:
+    """The inputs, outputs and layers of a new network as a configuration describes it.
 
     Raises:
         ValueError: calls are described in no known form, or need each other.
@@ -145,7 +145,7 @@ def network_parts(config: dict[str, Any], custom_objects: Any = None) -> tuple[A
             raise ValueError("Improperly formatted model config.")
         waiting = left
     inputs = _found_ends(config["input_layers"], layers)
-    return inputs, _found_ends(config["output_layers"], layers)
+    return inputs, _found_ends(config["output_layers"], layers), list(layers.values())
 
 
 def _is_leaf(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 from ....engine import errors
@@ -37,6 +38,8 @@ class Saved:
 
     name: str
     _is_graph_network: bool
+    _layers: list[Any]
+    _take_in: Callable[[Any], None]
 
     def get_config(self) -> dict[str, Any]:
         """The layers and how they are called.
@@ -61,8 +64,12 @@ class Saved:
         Raises:
             ValueError: the configuration is of no known form.
         """
-        inputs, outputs = network_parts(config, custom_objects)
-        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))  # type: ignore[call-arg]
+        inputs, outputs, layers = network_parts(config, custom_objects)
+        made = cls(inputs=inputs, outputs=outputs, name=config.get("name"))  # type: ignore[call-arg]
+        for layer in layers:
+            if not any(layer is known for known in made._layers):
+                made._take_in(layer)  # Losses and metrics lead to no output.
+        return made
 
     def _updated_config(self) -> dict[str, Any]:
         return {

@@ -13,6 +13,9 @@ from ....ops.public import tf
 from ...layers.base_layer import Layer
 from ...layers.nodes import KerasHistory, Node, comes_from_input, history_of
 
+# Of the names of these layers.
+_PREFIX = "tf_op_layer_"
+
 
 class TensorFlowOpLayer(Layer):
     """An operation of the graph as a layer: other inputs give another operation of its kind.
@@ -26,7 +29,7 @@ class TensorFlowOpLayer(Layer):
     def __init__(
         self, node_def: Any, name: str, constants: dict[int, Any] | None = None, **kwargs: Any
     ) -> None:
-        super().__init__(name=name, trainable=False, **kwargs)
+        super().__init__(name=_PREFIX + name, trainable=False, **kwargs)
         if isinstance(node_def, (bytes, str)):
             definition = protos.NodeDef()
             definition.ParseFromString(_as_bytes(node_def))
@@ -43,7 +46,7 @@ class TensorFlowOpLayer(Layer):
         definition = protos.GraphDef()
         node = definition.node.add()
         node.CopyFrom(self.node_def)
-        node.name = self.name.replace(":", "_").rpartition("/")[2]
+        node.name = self.node_def.name.rpartition("/")[2]
         names = [f"input_{number}" for number in range(len(given))]
         del node.input[:]
         node.input.extend(names)
@@ -66,6 +69,7 @@ class TensorFlowOpLayer(Layer):
         del config["trainable"], config["dtype"]
         return {
             **config,
+            "name": config["name"].removeprefix(_PREFIX),
             "node_def": self.node_def.SerializeToString().decode("latin-1"),
             "constants": {p: np.asarray(v).tolist() for p, v in self.constants.items()},
         }

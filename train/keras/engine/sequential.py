@@ -109,8 +109,10 @@ class Sequential(Model):
         if not self._is_graph_network:
             if input_shape is None:
                 raise ValueError("You must provide an `input_shape` argument.")
-            self._set(_build_input_shape=tuple(TensorShape(input_shape).as_list()))
-            super().build(input_shape)
+            # (A file has a list, which would be several shapes.)
+            shape = tuple(TensorShape(input_shape).as_list())
+            self._set(_build_input_shape=shape)
+            super().build(shape)
         self.built = True
 
     def _maybe_build(self, inputs: Any) -> None:

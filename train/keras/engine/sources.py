@@ -14,6 +14,7 @@ from ....engine.interface import log
 from ....engine.types import nest
 from ....ops.public import tf
 from ..backend.sessions import get_session
+from ..backend.settings import floatx
 from ..utils.sequences import Sequence as BatchSequence
 from ..utils.sequences import enqueued
 from . import data as arrays
@@ -133,19 +134,23 @@ class _StepSource:
     checks_targets = False
     weights: Any = None
     batch_size: int | None = None
+    # Why the last examples cannot be put aside.
+    no_split = (
+        "`validation_split` argument is not supported when input `x` is a dataset or a dataset "
+        "iterator"
+    )
 
     def __init__(self, model: Any, steps: Steps, is_predicted: bool, classes: Any = None) -> None:
         self.model, self.name = model, steps.name
         self.steps = steps.number
+        # How many passes are to come, for messages.
+        self.epochs = 1
         self.is_predicted, self.classes = is_predicted, classes
         self.size = steps.number
 
     def split(self, share: float) -> Any:
         """Raises a ValueError: only arrays can be split."""
-        raise ValueError(
-            "`validation_split` is only supported for arrays; give the examples to evaluate as "
-            "`validation_data`"
-        )
+        raise ValueError(f"{self.no_split}; give the examples to evaluate as `validation_data`")
 
     def _elements(self) -> Iterator[Any]:
         raise NotImplementedError
@@ -162,10 +167,9 @@ class _StepSource:
             self.model.stop_training = True
             log.warning(
                 "Your dataset ran out of data; interrupting training. Make sure that your dataset "
-                "can generate at least `%s * epochs` batches (%d in each epoch). You may need to "
-                "use the repeat() function when building your dataset.",
-                self.name,
-                self.steps,
+                f"can generate at least `{self.name} * epochs` batches (in this case, "
+                f"{self.steps * self.epochs} batches). You may need to use the repeat() function "
+                "when building your dataset."
             )
         self.steps = self.size = self.steps or taken
 
@@ -186,13 +190,13 @@ def _three(element: Any, is_predicted: bool) -> tuple[Any, Any, Any]:
     """Inputs, targets and weights of what a generator gave; ValueError for something else."""
     if not isinstance(element, tuple):
         element = (element,)
-    if is_predicted:
-        return element[0], None, None
     if len(element) not in (1, 2, 3):
         raise ValueError(
             "Output of generator should be a tuple of 1 or 2 or 3 elements: (input,) or (input, "
             f"target) or (input, target, sample_weights). Received {element}"
         )
+    if is_predicted:
+        return element[0], None, None
     return (*element, None, None)[:3]
 
 
@@ -200,6 +204,9 @@ class GeneratorSource(_StepSource):
     """Batches of a generator, or of a Sequence, got ready by threads."""
 
     checks_targets = True
+    no_split = (
+        "If your data is in the form of a Python generator, you cannot use `validation_split`"
+    )
 
     def __init__(
         self,
@@ -240,8 +247,10 @@ class DatasetSource(_StepSource):
     ) -> None:
         super().__init__(model, steps, is_predicted, classes)
         self._begins_anew = steps.number is None
+        if self._begins_anew:
+            self.steps = self.size = _number_of_batches(dataset, steps.name)
         self._iterator = _iterator(dataset)
-        self._next = self._iterator.get_next()
+        self._next = nest.map_structure(_as_floatx, self._iterator.get_next())
         self._is_begun = False
         if not model.inputs and not is_predicted:
             # Inputs have the dataset's dtypes, while those of arrays are of the settings'.
@@ -263,8 +272,26 @@ class DatasetSource(_StepSource):
                 return
 
 
+def _as_floatx(x: Any) -> Any:
+    """Floats of another width as the floats of the settings."""
+    is_other = isinstance(x, tf.Tensor) and x.dtype.is_floating
+    return tf.cast(x, floatx()) if is_other else x
+
+
 def _specs(elements: Any) -> Any:
     return nest.map_structure(lambda x: tf.TensorSpec(x.shape, x.dtype), elements)
+
+
+def _number_of_batches(dataset: Any, name: str) -> int | None:
+    """The batches of a dataset, or None if nobody knows; ValueError if there is no end of them."""
+    from ....engine import api
+
+    count = get_session().run(api.NAMES["data.experimental.cardinality"](dataset))
+    if count == api.NAMES["data.experimental.INFINITE_CARDINALITY"]:
+        raise ValueError(
+            f"When passing an infinitely repeating dataset, you must specify the `{name}` argument."
+        )
+    return int(count) if count >= 0 else None
 
 
 def _iterator(dataset: Any) -> Any:
@@ -285,7 +312,7 @@ class IteratorSource(_StepSource):
                 "When using iterators as input to a model, you should specify the "
                 f"`{steps.name}` argument."
             )
-        self._next = iterator.get_next()
+        self._next = nest.map_structure(_as_floatx, iterator.get_next())
 
     def _elements(self) -> Iterator[Any]:
         session = get_session()
@@ -298,6 +325,8 @@ class IteratorSource(_StepSource):
 
 class TensorSource(_StepSource):
     """Batches that tensors of the graph give each time they are run."""
+
+    no_split = "If your data is in the form of symbolic tensors, you cannot use `validation_split`"
 
     def __init__(self, model: Any, parts: Any, steps: Steps, is_predicted: bool) -> None:
         super().__init__(model, steps, is_predicted)
@@ -361,17 +390,7 @@ def source_of(
 ) -> Any:
     """Where the batches of what was given come from; ValueError for what goes not together."""
     if is_dataset(x) or is_iterator(x) or _is_generator(x):
-        if y is not None:
-            raise ValueError(
-                "You passed a dataset, a generator or a `Sequence` as input `x` to your model. In "
-                "that case, you should not specify a target (`y`) argument, since it generates "
-                "both input data and target data."
-            )
-        if weights.sample is not None:
-            raise ValueError(
-                "`sample_weight` argument is not supported when input `x` is a dataset, a "
-                "generator or a `Sequence`; it may give weights as a third element"
-            )
+        _check_alone(x, y, weights, steps)
         if is_dataset(x):
             return DatasetSource(model, x, steps, is_predicted, weights.classes)
         if is_iterator(x):
@@ -387,6 +406,38 @@ def source_of(
     size = _batch_size(model, steps)
     parts = model._standardize(x, y, weights.sample, weights.classes, size)
     return ArraySource(model, parts, size, shuffle)
+
+
+def _check_alone(x: Any, y: Any, weights: Weights, steps: Steps) -> None:
+    """Raises a ValueError where more is given than something that gives targets, too."""
+    if not (is_dataset(x) or is_iterator(x)):
+        what = "argument is not supported when data is a generator or Sequence instance"
+        if y is not None:
+            raise ValueError(
+                f"`y` {what}. Instead pass targets as the second element of the generator."
+            )
+        if weights.sample is not None:
+            raise ValueError(
+                f"`sample_weight` {what}. Instead pass sample weights as the third element of the "
+                "generator."
+            )
+    elif y is not None:
+        raise ValueError(
+            f"You passed a dataset or dataset iterator ({x}) as input `x` to your model. In that "
+            "case, you should not specify a target (`y`) argument, since the dataset or dataset "
+            f"iterator generates both input data and target data. Received: {y}"
+        )
+    elif weights.sample is not None:
+        raise ValueError(
+            "`sample_weight` argument is not supported when input `x` is a dataset or a dataset "
+            "iterator. Instead, you can provide sample_weight as the third element of your "
+            "dataset, i.e. (inputs, targets, sample_weight)."
+        )
+    if steps.batch_size is not None and not is_iterator(x):
+        raise ValueError(
+            "The `batch_size` argument must not be specified for the given input type. Received "
+            f"input: {x}, batch_size: {steps.batch_size}"
+        )
 
 
 def _batch_size(model: Any, steps: Steps) -> int:

@@ -79,6 +79,7 @@ class Model(Compiled):
         fed = self._fed_endpoints()
         names = [e.name for e in fed]
         targets = arrays.standardized(y, names, None, "target")
+        targets = [e.as_fed(target) for e, target in zip(fed, targets)]
         modes = self._modes(fed)
         weights = [
             arrays.combined_weights(*each)
@@ -240,6 +241,7 @@ class Model(Compiled):
             shuffle,
             sources.Workers(max_queue_size, workers, use_multiprocessing),
         )
+        source.epochs = epochs
         validation = None
         if validation_data is not None:
             validation = sources.validation_source(

@@ -103,7 +103,7 @@ class _Cell(KerasLayer):
         """Forgets the mask of states, which is one for all steps."""
         vars(self)["_state_mask"] = None
 
-    def _mask(self, kind: str, x: Any, rate: float, training: Any) -> Any:
+    def _mask(self, kind: str, x: Any, rate: float, training: Any, count: int) -> Any:
         """A mask for each gate, made in the first step; None without dropout."""
         if rate == 0:
             return None
@@ -112,14 +112,33 @@ class _Cell(KerasLayer):
             ones = tf.ones_like(x)
             own[kind] = [
                 in_train_phase(lambda: drop(ones, rate), ones, training=training)
-                for _ in range(self.gates)
+                for _ in range(count)
             ]
         return own[kind]
 
+    def get_dropout_mask_for_cell(self, inputs: Any, training: Any, count: int = 1) -> Any:
+        """The mask of inputs, which is one for all steps; a list if there are several.
+
+        Args:
+            inputs: a tensor of the masks' shape.
+            training: whether there is dropout, as `call` is told.
+            count: how many masks there are, one for each gate, say.
+        """
+        found = self._mask("_input_mask", inputs, self.dropout, training, count)
+        return found[0] if isinstance(found, list) and count == 1 else found
+
+    def get_recurrent_dropout_mask_for_cell(
+        self, inputs: Any, training: Any, count: int = 1
+    ) -> Any:
+        """The mask of states, as `get_dropout_mask_for_cell` gives that of inputs."""
+        found = self._mask("_state_mask", inputs, self.recurrent_dropout, training, count)
+        return found[0] if isinstance(found, list) and count == 1 else found
+
     def _masks(self, inputs: Any, state: Any, training: Any) -> tuple[Any, Any]:
         """The masks of inputs and states."""
-        of_inputs = self._mask("_input_mask", inputs, self.dropout, training)
-        return of_inputs, self._mask("_state_mask", state, self.recurrent_dropout, training)
+        gates = self.gates
+        of_inputs = self._mask("_input_mask", inputs, self.dropout, training, gates)
+        return of_inputs, self._mask("_state_mask", state, self.recurrent_dropout, training, gates)
 
     def _parted(self, x: Any, masks: Any, rate: float) -> list[Any]:
         """A tensor for each gate, masked."""

@@ -14,6 +14,7 @@ from ....engine.types.shape import TensorShape
 from ....ops.public import tf
 from ...layers import core
 from ...layers.input_spec import InputSpec
+from ...layers.nodes import as_shapes
 from .. import activations
 from ..backend.phase import known_or_cond, learning_phase
 from ..backend.published import nn
@@ -348,25 +349,35 @@ class Lambda(KerasLayer):
             self.supports_masking = True
         vars(self)["mask"] = mask
         vars(self)["_output_shape"] = output_shape
+        # Name -> variable.
+        vars(self)["_made"] = {}
         self._lambda_arguments = set(_parameters(function))
         self._expects_training_arg = "training" in self._lambda_arguments
         if "mask" in self._lambda_arguments:
             self._call_fn_args = [*self._call_fn_args, "mask"]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The output shape that was given, or that of the function's result."""
+        """The output shapes that were given, or those of the function's results."""
         given = vars(self)["_output_shape"]
+        shapes = as_shapes(input_shape)
         if given is None:
             with tf.Graph().as_default():
-                x = nest.map_structure(
-                    lambda s: tf.placeholder(self.dtype or tf.float32, s), TensorShape(input_shape)
-                )
+                dtype = self.dtype or tf.float32
+                x = nest.map_structure(lambda s: tf.placeholder(dtype, s), shapes)
                 return nest.map_structure(lambda y: y.shape, self.call(x))
         if callable(given):
-            return nest.map_structure(TensorShape, given(input_shape))
-        sizes = list(given) if isinstance(given, (list, tuple)) else given.as_list()
-        first = input_shape[0] if isinstance(input_shape, list) else input_shape
-        return TensorShape([TensorShape(first).as_list()[0], *sizes])
+            return as_shapes(given(input_shape))
+        size = nest.flatten(shapes)[0].as_list()[0]
+        return nest.map_structure(lambda s: TensorShape([size, *s.as_list()]), as_shapes(given))
+
+    def _make_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        """A variable that the function makes: once for each name, and a weight of the layer."""
+        made = vars(self)["_made"]
+        name = kwargs.get("name")
+        if name not in made:
+            made[name] = next_creator(**kwargs)
+            self._take_variables(made[name])
+        return made[name]
 
     def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:  # type: ignore[override]
         """What the function gives."""
@@ -375,7 +386,8 @@ class Lambda(KerasLayer):
             given["mask"] = mask
         if "training" in self._lambda_arguments:
             given["training"] = training
-        return vars(self)["function"](inputs, **given)
+        with tf.variable_creator_scope(self._make_variable):
+            return vars(self)["function"](inputs, **given)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask that was given."""

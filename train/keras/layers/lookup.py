@@ -263,11 +263,14 @@ class LocallyConnected2D(_Local):
     rank = 2
 
 
-class _Attention(KerasLayer):
+class BaseDenseAttention(KerasLayer):
     """What a query finds among values: their mean by the scores of keys.
 
     The call takes [query, value] or [query, value, key], each [batch, time, size], and `mask`, one
     of the query and one of the values.
+
+    Args:
+        causal: whether a place of the query sees no later values.
     """
 
     _arguments: tuple[str, ...] = ("causal",)
@@ -280,38 +283,68 @@ class _Attention(KerasLayer):
     def _calculate_scores(self, query: Any, key: Any) -> Any:
         raise NotImplementedError
 
+    def _apply_scores(self, scores: Any, value: Any, scores_mask: Any = None) -> Any:
+        """The means of values [batch, values, size] by scores [batch, query, values]."""
+        if scores_mask is not None:
+            # So far below all others that nothing of them is left.
+            scores -= 1.0e9 * tf.cast(tf.logical_not(scores_mask), dtype=floatx())
+        return tf.matmul(nn.softmax(scores), value)
+
     def call(self, inputs: Any, mask: Any = None) -> Any:  # type: ignore[override]
-        """The means; ValueError for another number of inputs."""
-        if not isinstance(inputs, list) or len(inputs) not in (2, 3):
-            raise ValueError(
-                f"{type(self).__name__} layer must be called on a list of inputs, namely [query, "
-                f"value] or [query, value, key], not {inputs}"
-            )
+        """The means; ValueError for another number of inputs or masks."""
+        self._validate_call_args(inputs, mask)
         query, value, *rest = inputs
-        key = rest[0] if rest else value
         of_query, of_value = (mask[0], mask[1]) if mask else (None, None)
-        scores = self._calculate_scores(query, key)
+        scores = self._calculate_scores(query=query, key=rest[0] if rest else value)
         kept = None if of_value is None else tf.expand_dims(of_value, axis=-2)
         if self.causal:
             sizes = tf.shape(scores)
-            ones = tf.ones(tf.concat([[1, 1], sizes[-2:]], 0), tf.int32)
-            rows = tf.cumsum(ones, -2)
-            earlier = tf.greater_equal(rows, tf.cumsum(ones, -1))
+            earlier = _lower_triangular_mask(
+                tf.concat([tf.ones_like(sizes[:-2]), sizes[-2:]], axis=0)
+            )
             kept = earlier if kept is None else tf.logical_and(kept, earlier)
-        if kept is not None:
-            # So far below all others that nothing of them is left.
-            scores -= 1.0e9 * tf.cast(tf.logical_not(kept), dtype=scores.dtype)
-        found = tf.matmul(nn.softmax(scores), value)
+        found = self._apply_scores(scores=scores, value=value, scores_mask=kept)
         if of_query is not None:
             found *= tf.cast(tf.expand_dims(of_query, axis=-1), dtype=found.dtype)
         return found
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The query's mask."""
+        self._validate_call_args(inputs, mask)
         return tf.convert_to_tensor(mask[0]) if mask and mask[0] is not None else None
 
+    def _validate_call_args(self, inputs: Any, mask: Any) -> None:
+        name = type(self).__name__
+        if not isinstance(inputs, list):
+            raise ValueError(
+                f"{name} layer must be called on a list of inputs, namely [query, value] or "
+                f"[query, value, key], not {inputs}"
+            )
+        if len(inputs) not in (2, 3):
+            raise ValueError(
+                f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or "
+                f"[query, value, key]. Given length: {len(inputs)}"
+            )
+        if mask is None:
+            return
+        if not isinstance(mask, list):
+            raise ValueError(
+                f"{name} layer mask must be a list, namely [query_mask, value_mask], not {mask}"
+            )
+        if len(mask) not in (0, 2):
+            raise ValueError(
+                f"{name} layer mask must be a list of length 2, namely [query_mask, value_mask]. "
+                f"Given length: {len(mask)}"
+            )
 
-class Attention(_Attention):
+
+def _lower_triangular_mask(shape: Any) -> Any:
+    """Where the last but one place is not before the last one."""
+    rows, columns = (tf.cumsum(tf.ones(shape, tf.int32), axis) for axis in (-2, -1))
+    return tf.greater_equal(rows, columns)
+
+
+class Attention(BaseDenseAttention):
     """Attention by products of query and keys; with `use_scale` times a variable."""
 
     _arguments = ("causal", "use_scale")
@@ -334,7 +367,7 @@ class Attention(_Attention):
         return scores if self.scale is None else scores * self.scale
 
 
-class AdditiveAttention(_Attention):
+class AdditiveAttention(BaseDenseAttention):
     """Attention by sums of query and keys, the tanh of which is weighed if `use_scale`."""
 
     _arguments = ("causal", "use_scale")

@@ -428,7 +428,8 @@ def resolve_regularizer(given: Any) -> Any:
 class SimpleRNN(_OfCell):
     """A layer of SimpleRNNCell; arguments as of this and of RNN."""
 
-    cell_class, cell_arguments = SimpleRNNCell, cells.SIMPLE
+    cell_class: Any = SimpleRNNCell
+    cell_arguments = cells.SIMPLE
 
     def __init__(
         self,
@@ -461,7 +462,8 @@ class SimpleRNN(_OfCell):
 class GRU(_OfCell):
     """A layer of GRUCell; arguments as of this and of RNN."""
 
-    cell_class, cell_arguments = GRUCell, cells.GRU
+    cell_class: Any = GRUCell
+    cell_arguments = cells.GRU
 
     def __init__(
         self,
@@ -496,7 +498,8 @@ class GRU(_OfCell):
 class LSTM(_OfCell):
     """A layer of LSTMCell; arguments as of this and of RNN."""
 
-    cell_class, cell_arguments = LSTMCell, cells.LSTM
+    cell_class: Any = LSTMCell
+    cell_arguments = cells.LSTM
 
     def __init__(
         self,

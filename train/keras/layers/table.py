@@ -17,6 +17,7 @@ MODULES = (
 
 def _all() -> dict[str, Any]:
     from ...feature_column.dense_features import DenseFeatures, SequenceFeatures
+    from ..engine.added import AddLoss, AddMetric
     from ..engine.input_layer import InputLayer
     from ..engine.network import Network
     from ..engine.op_layer import TensorFlowOpLayer
@@ -25,13 +26,16 @@ def _all() -> dict[str, Any]:
 
     engine = (
         *(InputLayer, Network, Sequential, Model, TensorFlowOpLayer, Layer),
-        *(DenseFeatures, SequenceFeatures),
+        *(DenseFeatures, SequenceFeatures, AddLoss, AddMetric),
     )
     found: dict[str, Any] = {kind.__name__: kind for kind in engine}
     for module in MODULES:
         for name, value in vars(importlib.import_module(f".{module}", __package__)).items():
             if isinstance(value, type) and issubclass(value, Layer) and name[0] != "_":
                 found.setdefault(name, value)
+    # As files of TensorFlow 1.13 and 1.14 have them.
+    for version in ("V1", "V2"):
+        found[f"BatchNormalization{version}"] = found["BatchNormalization"]
     return found
 
 

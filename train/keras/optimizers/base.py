@@ -388,6 +388,10 @@ class Optimizer(Trackable):
         with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
             return x.value()
 
+    def _resource_scatter_update(self, x: Any, i: Any, v: Any) -> Any:
+        with tf.control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):
+            return x.value()
+
     # Configurations
 
     def get_config(self) -> dict[str, Any]:
@@ -400,9 +404,9 @@ class Optimizer(Trackable):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """An optimizer of what `get_config` gave."""
-        config = dict(config)
-        if "lr" in config:
+        if "lr" in config:  # (In place, as in TensorFlow.)
             config["learning_rate"] = config.pop("lr")
+        config = dict(config)
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedule_from(config["learning_rate"], custom_objects)
         return cls(**config)

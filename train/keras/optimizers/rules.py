@@ -205,15 +205,16 @@ class RMSprop(Rule):
         rho, updates = given["rho"], []
 
         def moved(slot: Any, rows: Any) -> Any:
+            rows = rows * given["left_rho"]
             with tf.control_dependencies([slot.assign(slot * rho)]):
-                whole = self._resource_scatter_add(slot, indices, rows * given["left_rho"])
+                whole = self._resource_scatter_add(slot, indices, rows)
                 updates.append(whole)
                 return tf.gather(whole, indices)
 
         square = moved(self.get_slot(variable, "rms"), gradient * gradient)
         if self.centered:
             square = square - tf.square(moved(self.get_slot(variable, "mg"), gradient))
-        step = -given["lr"] * gradient / (tf.sqrt(square) + given["epsilon"])
+        step = given["negative"] * gradient / (tf.sqrt(square) + given["epsilon"])
         return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
 
 
@@ -274,19 +275,23 @@ class Adam(Rule):
         return op(*handles, *(given[key] for key in numbers), gradient, use_locking=True)
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
-        def moved(name: str, rows: Any, beta: Any) -> Any:
+        def moved(name: str, rows: Any, beta: str) -> Any:
             slot = self.get_slot(variable, name)
-            with tf.control_dependencies([slot.assign(slot * beta)]):
-                return self._resource_scatter_add(slot, indices, rows * (1 - beta))
+            rows = rows * given[f"left_{beta}"]
+            with tf.control_dependencies([slot.assign(slot * given[beta])]):
+                return self._resource_scatter_add(slot, indices, rows)
 
-        m = moved("m", gradient, given["beta_1"])
-        v = moved("v", gradient * gradient, given["beta_2"])
+        m = moved("m", gradient, "beta_1")
+        v = moved("v", gradient * gradient, "beta_2")
         updates, largest = [m, v], v
         if self.amsgrad:
             slot = self.get_slot(variable, "vhat")
-            largest = slot.assign(tf.maximum(slot, v))
+            largest = tf.maximum(slot, v)
+            with tf.control_dependencies([largest]):
+                largest = slot.assign(largest)
             updates.append(largest)
-        step = given["scaled"] * m / (tf.sqrt(largest) + given["epsilon"])
+        root = tf.sqrt(largest)
+        step = given["scaled"] * m / (root + given["epsilon"])
         return tf.group(variable.assign_sub(step), *updates)
 
 
@@ -329,17 +334,22 @@ class Adamax(Rule):
         )
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        def rows(slot: Any) -> Any:
+            return tf.gather(slot, indices, axis=given["zero"])
+
+        def kept(slot: Any, value: Any) -> Any:
+            with tf.control_dependencies([value]):
+                return self._resource_scatter_update(slot, indices, value)
+
         m, v = (self.get_slot(variable, name) for name in self._slots_of)
-        beta_1, beta_2 = given["beta_1"], given["beta_2"]
-        rows = tf.gather(m, indices) * beta_1 + gradient * (1 - beta_1)
-        largest = tf.maximum(tf.gather(v, indices) * beta_2, tf.abs(gradient))
-        with tf.control_dependencies([rows, largest]):
-            updates = [
-                raw.ResourceScatterUpdate(slot.handle, indices, value)
-                for slot, value in ((m, rows), (v, largest))
-            ]
-        step = given["scaled"] * (rows / (largest + given["epsilon"]))
-        return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
+        mean = rows(m) * given["beta_1"] + gradient * given["left_beta_1"]
+        updates = [kept(m, mean)]
+        largest = tf.maximum(rows(v) * given["beta_2"], tf.abs(gradient))
+        updates.append(kept(v, largest))
+        step = given["scaled"] * (mean / (largest + given["epsilon"]))
+        with tf.control_dependencies([step]):
+            moved = self._resource_scatter_add(variable, indices, step)
+        return tf.group(moved, *updates)
 
 
 class Nadam(Rule):
@@ -414,17 +424,18 @@ class Nadam(Rule):
         return variable.assign(variable - given["lr"] * self._mixed(gradient, mean, given) / root)
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
-        updates = []
-
-        def moved(name: str, rows: Any, beta: Any) -> Any:
+        def moved(name: str, rows: Any, beta: str) -> tuple[Any, Any]:
             slot = self.get_slot(variable, name)
-            with tf.control_dependencies([slot.assign(slot * beta)]):
-                whole = self._resource_scatter_add(slot, indices, rows * (1 - beta))
-                updates.append(whole)
-                return tf.gather(whole, indices)
+            rows = rows * given[f"left_{beta}"]
+            with tf.control_dependencies([slot.assign(slot * given[beta])]):
+                whole = self._resource_scatter_add(slot, indices, rows)
+                return whole, tf.gather(whole, indices)
 
-        mean = moved("m", gradient, given["beta_1"])
-        square = moved("v", gradient * gradient, given["beta_2"])
-        root = tf.sqrt(square / given["left_2"]) + given["epsilon"]
-        step = -given["lr"] * self._mixed(gradient, mean, given) / root
-        return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
+        own = gradient / given["left_schedule"]
+        _, mean = moved("m", gradient, "beta_1")
+        mean = mean / given["left_after"]
+        mixed = given["left_now"] * own + given["next"] * mean
+        square, of_rows = moved("v", gradient * gradient, "beta_2")
+        root = tf.sqrt(of_rows / given["left_2"]) + given["epsilon"]
+        step = given["negative"] * mixed / root
+        return tf.group(self._resource_scatter_add(variable, indices, step), mixed, square)

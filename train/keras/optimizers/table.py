@@ -40,6 +40,8 @@ class TFOptimizer(Trackable):
         """The operations that update variables by a loss's gradients."""
         from ...layers.weights import track, tracked
 
+        if not params:
+            return [tf.assign_add(self.iterations, 1)]
         pairs = self.optimizer.compute_gradients(loss, params)
         update = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
         known = {id(v) for v in tracked(self.iterations.graph)}
@@ -82,7 +84,8 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
     """The optimizer of what `serialize` gave; ValueError if there is none."""
     name = config["class_name"]
     if name.lower() in _FAMILY:
-        config = {**config, "class_name": name.lower()}
+        # (In place: programs compare what they gave with what `serialize` gives behind it.)
+        config["class_name"] = name.lower()
     return _FAMILY.deserialize(config, custom_objects)
 
 

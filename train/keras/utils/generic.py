@@ -28,6 +28,8 @@ def make_batches(size: int, batch_size: int) -> list[tuple[int, int]]:
 
 def slice_arrays(arrays: Any, start: Any = None, stop: Any = None) -> Any:
     """The rows of an array, or of a list of arrays, at indices or between two."""
+    if arrays is None:
+        return [None]
     is_many = hasattr(start, "__len__")
     if isinstance(arrays, list):
         return [None if x is None else x[start] if is_many else x[start:stop] for x in arrays]

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions whose `if`, `while` and `for` may be on tensors: as Python's for all values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import numbaflow as tf
+from numbaflow.ops.flow.autograph import converted
+
+pytestmark = pytest.mark.cpu
+FACTOR = 3
+
+
+def _early(x: Any, flag: Any, extra: Any = 4) -> Any:
+    if flag:
+        return x + extra
+    if x > 3:
+        x = x - 1
+        return x * 2
+    if not x == 2:  # noqa: SIM201 - what `not` does is tried, too
+        x += 10
+    return x
+
+
+def _counting(x: Any, n: Any) -> Any:
+    total = x * 0 + 1
+    seen = 0
+    for i in tf.range(n) if isinstance(n, tf.Tensor) else range(n):
+        if i % 2 == 0 and total < 100:
+            total = total + FACTOR * x
+        else:
+            total += 1
+        seen += 1
+    while total < 50:
+        total = total * 2
+    return total, seen
+
+
+def _chosen(a: Any, b: Any) -> Any:
+    kept = None
+    larger = a if a > b else b
+    either = a > 5 or b > 5
+    if larger > 2:
+        parts = {"sum": a + b, "pair": (a, b)}
+    else:
+        parts = {"sum": a - b, "pair": (b, a)}
+    return larger, either, parts, kept
+
+
+def _values(found: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(found)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("x", [1, 2, 5])
+def test_functions_that_return_early(x: int, flag: bool) -> None:
+    function = converted(_early)
+    assert function is not _early and function(x, flag) == _early(x, flag)
+    assert _values(function(tf.constant(x), flag)) == _early(x, flag)
+    assert _values(function(tf.constant(x), tf.constant(flag), extra=7)) == _early(x, flag, 7)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_loops(n: int) -> None:
+    function = converted(_counting)
+    expected = _counting(2, n)
+    assert function(2, n) == expected
+    assert tuple(_values(list(function(tf.constant(2), tf.constant(n))))) == expected
+    total, seen = function(tf.constant(2), n)
+    assert seen == n and _values(total) == expected[0]
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (7, 3), (1, 6)])
+def test_expressions_and_structures(a: int, b: int) -> None:
+    larger, either, parts, kept = converted(_chosen)(tf.constant(a), tf.constant(b))
+    expected = _chosen(a, b)
+    assert kept is None
+    assert tuple(_values([larger, either])) == expected[:2]
+    assert _values(parts) == expected[2]
+
+
+def test_a_variable_of_one_branch_only() -> None:
+    def half(x: Any) -> Any:
+        if x > 0:
+            y = x
+        return y
+
+    with pytest.raises(ValueError, match="'y' must have a value in both branches"):
+        converted(half)(tf.constant(1))
+
+
+def test_branches_of_other_kinds() -> None:
+    def one_is_text(x: Any) -> Any:
+        y = "a"
+        if x > 0:
+            y = x
+        return y
+
+    with pytest.raises(ValueError, match="'y' must be a tensor of one kind"):
+        converted(one_is_text)(tf.constant(1))
+
+
+def test_what_cannot_be_on_tensors_is_left_alone() -> None:
+    def asks_for_none(x: Any, y: Any = None) -> Any:
+        if y is None or isinstance(x, int):
+            return x
+        return sorted(range(3), key=lambda i: -i if i > 1 else i)
+
+    def draws(x: Any) -> Any:
+        while x > 0:
+            yield x
+            x -= 1
+
+    assert converted(asks_for_none) is asks_for_none and converted(draws) is draws
+    assert converted(tf.reduce_sum) is tf.reduce_sum
+
+
+def test_methods_closures_and_super() -> None:
+    class Base:
+        def scaled(self, x: Any) -> Any:
+            return x * 2
+
+    class Derived(Base):
+        def scaled(self, x: Any) -> Any:
+            if x > 1:
+                return super().scaled(x)
+            return self.more(x)
+
+        def more(self, x: Any) -> Any:
+            return offset if x < 0 else x
+
+    offset = tf.constant(-7)
+    found = [converted(Derived().scaled)(tf.constant(x)) for x in (-1, 1, 3)]
+    assert _values(found) == [-7, 1, 6]
+
+
+def test_tf_function_rewrites_what_it_is_told() -> None:
+    def amount(x: Any) -> Any:
+        if x < 0:
+            x = -x
+        return x
+
+    assert _values(tf.function(amount)(tf.constant(-3))) == 3
+    assert _values(tf.autograph.to_graph(amount)(tf.constant(-3))) == 3
+    assert "if_stmt" in tf.autograph.to_code(amount)
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(amount, autograph=False)(tf.constant(-3))
+
+
+def test_a_function_may_be_left_out() -> None:
+    @tf.autograph.experimental.do_not_convert
+    def left(x: Any) -> Any:
+        if x < 0:
+            x = -x
+        return x
+
+    assert converted(left) is left
