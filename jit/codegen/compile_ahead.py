@@ -27,9 +27,11 @@ from .compile_workers import Job, Made
 if TYPE_CHECKING:
     import subprocess
 
-# Seconds without work after which the process ends, between looks at what it is doing, and that it
-# may take for one kernel.
-_IDLE, _LOOK, _PATIENCE = 3.0, 0.005, 60.0
+# Seconds without work after which the process ends: before there was any, as tracing takes long on a
+# busy machine, and after that.
+_AT_FIRST, _IDLE = 60.0, 3.0
+# Seconds between looks at what it is doing, and that it may take for one kernel.
+_LOOK, _PATIENCE = 0.005, 60.0
 
 
 class Ahead:
@@ -110,8 +112,9 @@ class Ahead:
         # A helper that breaks down is no error: its work is left to others.
         try:
             with suppress(OSError, EOFError), isolated.start(compile_workers.serve) as process:
-                self._process = process
-                while (work := self._next()) is not None:
+                self._process, idle = process, _AT_FIRST
+                while (work := self._next(idle)) is not None:
+                    idle = _IDLE
                     made = compile_workers.asked(process, *work)
                     with self._changed:
                         self._made[self._current], self._current = made, ""
@@ -122,10 +125,10 @@ class Ahead:
                 self._waiting.clear()
                 self._changed.notify_all()
 
-    def _next(self) -> tuple[Job, str] | None:
-        """The next work, which is the current one from now on; None if none comes for a while."""
+    def _next(self, seconds: float) -> tuple[Job, str] | None:
+        """The next work, which is the current one from now on; None if none comes for so long."""
         with self._changed:
-            if not self._changed.wait_for(lambda: bool(self._waiting), _IDLE):
+            if not self._changed.wait_for(lambda: bool(self._waiting), seconds):
                 return None
             symbol = next(iter(self._waiting))
             self._current, self._since = symbol, time.monotonic()

@@ -146,15 +146,17 @@ def test_a_process_that_dies_leaves_its_work_to_others(ahead, monkeypatch):
 
 
 def test_without_work_it_ends_and_may_start_again(ahead, monkeypatch):
-    monkeypatch.setattr(compile_ahead, "_IDLE", 0.05)
+    monkeypatch.setattr(compile_ahead, "_AT_FIRST", 0.05)
     ahead.start()
     awaited(lambda: not ahead.is_there)
     ahead.add(jobs())  # nobody is there to do it
     assert ahead.take(jobs()[0].symbol) is None
-    monkeypatch.setattr(compile_ahead, "_IDLE", 60.0)
+    monkeypatch.setattr(compile_ahead, "_AT_FIRST", 60.0)
+    monkeypatch.setattr(compile_ahead, "_IDLE", 0.05)
     ahead.start()
     ahead.add(jobs())
     awaited(lambda: ahead.has_made(jobs()[-1].symbol))
+    awaited(lambda: not ahead.is_there)
 
 
 @pytest.mark.parametrize("name", ["cores", "count"])
