@@ -27,8 +27,8 @@ from .compile_workers import Job, Made
 if TYPE_CHECKING:
     import subprocess
 
-# Seconds without work after which the process ends: before there was any, as tracing takes long on a
-# busy machine, and after that.
+# Seconds without work after which the process ends: before there was any, as to trace a large
+# program takes long, and after that.
 _AT_FIRST, _IDLE = 60.0, 3.0
 # Seconds between looks at what it is doing, and that it may take for one kernel.
 _LOOK, _PATIENCE = 0.005, 60.0
