@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def is_independent(kernel: Kernel) -> bool:
     return not any(isinstance(node, Load) for root in roots for node in postorder(root))
 
 
+def may_be_in_many_pieces(kernel: Kernel) -> bool:
+    """Are there sizes at which `Evaluation.is_in_many_pieces`?"""
+    return kernel.form == "row" and sum(axis.kind == "reduce" for axis in kernel.axes) > 1
+
+
 class _Memory:
     """Elements at an address, for NumPy to see."""
 
@@ -78,6 +84,14 @@ def _array(address: int, dtype: str, shape: tuple[int, ...], strides: tuple[int,
     return found.view(numpy_dtype(dtype)) if dtype == "bfloat16" else found
 
 
+@cache
+def _parts(kernel: Kernel) -> tuple[Sequence[int], Sequence[int], int, list[Store]]:
+    """The outer axes of a kernel, the reduce axes, the inner one, and the stores that wait for all
+    reductions; each of its tiles asks."""
+    writer = Writer(kernel)
+    return counted(writer), writer.reduce, writer.inner, late_stores(writer)
+
+
 class Evaluation:
     """A kernel at the sizes of an argument block.
 
@@ -97,8 +111,7 @@ class Evaluation:
         for number, axis in enumerate(kernel.axes):
             if axis.size is not None:
                 self.sizes[number] = axis.size
-        self.writer = e = Writer(kernel)
-        self.outer, self.reduce, self.inner = counted(e), e.reduce, e.inner
+        self.outer, self.reduce, self.inner, self.late = _parts(kernel)
 
     @property
     def is_in_many_pieces(self) -> bool:
@@ -124,8 +137,7 @@ class Evaluation:
 
     def _rows(self, r0: int, r1: int, c0: int, c1: int) -> None:
         del c0, c1
-        kernel, levels = self.kernel, levels_of(self.kernel)
-        late = late_stores(self.writer)
+        kernel, levels, late = self.kernel, levels_of(self.kernel), self.late
         extent = math.prod(self.sizes[axis] for axis in self.reduce)
         is_cut = any(axis.kind == "chunk" for axis in kernel.axes)
         for first, last in _blocks(r0, r1, 1 if is_cut else max(_BLOCK // max(extent, 1), 1)):
@@ -162,8 +174,7 @@ class Evaluation:
             yield {**_down(places), **fixed, inner: columns}
 
     def _columns(self, r0: int, r1: int, c0: int, c1: int) -> None:
-        kernel = self.kernel
-        late = late_stores(self.writer)
+        kernel, late = self.kernel, self.late
         for row in range(r0, r1):
             at = self.positions(self.outer, row, row + 1)
             here = {axis: int(position[0]) for axis, position in at.items()}

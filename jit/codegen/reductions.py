@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ...engine.record_class import record
@@ -107,7 +107,7 @@ def late_stores(e: Writer) -> list[Store]:
     return [store for store in e.kernel.stores if e.depends_on_reduce(store)]
 
 
-def at_level(levels: list[int], level: int) -> list[int]:
+def at_level(levels: Sequence[int], level: int) -> list[int]:
     return [n for n, at in enumerate(levels) if at == level]
 
 
@@ -119,7 +119,7 @@ def is_blocked(e: Writer) -> bool:
     return max(levels_of(e.kernel), default=-1) + bool(late_stores(e)) > 0
 
 
-def _in_blocks(e: Writer, levels: list[int], steps: list[Callable[[], None]]) -> None:
+def _in_blocks(e: Writer, levels: Sequence[int], steps: list[Callable[[], None]]) -> None:
     """Blocks of rows; what a pass finishes waits in the frame for the passes after it."""
     extents = [e.literal(e.size(axis)) for axis in e.reduce]
     extent = extents[0]
@@ -149,7 +149,7 @@ def _keep(e: Writer, numbers: list[int]) -> None:
 Kept = list[tuple[Expr, Store, int]]
 
 
-def kept_values(e: Writer, late: list[Store], levels: list[int]) -> Kept:
+def kept_values(e: Writer, late: list[Store], levels: Sequence[int]) -> Kept:
     """Costly values of a pass that a later store needs: they wait in the store's own place."""
     # Tiny rows are straight-line code, whose values LLVM keeps in registers without being told.
     if not late or all((e.kernel.axes[n].size or BLOCK) <= 16 for n in e.reduce):
@@ -264,10 +264,11 @@ def lanes_of(kernel: Kernel, level: int) -> Lanes:
     return Lanes(64 // widest, 2 if _has_costly(nodes) else 4)
 
 
-def _values(kernel: Kernel, level: int) -> list[Expr]:
+@cache
+def _values(kernel: Kernel, level: int) -> Sequence[Expr]:
     """What a pass computes for every element; of loads no addresses."""
     found = zip(kernel.reductions, levels_of(kernel))
-    values = [reduction.value for reduction, at in found if at == level]
+    values = tuple(reduction.value for reduction, at in found if at == level)
     moving: dict[Expr, bool] = {}
     for value in values:
         for node in postorder(value, lambda node: isinstance(node, Load)):
@@ -275,10 +276,10 @@ def _values(kernel: Kernel, level: int) -> list[Expr]:
                 moving[node] = any(moving[arg] for arg in node.args)
             else:
                 moving[node] = isinstance(node, (Load, AxisIndex))
-    return [node for node, moves in moving.items() if moves] or values
+    return tuple(node for node, moves in moving.items() if moves) or values
 
 
-def _has_costly(nodes: list[Expr]) -> bool:
+def _has_costly(nodes: Sequence[Expr]) -> bool:
     return any(isinstance(node, Apply) and PRIMITIVES[node.fn].is_costly for node in nodes)
 
 
@@ -468,10 +469,12 @@ def identity(fn: str, dtype: str) -> Const:
     return Const(-(1 << (bits - 1)) if lowest else (1 << (bits - 1)) - 1, dtype)
 
 
-def levels_of(kernel: Kernel) -> list[int]:
+@cache
+def levels_of(kernel: Kernel) -> tuple[int, ...]:
     """The pass in which each reduction is finished: one later than those that it depends on."""
+    # (Found once for a kernel, as each of its reductions asks, of which it may have hundreds.)
     levels: list[int] = []
     for reduction in kernel.reductions:
         used = [n.reduction for n in postorder(reduction.value) if isinstance(n, Reduced)]
         levels.append(1 + max((levels[n] for n in used), default=-1))
-    return levels
+    return tuple(levels)

@@ -10,9 +10,10 @@ So processors and GPUs take such maps square by square.  Imports kernel IR.
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import cache
 from typing import Any
 
-from .ir import Const, Expr, Kernel, Load, Param, postorder
+from .ir import Const, Expr, Kernel, Load, Param, nodes
 from .reference import numpy_dtype
 
 _MOST = 4  # loads that are treated together, each with memory of its own for a square
@@ -72,30 +73,30 @@ def crossing(kernel: Kernel, near: Container[Any]) -> tuple[int, tuple[Load, ...
         return None
     if not all(_is_plain(store.index.offset) for store in kernel.stores):
         return None
-    found: dict[Load, int] = {}
-    for store in kernel.stores:
-        for node in postorder(store.value):
-            axis = _along(kernel, node, near)
-            if axis is not None and isinstance(node, Load):
-                found[node] = axis
+    along = _along(kernel)
+    found = {load: axis for load, axis in along.items() if load.index.strides[inner] not in near}
     if not found:
         return None
     axes = list(found.values())
     axis = max(axes, key=axes.count)  # the first of those that most loads have
-    loads = tuple(load for load, along in found.items() if along == axis)
+    loads = tuple(load for load in found if found[load] == axis)
     return (axis, loads) if len(loads) <= _MOST else None
 
 
-def _along(kernel: Kernel, node: Expr, near: Container[Any]) -> int | None:
-    """The axis, other than the inner one, along which neighbours of a load lie."""
-    if not isinstance(node, Load) or not _is_plain(node.index.offset):
-        return None
-    strides: Any = node.index.strides
-    inner = len(strides) - 1
-    if strides[inner] in near or kernel.buffers[node.buffer].access != "r":
-        return None
-    axes = [axis for axis in range(inner) if strides[axis] == 1]
-    return axes[0] if len(axes) == 1 else None
+@cache
+def _along(kernel: Kernel) -> dict[Load, int]:
+    """For loads of a map whose neighbours lie along one axis other than the inner one, which.
+
+    Once for a kernel: a plan has equal ones in many places, as layers and unrolled steps are.
+    """
+    found = {}
+    loads = (node for node in nodes(kernel) if isinstance(node, Load))
+    for load in dict.fromkeys(loads):
+        if kernel.buffers[load.buffer].access == "r" and _is_plain(load.index.offset):
+            axes = [axis for axis, stride in enumerate(load.index.strides[:-1]) if stride == 1]
+            if len(axes) == 1:
+                found[load] = axes[0]
+    return found
 
 
 def _is_plain(offset: Expr | None) -> bool:

@@ -105,15 +105,15 @@ def test_the_target_of_the_settings_counts(eager: list[int]) -> None:
 def test_helpers_that_die_leave_their_work_to_others(
     eager: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = compile_workers._Helper._ask
+    asked = compile_workers.asked
 
     def dying(
-        helper: compile_workers._Helper, process: subprocess.Popen[bytes], job: compile_workers.Job
+        process: subprocess.Popen[bytes], job: compile_workers.Job, wanted: str
     ) -> compile_workers.Made:
         process.kill()
-        return ask(helper, process, job)
+        return asked(process, job, wanted)
 
-    monkeypatch.setattr(compile_workers._Helper, "_ask", dying)
+    monkeypatch.setattr(compile_workers, "asked", dying)
     made = {job.symbol for job, _, _ in compile_workers.compile_all(jobs(), compile_one)}
     assert made == {job.symbol for job in jobs()}
 
