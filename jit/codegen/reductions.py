@@ -8,7 +8,7 @@ keep a block of accumulators in the frame.  Imports no Numba.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
