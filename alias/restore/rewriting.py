@@ -40,6 +40,18 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
 
 
+def restored_function(node: ast.AST, path: str) -> Any:
+    """A function of a file of the program, taken from its text, as `compile_program` has it.
+
+    Raises:
+        OSError: the file cannot be read.
+        SyntaxError: as `compile` does.
+    """
+    with open(path, "rb") as file:
+        tree = compile(file.read(), path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    return _Rewriter(aliases(tree)).visit(node)
+
+
 def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
     """What names of a file stand for by its imports: {"np": "numpy"}.
 

@@ -22,7 +22,7 @@ import inspect
 import textwrap
 import types
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...engine.api import export
@@ -83,6 +83,10 @@ def _rewritten(function: types.FunctionType) -> types.FunctionType | None:
     node = _tree(function)
     if node is None or not _can_be_rewritten(node):
         return None
+    # What a file of an old program has by this name restores calls of its time in it.
+    restored = function.__globals__.get("__restored__")
+    if restored is not None:
+        node = restored.rewritten(node, function.__code__.co_filename)
     _Statements(node).rewrite()
     return _compiled(function, node)
 
@@ -104,11 +108,12 @@ _STAYS = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Nam
 
 def _can_be_rewritten(node: ast.FunctionDef) -> bool:
     """Whether something may be on tensors, and nothing is there that would not survive it."""
+    if any(map(_is_private, ast.walk(node))):
+        return False  # (A private name is of the class, which stands elsewhere.)
     is_wanted = False
-    for x in ast.walk(node):
-        name: str = getattr(x, "attr", None) or getattr(x, "id", None) or ""
-        if isinstance(x, _STAYS) or (name.startswith("__") and not name.endswith("__")):
-            return False  # (A private name is of the class, which stands elsewhere.)
+    for x in _own(node):
+        if isinstance(x, _STAYS):
+            return False
         if isinstance(x, ast.If) and any(
             isinstance(y, _LOOPS) and _has([y], (ast.Return,)) for y in ast.walk(x)
         ):
@@ -118,6 +123,19 @@ def _can_be_rewritten(node: ast.FunctionDef) -> bool:
         elif isinstance(x, ast.For):
             is_wanted = is_wanted or not _is_pythonic(x.iter)
     return is_wanted
+
+
+def _is_private(x: ast.AST) -> bool:
+    name: str = getattr(x, "attr", None) or getattr(x, "id", None) or ""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """What is in a function, without functions within it, which stay as they are."""
+    for x in ast.iter_child_nodes(node):
+        yield x
+        if not isinstance(x, _SCOPES):
+            yield from _own(x)
 
 
 def _is_pythonic(x: ast.expr) -> bool:

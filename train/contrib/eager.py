@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from ...engine.api import constant, export
@@ -112,7 +113,8 @@ def do_not_convert(func: Any = None) -> Any:
     """A decorator of functions that AutoGraph leaves as they are; or marks `func`, if given."""
 
     def marked(function: Any) -> Any:
-        function._no_autograph = True
+        if isinstance(function, FunctionType):  # Nothing else is rewritten.
+            vars(function)["_no_autograph"] = True
         return function
 
     return marked if func is None else marked(func)

@@ -53,7 +53,7 @@ def test_they_are_found_by_name() -> None:
     mine = INITIALIZERS.deserialize("Mine", {"Mine": INITIALIZERS.Ones})
     assert isinstance(mine, INITIALIZERS.Ones)
     for wrong in ("unheard", "get"):
-        with pytest.raises(ValueError, match=f"Unknown initializer: {wrong}"):
+        with pytest.raises(ValueError, match=f"Unknown initializer:{wrong}"):
             INITIALIZERS.get(wrong)
     with pytest.raises(ValueError, match="Could not interpret initializer identifier: 3"):
         INITIALIZERS.get(3)
