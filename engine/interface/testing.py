@@ -89,13 +89,10 @@ def main(argv: list[str] | None = None) -> None:
 
     The command line's flags are parsed before, as `tf.app.run` does; what is left, names of tests
     and unittest's options, goes to absl's tests.  With `--benchmarks=<regular expression>`
-    benchmarks are run instead.
+    benchmarks are run instead.  The process ends with them.
 
     Args:
         argv: the command line; that of the process if None.
-
-    Raises:
-        SystemExit: when all tests are done.
 
     Example:
         >>> if __name__ == "a test file":
