@@ -91,7 +91,7 @@ def TransformGraph(  # noqa: N802 - TensorFlow's name
             raise errors.invalid(f"Transform '{name}' not recognized; there are {known}")
         try:
             if name in _ABSENT:
-                raise errors.UnimplementedError(None, None, f"{name} {_ABSENT[name]}")
+                raise errors.unimplemented(f"{name} {_ABSENT[name]}")
             graph_def = TRANSFORMS[name](graph_def, asked)
         except (errors.OpError, ValueError, AssertionError) as error:
             if not asked.flag("ignore_errors"):

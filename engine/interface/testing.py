@@ -89,13 +89,10 @@ def main(argv: list[str] | None = None) -> None:
 
     The command line's flags are parsed before, as `tf.app.run` does; what is left, names of tests
     and unittest's options, goes to absl's tests.  With `--benchmarks=<regular expression>`
-    benchmarks are run instead.
+    benchmarks are run instead.  The process ends with them.
 
     Args:
         argv: the command line; that of the process if None.
-
-    Raises:
-        SystemExit: when all tests are done.
 
     Example:
         >>> if __name__ == "a test file":
@@ -347,15 +344,11 @@ class TestCase(ArrayAssertions):
         self,
         expected: str | bytes,
         actual: object,
-        producer: int | None = None,
-        min_consumer: int | None = None,
+        producer: int = 134,
+        min_consumer: int = 0,
         msg: str | None = None,
     ) -> None:
-        """Asserts that a GraphDef has a text form and versions: this package's if None."""
-        from ...io.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
-
-        producer = GRAPH_DEF_VERSION if producer is None else producer
-        min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER if min_consumer is None else min_consumer
+        """Asserts that a GraphDef has a text form, and versions: those of graphs made here."""
         text = expected.decode() if isinstance(expected, bytes) else expected
         versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }}"
         self.assertProtoEquals(f"{text}\n{versions}", actual, msg)

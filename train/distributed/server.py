@@ -254,7 +254,7 @@ def create_local_cluster(
         ...     total = tf.Variable(1.0)
         >>> with tf.Session(workers[0].target) as sess:
         ...     sess.run(total.initializer)
-        ...     sess.run(total.assign_add(2.0))
+        ...     print(sess.run(total.assign_add(2.0)))
         3.0
     """
     from ..cluster.launch import free_ports
