@@ -7,7 +7,7 @@ module of the standard library ("inspect") or "raw" (the functions that make one
 
 from __future__ import annotations
 
-from . import keras_modules, renamed_contrib
+from . import keras_modules, renamed_contrib, strategy_modules
 
 _COLUMNS = " ".join(
     f".train.feature_column.{room}"
@@ -551,47 +551,7 @@ OTHERS.update(
         for module, homes in _ESTIMATORS.items()
     }
 )
-_STRATEGIES = ".train.distributed.strategy .train.distributed.strategy_context tf.distribute"
-_STRATEGIES += " .train.distributed.collective_strategy"
-OTHERS.update(
-    {
-        **renamed_contrib.HOMES,
-        "python.tpu.tpu_function": ".train.contrib.tpu.tpu_function",
-        "python.distribute": "tf.distribute",
-        "python.distribute.combinations": ".alias.internals.combinations",
-        "python.distribute.strategy_combinations": ".alias.internals.strategy_combinations",
-        "python.framework.combinations": ".alias.internals.combinations",
-        "python.framework.test_combinations": ".alias.internals.combinations",
-        "python.distribute.reduce_util": ".train.distributed.strategy_context",
-        "python.distribute.all_reduce": ".train.distributed.all_reduce",
-        "python.distribute.cross_device_ops": ".train.distributed.cross_device_ops",
-        "python.ops.nccl_ops": ".train.distributed.nccl_ops",
-        "python.distribute.multi_worker_util": ".train.distributed.multi_worker_util",
-        "python.distribute.estimator_training": ".alias.internals.estimator_training",
-        "python.distribute.cluster_resolver": (
-            ".train.distributed.cluster_resolver .train.distributed.slurm_resolver"
-        ),
-        "python.training.distribute": _STRATEGIES,
-        "python.training.distribution_strategy_context": _STRATEGIES,
-    }
-)
-for _module in (
-    "distribute_lib distribution_strategy_context mirrored_strategy one_device_strategy "
-    "strategy_input device_util collective_all_reduce_strategy"
-).split():
-    OTHERS[f"python.distribute.{_module}"] = _STRATEGIES
-for _module in ("device_util", "distribution_strategy_context", "cross_device_utils"):
-    _known = OTHERS.get(f"python.distribute.{_module}", "")
-    OTHERS[f"python.distribute.{_module}"] = f".alias.internals.device_parts {_known}".strip()
-OTHERS["python.distribute.parameter_server_strategy"] = "tf.distribute.experimental"
-OTHERS["python.distribute.central_storage_strategy"] = "tf.distribute.experimental"
-for _module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16"):
-    OTHERS[f"python.tpu.{_module}"] = f".train.contrib.tpu.{_module} tf.contrib.tpu"
-for _module in "cluster_resolver tpu_cluster_resolver tfconfig_cluster_resolver".split():
-    OTHERS[f"python.distribute.cluster_resolver.{_module}"] = ".train.distributed.cluster_resolver"
-OTHERS["python.distribute.cluster_resolver.slurm_cluster_resolver"] = (
-    ".train.distributed.slurm_resolver"
-)
+OTHERS.update({**renamed_contrib.HOMES, **strategy_modules.MODULES})
 for _module in ("autograph", "autograph.impl.api"):
     OTHERS[f"python.{_module}"] = "tf.autograph tf.autograph.experimental .ops.flow.autograph"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"

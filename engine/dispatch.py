@@ -39,14 +39,14 @@ class OpDispatcher:
         op._tf_dispatchers.append(self)
 
 
-def dispatchers_of(op_type: str) -> list[OpDispatcher]:
-    """What is registered for functions that make an op of a type."""
-    return _OF_OPS.setdefault(op_type, [])
+class Dispatchers:
+    """An attribute of functions that make an op of a type: what is registered for that type."""
 
+    def __get__(self, function: Any, owner: type | None = None) -> Any:
+        return self if function is None else _OF_OPS.setdefault(function._type, [])
 
-def set_dispatchers(op_type: str, dispatchers: list[OpDispatcher]) -> None:
-    """Puts others in their place."""
-    _OF_OPS[op_type] = dispatchers
+    def __set__(self, function: Any, dispatchers: list[OpDispatcher]) -> None:
+        _OF_OPS[function._type] = dispatchers
 
 
 # handler(function, args, keywords) -> the result, or NotImplemented.

@@ -9,7 +9,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..dispatch import OpDispatcher, dispatchers_of, handled, set_dispatchers
+from ..dispatch import Dispatchers, handled
 from ..signatures import LateDocumentation, PassesForFunction
 from ..tracebacks import shorten
 from ..types.dtypes import DType
@@ -217,13 +217,7 @@ class OpFunction(PassesForFunction):
             shorten(error)
             raise
 
-    @property
-    def _tf_dispatchers(self) -> list[OpDispatcher]:
-        return dispatchers_of(self._type)
-
-    @_tf_dispatchers.setter
-    def _tf_dispatchers(self, dispatchers: list[OpDispatcher]) -> None:
-        set_dispatchers(self._type, dispatchers)
+    _tf_dispatchers = Dispatchers()
 
     def results(self, op: Operation) -> Any:
         """What a call returns for a node: a tensor, a list, a named tuple or the node."""

@@ -38,8 +38,8 @@ def implicit_val_and_grad(f: Function) -> Function:
         >>> value, pairs = tf.contrib.eager.implicit_value_and_gradients(lambda x: v * v * x)(2.0)
         >>> with tf.Session() as session:
         ...     session.run(v.initializer)
-        ...     session.run([value, pairs[0][0]])
-        [18.0, 12.0]
+        ...     print(*session.run([value, pairs[0][0]]))
+        18.0 12.0
     """
 
     @functools.wraps(f)
@@ -134,8 +134,9 @@ def val_and_grad_function(f: Function, params: Parameters = None) -> Function:
     Example:
         >>> both = tf.contrib.eager.value_and_gradients_function(lambda x, y: x * x * y)
         >>> with tf.Session() as session:
-        ...     session.run(both(3.0, 2.0))
-        (18.0, [12.0, 9.0])
+        ...     value, slopes = session.run(both(3.0, 2.0))
+        ...     print(value, *slopes)
+        18.0 12.0 9.0
     """
 
     def called(*args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:

@@ -311,7 +311,7 @@ class DebugDumpDir:
     def get_dump_sizes_bytes(
         self, node_name: str, output_slot: int, debug_op: str, device_name: str | None = None
     ) -> list[int | None]:
-        """The sizes of the files of a tensor's values."""
+        """The sizes of the files of a tensor's values; None for those that are gone."""
         return [d.dump_size_bytes for d in self._of(node_name, output_slot, debug_op, device_name)]
 
 
