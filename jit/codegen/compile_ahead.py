@@ -27,7 +27,7 @@ from .compile_workers import Job, Made
 if TYPE_CHECKING:
     import subprocess
 
-# Seconds without work after which the process ends: before there was any, as to trace a large
+# Seconds without work after which the process ends: before anybody knew of any, as to trace a large
 # program takes long, and after that.
 _AT_FIRST, _IDLE = 60.0, 3.0
 # Seconds between looks at what it is doing, and that it may take for one kernel.
@@ -46,6 +46,7 @@ class Ahead:
         self._waiting: dict[str, tuple[Job, str]] = {}
         self._made: dict[str, Made] = {}
         self._current, self._since = "", 0.0
+        self._is_told = False  # is it known whether there is any work?
         self._thread: threading.Thread | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -56,23 +57,28 @@ class Ahead:
 
     def start(self) -> None:
         """Starts the process, if there is a core for it."""
-        if self.is_there or not isolated.is_supported():
-            return
-        if min(threads.cores(), threads.count()) < 2:
+        if min(threads.cores(), threads.count()) < 2 or not isolated.is_supported():
             return
         with self._changed:
+            if self.is_there:
+                return
+            self._is_told = False
             self._thread = threading.Thread(target=self._work, name="numbaflow-ahead", daemon=True)
             self._thread.start()
 
     def add(self, jobs: Iterable[Job]) -> None:
-        """Gives work to the process, if it is there, for the target of the settings."""
+        """Gives work to the process, if it is there, or tells it that there is none.
+
+        It is for the target of the settings.
+        """
         if not self.is_there:
             return
-        wanted = settings.get("target")
+        wanted, jobs = settings.get("target"), list(jobs)
         with self._changed:
             for job in jobs:
                 if job.symbol not in self._made and job.symbol != self._current:
                     self._waiting.setdefault(job.symbol, (job, wanted))
+            self._is_told = True
             self._changed.notify_all()
 
     def hurry(self, symbol: str) -> None:
@@ -112,9 +118,8 @@ class Ahead:
         # A helper that breaks down is no error: its work is left to others.
         try:
             with suppress(OSError, EOFError), isolated.start(compile_workers.serve) as process:
-                self._process, idle = process, _AT_FIRST
-                while (work := self._next(idle)) is not None:
-                    idle = _IDLE
+                self._process = process
+                while (work := self._next()) is not None:
                     made = compile_workers.asked(process, *work)
                     with self._changed:
                         self._made[self._current], self._current = made, ""
@@ -125,10 +130,12 @@ class Ahead:
                 self._waiting.clear()
                 self._changed.notify_all()
 
-    def _next(self, seconds: float) -> tuple[Job, str] | None:
-        """The next work, which is the current one from now on; None if none comes for so long."""
+    def _next(self) -> tuple[Job, str] | None:
+        """The next work, which is the current one from now on; None if none comes for a while."""
         with self._changed:
-            if not self._changed.wait_for(lambda: bool(self._waiting), seconds):
+            if not self._changed.wait_for(lambda: self._is_told, _AT_FIRST):
+                return None
+            if not self._changed.wait_for(lambda: bool(self._waiting), _IDLE):
                 return None
             symbol = next(iter(self._waiting))
             self._current, self._since = symbol, time.monotonic()

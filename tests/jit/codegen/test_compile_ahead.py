@@ -159,6 +159,13 @@ def test_without_work_it_ends_and_may_start_again(ahead, monkeypatch):
     awaited(lambda: not ahead.is_there)
 
 
+def test_it_ends_soon_when_nothing_is_to_be_compiled(ahead, monkeypatch):
+    monkeypatch.setattr(compile_ahead, "_IDLE", 0.05)
+    ahead.start()
+    compiler.begin_ahead([])
+    awaited(lambda: not ahead.is_there)
+
+
 @pytest.mark.parametrize("name", ["cores", "count"])
 def test_it_takes_no_core_that_others_need(ahead, monkeypatch, name):
     monkeypatch.setattr(threads, name, lambda: 1)
