@@ -282,8 +282,7 @@ class Run:
         """Runs the plan; the results belong to the caller."""
         self._begin(feeds)
         if self.hasty:
-            arrays = [(cell, cell.read()) for cell in self.hasty]
-            self.kept = [(cell, array, array.copy()) for cell, array in arrays]
+            self.kept = [(cell, array := cell.read(), array.copy()) for cell in self.hasty]
         if self.calls is not None:
             # A small plan's kernels take less time than a few calls of Python's: there are none
             # that it can do without.

@@ -73,6 +73,7 @@ READERS |= {"train/estimator/run_config.py", "train/estimator/training.py"}
 # What TensorFlow's clusters, layers and examples are told by their surroundings.
 READERS |= {"train/contrib/learn/estimators/run_config.py", "train/contrib/tpu/tpu_config.py"}
 READERS |= {"train/distributed/cluster_resolver.py", "train/contrib/cudnn_rnn/cudnn_rnn_ops.py"}
+READERS |= {"train/distributed/slurm_resolver.py"}
 READERS |= {"train/contrib/learn/datasets/text_datasets.py"}
 # What TensorFlow's logs, and those of a module that came with it, are told.
 READERS |= {"ops/checks/logging.py", "alias/restore/old_termcolor.py"}
