@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import field, replace
 from functools import cache as memoize
@@ -24,7 +24,7 @@ from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
 from ..library.library_kernel import LibraryKernel
-from . import compile_ahead, compile_workers, emit, progress
+from . import compile_workers, emit, progress
 
 
 @record(frozen=True, slots=True)
@@ -266,31 +266,6 @@ def store_kernels(
                 tell(entry, kernel.name, made[2])
 
 
-def begin_ahead(kernels: Iterable[Kernel]) -> None:
-    """Has kernels compiled while this process goes on, where there is a process for it."""
-    ahead = compile_ahead.here()
-    if ahead.is_there:
-        ahead.add(_job(kernel, labels_of(content_of(kernel))) for kernel in kernels)
-
-
-def keep_ahead(kernels: Iterable[Wanted]) -> None:
-    """Puts those of some kernels into the cache that were compiled ahead and never asked for."""
-    ahead = compile_ahead.here()
-    with alone():
-        for kernel, origin in kernels:
-            labels = labels_of(content_of(kernel))
-            if ahead.has_made(symbol := _symbol(store.key_of(labels))):
-                made = ahead.take(symbol)
-                if made is not None:
-                    _kept(kernel, labels, origin, made)
-
-
-def symbol_of(kernel: Kernel | LibraryKernel) -> str:
-    """The name of the function that a kernel's object file defines, for the target of the
-    settings."""
-    return _symbol(key_of(kernel))
-
-
 def store_source(labels: store.Labels, head: str, source: str, facts: store.Facts) -> None:
     """Compiles a generated kernel of another process into the cache, for the target of the
     settings, given what `labels_of`, `header_of` and `source_of` say of it there."""
@@ -480,30 +455,10 @@ def _compile(
 ) -> Iterator[compile_workers.Made]:
     if not jobs:
         return
-    if processes is None and compile_ahead.here().is_there:
-        made = _with_ahead(jobs)
-    else:
-        made = compile_workers.compile_all(jobs, _machine_code, processes)
+    made = compile_workers.compile_all(jobs, _machine_code, processes)
     with gc_pause.held_up(), closing(made):
         # Who says how many processes are to compile tells of it himself.
         yield from progress.shown(made, len(jobs)) if processes is None else made
-
-
-def _with_ahead(jobs: Sequence[compile_workers.Job]) -> Generator[compile_workers.Made, None, None]:
-    """The same with the process that compiles ahead, from the other end of what it has to do."""
-    ahead = compile_ahead.here()
-    ahead.add(sorted(jobs, key=lambda job: not job.is_library))
-    made: dict[compile_workers.Job, compile_workers.Made] = {}
-
-    def compiled(job: compile_workers.Job) -> bytes:
-        found = ahead.take(job.symbol)
-        if found is None:
-            return _machine_code(job)
-        made[job] = found
-        return found[1]
-
-    for job, code, seconds in compile_workers.compile_all(jobs[::-1], compiled, beside=1):
-        yield made.get(job, (job, code, seconds))
 
 
 def _machine_code(job: compile_workers.Job) -> bytes:

@@ -78,16 +78,13 @@ Made = tuple[Job, bytes, float]
 
 
 def compile_all(
-    jobs: Sequence[Job],
-    compile_one: Callable[[Job], bytes],
-    processes: int | None = None,
-    beside: int = 0,
+    jobs: Sequence[Job], compile_one: Callable[[Job], bytes], processes: int | None = None
 ) -> Generator[Made, None, None]:
     """What `compile_one` gives for every job, as they are done; helpers take part if that pays,
-    or so many that `processes` with this one work.  `beside` are at it already."""
+    or so many that `processes` with this one work."""
     waiting = deque(sorted(jobs, key=lambda job: job.is_library))
     made: deque[Made] = deque()
-    count = _count(jobs, beside) if processes is None else _wanted(processes, jobs)
+    count = _count(jobs) if processes is None else _wanted(processes, jobs)
     helpers = [_Helper(waiting, made) for _ in range(count)]
     try:
         # A helper puts things back before it stops being busy, so that comes first.
@@ -108,11 +105,11 @@ def compile_all(
             helper.end()
 
 
-def _count(jobs: Sequence[Job], beside: int = 0) -> int:
+def _count(jobs: Sequence[Job]) -> int:
     """How many helpers are worthwhile: none for little work, on one core, or without a Python."""
     seconds = sum(_LINE_SECONDS[job.is_library] * job.source.count("\n") for job in jobs)
     free = min(threads.cores(), threads.count()) - 1
-    count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS) - beside
+    count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS)
     return max(count, 0) if isolated.is_supported() else 0
 
 
@@ -163,7 +160,7 @@ class _Helper:
     def _take_one(self, process: subprocess.Popen[bytes]) -> None:
         job = self._waiting.pop()
         try:
-            self._made.append(asked(process, job, self._target))
+            self._made.append(self._ask(process, job))
         except BaseException:
             self._waiting.append(job)
             raise
@@ -175,12 +172,10 @@ class _Helper:
             process.kill()
         return process
 
-
-def asked(process: subprocess.Popen[bytes], job: Job, wanted: str) -> Made:
-    """What a helper makes of a job for a target; raises OSError or EOFError if it is gone."""
-    isolated.send(process, (*astuple(job), wanted))
-    seconds, size = _REPLY.unpack(_exactly(process, _REPLY.size))
-    return job, _exactly(process, size), seconds
+    def _ask(self, process: subprocess.Popen[bytes], job: Job) -> Made:
+        isolated.send(process, (*astuple(job), self._target))
+        seconds, size = _REPLY.unpack(_exactly(process, _REPLY.size))
+        return job, _exactly(process, size), seconds
 
 
 def _exactly(process: subprocess.Popen[bytes], size: int) -> bytes:

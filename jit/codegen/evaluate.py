@@ -56,11 +56,6 @@ def is_independent(kernel: Kernel) -> bool:
     return not any(isinstance(node, Load) for root in roots for node in postorder(root))
 
 
-def may_be_in_many_pieces(kernel: Kernel) -> bool:
-    """Are there sizes at which `Evaluation.is_in_many_pieces`?"""
-    return kernel.form == "row" and sum(axis.kind == "reduce" for axis in kernel.axes) > 1
-
-
 class _Memory:
     """Elements at an address, for NumPy to see."""
 

@@ -89,9 +89,6 @@ class Gpu:
         is_one = kind == "GPU" and number is not None and number < len(self.all)
         return number if is_one else None
 
-    def expect(self, segment: Segment) -> None:
-        """See Backend.  Kernels of a GPU are written and compiled in the driver."""
-
     def compile(self, traced: Traced, is_once: bool) -> DevicePlan:
         """See Backend."""
         return compile_for(self.device, traced)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .. import threads
-from ..codegen import compile_ahead
 from ..schedule.bind import Binding
 from ..schedule.frame import Arena
 from ..trace.segment import Evaluate, Segment, Traced
@@ -29,10 +28,6 @@ GoingOn = tuple[
 ]
 
 
-# Of so many operations there are more kernels than a process takes to start that compiles them.
-_MANY = 128
-
-
 class Backend(Protocol):
     """A place where plans run.
 
@@ -47,9 +42,6 @@ class Backend(Protocol):
     @property
     def offered(self) -> frozenset[str]:
         """See above."""
-
-    def expect(self, segment: Segment) -> None:
-        """Told that kernels of a segment will be wanted, before it is traced."""
 
     def compile(self, traced: Traced, is_once: bool) -> Plan:
         """A plan for this place; is_once: for one run, after which another may take its place."""
@@ -72,12 +64,6 @@ class Processor:
     is_plain = False
     keeps_plans = True
     offered: frozenset[str] = frozenset()
-
-    def expect(self, segment: Segment) -> None:
-        """See Backend."""
-        # A session of one thread has said what it may take of the machine.
-        if len(segment.operations) >= _MANY and segment.evaluate.threads != 1:
-            compile_ahead.here().start()
 
     def compile(self, traced: Traced, is_once: bool) -> Plan:
         """See Backend."""

@@ -20,15 +20,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import compile as compiler
-from ..codegen import compile_ahead
-from ..codegen.evaluate import Evaluation, is_independent, may_be_in_many_pieces
+from ..codegen.evaluate import Evaluation, is_independent
 from ..codegen.scalar_functions import Functions, kernel_of, wanted
 from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
 
-# Seconds of a thread that a kernel may take before it is compiled: less than that takes; and before
-# it is compiled ahead of others.
-_PATIENCE, _LITTLE = 0.02, 0.001
+# Seconds of a thread that a kernel may take before it is compiled: less than that takes.
+_PATIENCE = 0.02
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
@@ -48,8 +46,6 @@ class Interpreted:
         self._context = contextvars.copy_context()
         self._functions = Functions([*dict.fromkeys(wanted(kernel))])
         self._machine_code: Any = None
-        self._ahead, self._symbol = compile_ahead.here(), compiler.symbol_of(kernel)
-        self._is_hurried = False
         # It lives as long as this does.
         self._entry = SIGNATURE(self._run)
 
@@ -83,17 +79,7 @@ class Interpreted:
         self._machine_code(args, r0, r1, c0, c1, worker)
 
     def _is_much(self, evaluation: Evaluation) -> bool:
-        """Is machine code to be had for less than it takes to go on evaluating?"""
-        if evaluation.is_in_many_pieces:
-            return True
-        if self._seconds <= _LITTLE:
-            return False
-        if not self._is_hurried:
-            self._is_hurried = True
-            self._ahead.hurry(self._symbol)
-        if self._ahead.has_made(self._symbol):
-            return True
-        return self._seconds > _PATIENCE and not self._ahead.is_making(self._symbol)
+        return self._seconds > _PATIENCE or evaluation.is_in_many_pieces
 
     def _compile(self) -> None:
         with self._lock:
@@ -141,6 +127,4 @@ def first_kernels(
         # One that would have to be compiled takes as long as the kernel itself.
         and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }
-    # Those first that are never evaluated if they are as large as they may be.
-    compiler.begin_ahead(sorted(made, key=lambda kernel: not may_be_in_many_pieces(kernel)))
     return [made.get(kernel) for kernel, _ in kernels]

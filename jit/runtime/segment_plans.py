@@ -476,8 +476,6 @@ class SegmentPlans:
         slot = stored_plan.slot_of(self.segment, feeds, scope) if self._may_find else None
         found = stored_plan.find(slot) if slot is not None else None
         if found is None:
-            if self._may_find and self.may_evaluate and not _is_watched():
-                self.backend.expect(self.segment)
             return trace_segment(self.segment, feeds, scope), slot
         traced = found.plan.traced
         self._found[traced], self._compiled[traced] = found, found.plan

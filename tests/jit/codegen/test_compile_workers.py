@@ -105,15 +105,15 @@ def test_the_target_of_the_settings_counts(eager: list[int]) -> None:
 def test_helpers_that_die_leave_their_work_to_others(
     eager: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = compile_workers.asked
+    ask = compile_workers._Helper._ask
 
     def dying(
-        process: subprocess.Popen[bytes], job: compile_workers.Job, wanted: str
+        helper: compile_workers._Helper, process: subprocess.Popen[bytes], job: compile_workers.Job
     ) -> compile_workers.Made:
         process.kill()
-        return asked(process, job, wanted)
+        return ask(helper, process, job)
 
-    monkeypatch.setattr(compile_workers, "asked", dying)
+    monkeypatch.setattr(compile_workers._Helper, "_ask", dying)
     made = {job.symbol for job, _, _ in compile_workers.compile_all(jobs(), compile_one)}
     assert made == {job.symbol for job in jobs()}
 
