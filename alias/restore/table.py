@@ -191,12 +191,6 @@ NAMES = (
         "TensorFlow 1.14",
         "tensorflow.estimator",
     ),
-    Row(
-        "tensorflow.contrib.data",
-        "Dataset FixedLengthRecordDataset Iterator TFRecordDataset TextLineDataset",
-        "TensorFlow 1.5",
-        "tensorflow.data",
-    ),
 )
 
 # Module: {"Class.method": (since, what does it: a method's name, or "module:function")}.
