@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 from .features_kernels import varint
-from .plain_vocabulary import GIVEN, Arguments, Scalar, as_bytes, copy, helper, pointer
+from .plain_vocabulary import Arguments, Scalar, as_bytes, copy, helper, pointer
 from .records_kernels import DELTA, ONES, stored, word
-
-HARDWARE: bool = GIVEN  # the processor has an instruction for checksums
 
 # Of a row: element, component, dtype, shard, offset, size, checksum, rank, and so many sizes.
 SIZES, MOST = 8, 8
