@@ -6,7 +6,7 @@ values look that Python reads.  What is outside of a plan stands there by number
 jit/runtime/plan_key.py).  There are no nodes: what reports and errors need is traced when it is
 wanted.  The bytes are a line of JSON and the contents of arrays: reading them runs nothing.
 jit/runtime/plan_writing.py makes the tables, jit/runtime/plan_reading.py a plan of them.
-Imports NumPy only.
+Imports the keys of plans.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 
 from ...engine.record_class import record
 from ..kernel.reference import numpy_dtype
+from .plan_key import NotStored
 
 _OPS = __name__.removesuffix("jit.runtime.plan_encoding") + "ops."
 
@@ -41,10 +42,15 @@ class Stored:
 
 
 def to_bytes(stored: Stored) -> bytes:
-    """Plain data as bytes."""
+    """Plain data as bytes; NotStored where something is none, as a size that a run tells."""
     kinds = [(_spelt(array.dtype), array.shape) for array in stored.arrays]
-    head = json.dumps([stored.tables, kinds], separators=(",", ":")).encode()
+    text = json.dumps([stored.tables, kinds], separators=(",", ":"), default=_refuse)
+    head = text.encode()
     return b"\n".join([head, b"".join([array.tobytes() for array in stored.arrays])])
+
+
+def _refuse(thing: object) -> None:
+    raise NotStored(f"it has a {type(thing).__name__}, which is no plain data")
 
 
 def from_bytes(content: bytes) -> Stored:

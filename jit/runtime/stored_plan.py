@@ -172,7 +172,7 @@ class Saving:
         if traced.stop == traced.segment.start:
             return  # nothing was traced
         try:
-            stored = Writer(plan, self._slot.outside).stored(self._is_exact)
+            content = to_bytes(Writer(plan, self._slot.outside).stored(self._is_exact))
         except NotStored:
             return
-        plan_files.save(self._slot.text, to_bytes(stored))
+        plan_files.save(self._slot.text, content)

@@ -14,6 +14,10 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.cache import plan_files
 from numbaflow.jit.kernel import verify_kernel
+from numbaflow.jit.kernel.size_scope import Scope
+from numbaflow.jit.runtime.plan_encoding import Stored, to_bytes
+from numbaflow.jit.runtime.plan_key import NotStored
+from numbaflow.jit.runtime.plan_writing import Writer
 
 from .stored import Traces, bits, results
 
@@ -231,3 +235,35 @@ def test_reports_show_the_kernels_of_stored_parts() -> None:
 
     first = report()
     assert first and report() == first
+
+
+def written_anew(by_gather: bool = True) -> Any:
+    """A variable's contents become what is fed, of any length."""
+    held = tf.get_variable("held", [3], use_resource=True)
+    x = _numbers()
+    first = held.assign(tf.gather(held, [1, 2, 0]) if by_gather else tf.zeros([3]))
+    with tf.control_dependencies([first]):
+        written = held.assign(x[:, 0]) + 0.0
+    return _trained(x), written
+
+
+@pytest.mark.parametrize("by_gather", [True, False])
+def test_contents_of_the_sizes_of_a_feed_are_written(by_gather: bool) -> None:
+    feeds = [{"x:0": np.ones([rows, 3], np.float32) * rows} for rows in (3, 3, 5, 4)]
+    for _ in range(2):
+        for feed, (_, written) in zip(feeds, results(lambda: written_anew(by_gather), feeds)):
+            np.testing.assert_array_equal(written, feed["x:0"][:, 0])
+
+
+def test_a_plan_with_what_is_no_plain_data_is_not_kept() -> None:
+    """Such as a size of which only a run tells the number."""
+    size = Scope().symbol(5)
+    with pytest.raises(NotStored, match="it has a Size, which is no plain data"):
+        to_bytes(Stored({"cells": [[0, [size, 3], "float32"]]}, []))
+    feeds = [{"x:0": NUMBERS}] * 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Writer, "_about", lambda writer: {"operations": size})
+        got = results(lambda: _trained(_numbers()), feeds)
+    assert not list(plan_files.folder().glob(f"*{plan_files.SUFFIX}"))
+    assert bits(results(lambda: _trained(_numbers()), feeds)) == bits(got)
+    assert list(plan_files.folder().glob(f"*{plan_files.SUFFIX}"))
