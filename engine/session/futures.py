@@ -197,6 +197,7 @@ class FutureSet:
         self._keys: dict[Future, Any] = {}
         # Why everything was cancelled, where callers are to be told so.
         self._reason = ""
+        self._is_cancelled = False
 
     def __bool__(self) -> bool:
         return bool(self._keys)
@@ -207,8 +208,9 @@ class FutureSet:
             self._session.waits.add(self)
         self._keys[pending] = key
         pending.watch(self._settled.put)
-        # Noted first, above: a session that begins to end just now cancels it there or here.
-        if self._session.is_ending:
+        # Noted first, above: who begins to end the session or this run just now, or has done so
+        # before anything was waited for, cancels it there or here.
+        if self._session.is_ending or self._is_cancelled:
             pending.cancel()
 
     def next(self) -> tuple[Any, Future]:
@@ -234,7 +236,7 @@ class FutureSet:
 
     def cancel(self, reason: str = "") -> None:
         """Cancels everything; any thread may call it.  A reason is what the run fails with."""
-        self._reason = reason
+        self._reason, self._is_cancelled = reason, True
         for pending in list(self._keys):
             pending.cancel()
 

@@ -9,8 +9,11 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import errors
+from numbaflow.engine.session.futures import Future, FutureSet
+from numbaflow.engine.session.state import Resources
 from numbaflow.train.cluster.call_threads import CallThreads
 from numbaflow.train.cluster.rendezvous import Rendezvous, Steps, make_key, task_of
+from numbaflow.train.cluster.task_session import TaskSession
 
 pytestmark = pytest.mark.pure
 
@@ -71,3 +74,22 @@ def test_no_call_waits_for_a_thread():
     with pytest.raises(ZeroDivisionError):
         threads.submit(lambda: 1 // 0).result(10)
     threads.shutdown()
+
+
+def test_a_run_that_was_ended_before_it_waited_for_anything_does_not_wait() -> None:
+    """The call that another task gets may fail before this task's part has begun to wait."""
+    with tf.Graph().as_default() as graph:
+        session = TaskSession(graph, "/job:worker/task:0", Resources(), {}, None)
+    session.run_futures.cancel_run(7)
+    with session.running(7, None):
+        waits, pending = FutureSet(session), Future()
+        waits.add((0, None), pending)
+        assert waits.next() == ((0, None), pending)
+    with pytest.raises(tf.errors.CancelledError):
+        raise pending.error or AssertionError("it is not cancelled")
+    # It concerns no other run.
+    with session.running(8, None):
+        waits, pending = FutureSet(session), Future()
+        waits.add((0, None), pending)
+        assert waits.next_within(0.01) is None
+        waits.close()
