@@ -283,8 +283,13 @@ def test_an_interrupt_is_an_exception_once_the_run_is_over(evaluated, monkeypatc
     with tf.Session() as sess:
         sess.run(variable.initializer)
         monkeypatch.setattr(interpreted.Evaluation, "run", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            sess.run(changed)
+        # (What a shell starts in the background ignores interrupts.)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                sess.run(changed)
+        finally:
+            signal.signal(signal.SIGINT, before)
         monkeypatch.undo()
         np.testing.assert_allclose(sess.run(variable), np.exp(numbers(40)) + 1, rtol=1e-6)
 
