@@ -56,6 +56,12 @@ def is_independent(kernel: Kernel) -> bool:
     return not any(isinstance(node, Load) for root in roots for node in postorder(root))
 
 
+def is_summed_alike(kernel: Kernel) -> bool:
+    """Are totals those of machine code to the bit?  LLVM may fuse the negation of what is added."""
+    nodes = (node for reduction in kernel.reductions for node in postorder(reduction.value))
+    return not any(isinstance(node, Apply) and node.fn == "neg" for node in nodes)
+
+
 class _Memory:
     """Elements at an address, for NumPy to see."""
 

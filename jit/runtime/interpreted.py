@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import compile as compiler
-from ..codegen.evaluate import Evaluation, is_independent
+from ..codegen.evaluate import Evaluation, is_independent, is_summed_alike
 from ..codegen.scalar_functions import Functions, kernel_of, wanted
 from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
@@ -124,6 +124,7 @@ def first_kernels(
         kernel: Interpreted(kernel, own[kernel], errors)
         for kernel in new(own)
         if is_independent(kernel)
+        and is_summed_alike(kernel)
         # One that would have to be compiled takes as long as the kernel itself.
         and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }

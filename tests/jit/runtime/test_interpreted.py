@@ -21,7 +21,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import scalar_functions
-from numbaflow.jit.kernel.ir import Kernel
+from numbaflow.jit.kernel.ir import Kernel, postorder
 from numbaflow.jit.runtime import interpreted, left_over, plan
 
 pytestmark = pytest.mark.cpu
@@ -269,6 +269,15 @@ def test_a_session_that_always_compiles_evaluates_nothing(evaluated):
     with settings.override(jit="always"), tf.Session() as sess:
         sess.run(tf.exp(tf.Variable([1.0, 2.0]).initial_value) * 7)
     assert not evaluated
+
+
+def test_totals_of_what_is_negated_are_left_to_machine_code(evaluated):
+    """As in gradients of logarithms, where LLVM fuses a negated product with the sum."""
+    x = tf.placeholder(tf.float32, [None, 200])
+    rows = tf.reduce_sum(-tf.exp(x) * x - x, 1)
+    same(*both(lambda: rows, {x: numbers(30, 200)}))
+    sums = [r for kernel in evaluated for r in kernel.reductions]
+    assert not any(getattr(n, "fn", "") == "neg" for r in sums for n in postorder(r.value))
 
 
 def test_an_interrupt_is_an_exception_once_the_run_is_over(evaluated, monkeypatch):
