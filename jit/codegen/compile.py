@@ -67,7 +67,7 @@ EMITTER = (
             *("emit", "writer", "squares", "reductions", "words", "reader", "intrinsics"),
             *("addresses", "numbers", "library_reader"),
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
-            *("llvm", "compile"),
+            *("llvm", "llvm_calls", "compile"),
             *("vocabulary", "atomics", "checksums", "clock", "register_tiles", "sparse_tiles"),
             *("window_tiles", "row_order"),
         )
@@ -88,7 +88,7 @@ def compile_kernel(kernel: Kernel | LibraryKernel, origin: Origin | None = None)
 
 
 def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
-    """The machine code of several kernels; many new ones are compiled by several processes."""
+    """The machine code of several kernels; many new ones are compiled by several threads."""
     if not wanted:
         return []
     aim = repr(target.current())
@@ -249,17 +249,42 @@ def key_of(kernel: Kernel | LibraryKernel) -> str:
     return store.key_of(labels_of(content_of(kernel)))
 
 
+def compile_ahead(kernels: Iterable[Kernel]) -> None:
+    """Has kernels compiled by threads while this one goes on, if there are cores for that."""
+    jobs = [_job(kernel, labels_of(content_of(kernel))) for kernel in kernels]
+    compile_workers.here().add(jobs, _machine_code)
+
+
+def keep_ahead(kernels: Iterable[Wanted]) -> None:
+    """Puts those of some kernels into the cache that were compiled ahead and never asked for; no
+    more are compiled until the process ends."""
+    workers = compile_workers.here()
+    workers.hold()
+    with alone():
+        for kernel, origin in kernels:
+            labels = labels_of(content_of(kernel))
+            made = workers.take(_symbol(store.key_of(labels)))
+            if made is not None:
+                _kept(kernel, labels, origin, made)
+
+
+def symbol_of(kernel: Kernel | LibraryKernel) -> str:
+    """The name of the function that a kernel's object file defines, for the target of the
+    settings."""
+    return _symbol(key_of(kernel))
+
+
 def store_kernels(
     kernels: Iterable[Kernel | LibraryKernel],
     tell: Tell | None = None,
-    processes: int | None = None,
+    threads: int | None = None,
 ) -> None:
     """Compiles kernels into the cache for the target of the settings, which need not be this
     machine's, without loading them."""
     known = [(kernel, labels_of(content_of(kernel))) for kernel in kernels]
     jobs = {_job(kernel, labels): (kernel, labels) for kernel, labels in known}
     with _LOCK:
-        for made in _compile(list(jobs), processes):
+        for made in _compile(list(jobs), threads):
             kernel, labels = jobs[made[0]]
             entry, _ = _kept(kernel, labels, None, made)
             if tell is not None:
@@ -451,14 +476,16 @@ def _emitter_version() -> str:
 
 
 def _compile(
-    jobs: Sequence[compile_workers.Job], processes: int | None = None
+    jobs: Sequence[compile_workers.Job], threads: int | None = None
 ) -> Iterator[compile_workers.Made]:
+    """Object files of jobs; threads: so many compile, this one among them."""
     if not jobs:
         return
-    made = compile_workers.compile_all(jobs, _machine_code, processes)
+    workers = compile_workers.here() if threads is None else compile_workers.Workers(threads - 1)
+    made = workers.compile_all(jobs, _machine_code)
     with gc_pause.held_up(), closing(made):
-        # Who says how many processes are to compile tells of it himself.
-        yield from progress.shown(made, len(jobs)) if processes is None else made
+        # Who says how many threads are to compile tells of it himself.
+        yield from progress.shown(made, len(jobs)) if threads is None else made
 
 
 def _machine_code(job: compile_workers.Job) -> bytes:

@@ -1,47 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that compile some of many kernels while this one compiles the others.
+"""Threads that compile kernels: together with whoever waits for them, and ahead of who will.
 
-Numba holds Python's lock nearly all the time, so threads would wait for one another.  A helper is
-a fresh interpreter (jit/isolated.py) that gets sources by a pipe and returns object files.  It is
-gone when the work is done, and ends by itself when this process dies and the pipe closes.  Whatever
-goes wrong with helpers, this process compiles what they left over; what it makes does not depend on
-who made it.  Helpers begin with the hand-written kernels and this process with the generated ones:
-it need not wait for Numba to be imported, and may never have to.
+LLVM, in which a kernel is four fifths of its time, holds neither Python's lock nor its own
+(jit/codegen/llvm_calls.py).  A plan's first run evaluates its new kernels (jit/runtime/
+interpreted.py); meanwhile they are compiled here, those first that have taken the longest.  Whoever
+asks for a kernel then takes it, waits for it, or compiles it, whichever is next.  What is made does
+not depend on who made it, so neither when it was made nor whether shows in any result; where a
+thread fails, whoever asks makes the kernel and gets the error.
 """
 
 from __future__ import annotations
 
-import json
-import struct
+import atexit
+import contextvars
+import os
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import astuple
-from typing import IO, TYPE_CHECKING
 
-from ...engine import settings, stopping
+from ...engine import stopping
 from ...engine.record_class import record
-from .. import isolated, target, threads
+from .. import threads
 
-if TYPE_CHECKING:
-    import subprocess
-
-# About what a line of a generated and of a hand-written source takes to compile, and what a helper
-# must have to do to be worth its start (all in seconds).
-_LINE_SECONDS = (0.0006, 0.002)
-_WORTHWHILE = 0.8
-_MOST_HELPERS = 7
-# A helper that takes so long for one kernel is given up.
-_PATIENCE = 60.0
-
-_REPLY = struct.Struct("<dQ")  # seconds, and the bytes of the object file that follows
+# The most that share a process's Python lock, in which a kernel is a fifth of its time.
+_MOST_THREADS = 7
+# Seconds between looks at whether a run is to stop.
+_LOOK = 0.005
 
 
 @record(frozen=True)
 class Job:
-    """A source to compile, and the name of the function that its object file defines.
+    """A source to compile, and the name of the function that its object file defines, which tells
+    jobs apart, those of other targets, too.
 
     card: the name of the GPU that it is compiled for, to PTX; else it is for the processor.
     """
@@ -52,135 +43,179 @@ class Job:
     card: str = ""
 
 
-def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
-    """What a helper runs.  Of this package it imports the compiler alone, not the ops."""
-    from . import llvm
-
-    for line in requests:
-        *fields, wanted = json.loads(line)
-        job = Job(*fields)
-        start = time.perf_counter()
-        with settings.override(target=wanted):
-            if job.card:
-                from ..cuda.device_code import write
-
-                code = write(job)
-            else:
-                aim = target.current()
-                text = llvm.lowered(job.source, job.symbol, aim, job.is_library)
-                code = llvm.object_code(text, aim)
-        replies.write(_REPLY.pack(time.perf_counter() - start, len(code)) + code)
-        replies.flush()
-
-
 # A job, its object file, and the seconds that it took.
 Made = tuple[Job, bytes, float]
+Compile = Callable[[Job], bytes]
 
 
-def compile_all(
-    jobs: Sequence[Job], compile_one: Callable[[Job], bytes], processes: int | None = None
-) -> Generator[Made, None, None]:
-    """What `compile_one` gives for every job, as they are done; helpers take part if that pays,
-    or so many that `processes` with this one work."""
-    waiting = deque(sorted(jobs, key=lambda job: job.is_library))
-    made: deque[Made] = deque()
-    count = _count(jobs) if processes is None else _wanted(processes, jobs)
-    helpers = [_Helper(waiting, made) for _ in range(count)]
-    try:
-        # A helper puts things back before it stops being busy, so that comes first.
-        while any(helper.is_busy() for helper in helpers) or waiting or made:
-            while made:
-                yield made.popleft()
-            try:
-                job = waiting.popleft()
-            except IndexError:
-                stopping.check()
-                time.sleep(0.001)
-                continue
-            start = time.perf_counter()
-            code = compile_one(job)
-            yield job, code, time.perf_counter() - start
-    finally:
-        for helper in helpers:
-            helper.end()
+class Workers:
+    """The threads, what they have to do, and what they have made that nobody has taken yet.
 
+    They start when there is work, and end without.
+    """
 
-def _count(jobs: Sequence[Job]) -> int:
-    """How many helpers are worthwhile: none for little work, on one core, or without a Python."""
-    seconds = sum(_LINE_SECONDS[job.is_library] * job.source.count("\n") for job in jobs)
-    free = min(threads.cores(), threads.count()) - 1
-    count = min(int(seconds / _WORTHWHILE), free, len(jobs) - 1, _MOST_HELPERS)
-    return max(count, 0) if isolated.is_supported() else 0
+    def __init__(self, count: int | None = None) -> None:
+        """count: how many threads there are; by default as many as cores are left over."""
+        self._count, self._changed = count, threading.Condition()
+        # Work by its symbol; the first is the next.  The settings are those of who asked.
+        self._waiting: dict[str, Callable[[], Made]] = {}
+        self._current: set[str] = set()
+        self._made: dict[str, Made] = {}
+        self._threads = 0
+        self._is_held = False
 
+    def add(self, jobs: Iterable[Job], compile_one: Compile) -> None:
+        """Has jobs compiled, before all that is waiting."""
+        with self._changed:
+            known = self._current.union(self._made)
+            new = {
+                job.symbol: self._waiting.get(job.symbol) or _work(job, compile_one)
+                for job in jobs
+                if job.symbol not in known
+            }
+            self._waiting = {**new, **self._waiting}
+            self._start()
 
-def _wanted(processes: int, jobs: Sequence[Job]) -> int:
-    """How many helpers make up a number of processes, none of which has nothing to do."""
-    return max(min(processes, len(jobs)) - 1, 0) if isolated.is_supported() else 0
-
-
-class _Helper:
-    """One helper process and the thread that gives it work, the last of what is waiting first."""
-
-    def __init__(self, waiting: deque[Job], made: deque[Made]) -> None:
-        self._waiting, self._made = waiting, made
-        self._target = settings.get("target")
-        self._process: subprocess.Popen[bytes] | None = None
-        self._since: float | None = None
-        self._ended = False
-        self._thread = threading.Thread(target=self._work, name="numbaflow-compile", daemon=True)
-        self._thread.start()
-
-    def is_busy(self) -> bool:
-        """Whether a kernel was being compiled until now."""
-        since = self._since
-        if since is not None and time.monotonic() - since > _PATIENCE:
-            self.end()
-        return since is not None
-
-    def end(self) -> None:
-        """Stops the process, whatever it is doing."""
-        self._ended = True
-        process = self._process
-        if process is not None:
-            process.kill()
-        self._thread.join()
-
-    def _work(self) -> None:
-        # A helper that breaks down is no error: its work is still waiting for others.
-        with suppress(OSError, EOFError), self._start() as process:
-            while not self._ended:
-                self._since = time.monotonic()
-                try:
-                    self._take_one(process)
-                except IndexError:
-                    break
-                finally:
-                    self._since = None
-
-    def _take_one(self, process: subprocess.Popen[bytes]) -> None:
-        job = self._waiting.pop()
+    def compile_all(
+        self, jobs: Sequence[Job], compile_one: Compile
+    ) -> Generator[Made, None, None]:
+        """What `compile_one` gives for every job, as they are done, by this thread, too."""
+        left = {job.symbol: job for job in jobs}
+        if len(left) > 1:
+            self.add(jobs, compile_one)
         try:
-            self._made.append(self._ask(process, job))
-        except BaseException:
-            self._waiting.append(job)
-            raise
+            while left:
+                job, made = self._next_of(left)
+                if made is None:
+                    start = time.perf_counter()
+                    made = job, compile_one(job), time.perf_counter() - start
+                del left[job.symbol]
+                yield made
+        finally:
+            with self._changed:
+                for symbol in left:
+                    self._waiting.pop(symbol, None)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = isolated.start(serve)
-        self._process = process
-        if self._ended:  # before there was a process to stop
-            process.kill()
-        return process
+    def hurry(self, symbol: str) -> None:
+        """What will be asked for before the rest is compiled before it."""
+        with self._changed:
+            work = self._waiting.pop(symbol, None)
+            if work is not None:
+                self._waiting = {symbol: work, **self._waiting}
 
-    def _ask(self, process: subprocess.Popen[bytes], job: Job) -> Made:
-        isolated.send(process, (*astuple(job), self._target))
-        seconds, size = _REPLY.unpack(_exactly(process, _REPLY.size))
-        return job, _exactly(process, size), seconds
+    def has_made(self, symbol: str) -> bool:
+        """Is it done, and has nobody taken it?"""
+        return symbol in self._made
+
+    def is_making(self, symbol: str) -> bool:
+        """Is it being compiled now?"""
+        return symbol in self._current
+
+    def take(self, symbol: str) -> Made | None:
+        """What was made, if it was; nobody else gets it."""
+        with self._changed:
+            return self._made.pop(symbol, None)
+
+    def hold(self) -> None:
+        """Lets no thread begin anything more until `go_on`, and waits for what they are at."""
+        with self._changed:
+            self._is_held = True
+            self._changed.wait_for(lambda: not self._current)
+
+    def go_on(self) -> None:
+        """See `hold`."""
+        with self._changed:
+            self._is_held = False
+            self._start()
+
+    def _next_of(self, left: Collection[str]) -> tuple[Job, Made | None]:
+        """What is made of these, or else the next to be made by the caller."""
+        while True:
+            with self._changed:
+                for symbol in left:
+                    if symbol in self._made:
+                        made = self._made.pop(symbol)
+                        return made[0], made
+                for symbol in left:
+                    if symbol not in self._current:
+                        self._waiting.pop(symbol, None)
+                        return left[symbol], None
+                self._changed.wait(_LOOK)
+            stopping.check()
+
+    def _start(self) -> None:
+        """Starts as many threads as there is work for; the lock is held."""
+        wanted = 0 if self._is_held else min(len(self._waiting), self._free())
+        # (Where the interpreter is about to end there are no new threads.)
+        with suppress(RuntimeError):
+            for _ in range(wanted - self._threads):
+                name = "numbaflow-compile"
+                threading.Thread(target=self._run, name=name, daemon=True).start()
+                self._threads += 1
+
+    def _free(self) -> int:
+        if self._count is not None:
+            return self._count
+        return min(threads.cores() - 1, threads.count() - 1, _MOST_THREADS)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                if self._is_held or not self._waiting:
+                    self._threads -= 1
+                    return
+                symbol = next(iter(self._waiting))
+                work = self._waiting.pop(symbol)
+                self._current.add(symbol)
+            made = None
+            try:
+                made = work()
+            finally:
+                with self._changed:
+                    self._current.discard(symbol)
+                    if made is not None:
+                        self._made[symbol] = made
+                    self._changed.notify_all()
 
 
-def _exactly(process: subprocess.Popen[bytes], size: int) -> bytes:
-    assert process.stdout is not None
-    content = process.stdout.read(size)
-    if len(content) < size:
-        raise EOFError("the helper has ended")
-    return content
+def _work(job: Job, compile_one: Compile) -> Callable[[], Made | None]:
+    context = contextvars.copy_context()
+
+    def work() -> Made | None:
+        start = time.perf_counter()
+        try:
+            code = context.run(compile_one, job)
+        except Exception:
+            return None  # whoever asks for it makes it, and gets the error
+        return job, code, time.perf_counter() - start
+
+    return work
+
+
+_HERE: list[Workers] = []
+
+
+def here() -> Workers:
+    """This process's; a child that was forked has its own."""
+    if not _HERE:
+        _HERE.append(Workers())
+        # (LLVM comes to an end with the process, and no thread may be in it then.)
+        atexit.register(_HERE[0].hold)
+    return _HERE[0]
+
+
+def _before_fork() -> None:
+    # A child has the locks that threads of its parent hold, which nobody releases there.
+    for workers in _HERE:
+        workers.hold()
+
+
+def _after_fork() -> None:
+    for workers in _HERE:
+        workers.go_on()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_HERE.clear
+    )

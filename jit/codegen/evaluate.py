@@ -62,6 +62,11 @@ def is_summed_alike(kernel: Kernel) -> bool:
     return not any(isinstance(node, Apply) and node.fn == "neg" for node in nodes)
 
 
+def may_be_in_many_pieces(kernel: Kernel) -> bool:
+    """Are there sizes at which `Evaluation.is_in_many_pieces`?"""
+    return kernel.form == "row" and sum(axis.kind == "reduce" for axis in kernel.axes) > 1
+
+
 class _Memory:
     """Elements at an address, for NumPy to see."""
 

@@ -11,14 +11,13 @@ the object file.  Imports llvmlite alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Sequence
 from typing import Any
 
 import llvmlite.binding as binding
 
 from .. import target
-from . import library_reader, reader, words
+from . import library_reader, llvm_calls, reader, words
 from .llvm_scalar import GROUP, LANES, LOOP, SERIAL
 
 
@@ -57,16 +56,16 @@ def object_code(text: str, aim: target.Target) -> bytes:
     """An object file of what `lowered` gave, by LLVM alone."""
     machine = target.machine(aim)
     module = _optimised(text, aim, machine)
-    with _told(_emission(aim)):
-        return bytes(machine.emit_object(module))
+    with llvm_calls.told(_emission(aim)):
+        return llvm_calls.emitted(machine, module, is_object=True)
 
 
 def assembly(text: str, aim: target.Target) -> str:
     """The same machine code in readable form."""
     machine = target.machine(aim)
     module = _optimised(text, aim, machine)
-    with _told(_emission(aim)):
-        return str(machine.emit_assembly(module))
+    with llvm_calls.told(_emission(aim)):
+        return llvm_calls.emitted(machine, module, is_object=False).decode()
 
 
 # What LLVM is told to leave out.  Strength reduction takes a third of emission to look for the best
@@ -85,20 +84,6 @@ def _emission(aim: target.Target) -> Sequence[str]:
     return next((o for name, o in _IN_EMISSION.items() if aim.triple.startswith(name)), ())
 
 
-@contextmanager
-def _told(options: Sequence[str]) -> Iterator[None]:
-    """Options are the process's, so whoever else compiles with this LLVM gets them back."""
-    other = {"true": "false", "false": "true"}
-    for option in options:
-        binding.set_option("numbaflow", option)
-    try:
-        yield
-    finally:
-        for option in options:
-            name, value = option.split("=")
-            binding.set_option("numbaflow", f"{name}={other[value]}")
-
-
 def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
     module = binding.parse_assembly(text, binding.create_context())
     module.data_layout = str(machine.target_data)
@@ -114,8 +99,8 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
         _optimise_tile(module, machine, options)
         return module
     builder = binding.create_pass_builder(machine, options)
-    with _told(_IN_PASSES):
-        builder.getModulePassManager().run(module, builder)
+    with llvm_calls.told(_IN_PASSES):
+        llvm_calls.run_passes(builder.getModulePassManager(), module, builder)
     return module
 
 
@@ -129,12 +114,12 @@ def _optimise_tile(module: Any, machine: Any, options: Any) -> None:
     simplify = builder.getFunctionPassManager()
     for function in module.functions:
         if not function.is_declaration:
-            simplify.run(function, builder)
+            llvm_calls.run_passes(simplify, function, builder)
     rest = binding.create_new_module_pass_manager()
     rest.add_loop_unroll_pass()
     rest.add_instruction_combine_pass()
     rest.add_simplify_cfg_pass()
-    rest.run(module, builder)
+    llvm_calls.run_passes(rest, module, builder)
 
 
 # Kernels that are but calls of a register tile, and what tells of them in their LLVM text.

@@ -77,14 +77,14 @@ def find(kernel: KernelText, capability: Capability) -> Code | None:
 def written(
     kernels: Iterable[KernelText], capability: Capability
 ) -> Iterator[tuple[KernelText, bytes, float]]:
-    """Kernels with their PTX, or why they have none, and seconds; several processes take part."""
+    """Kernels with their PTX, or why they have none, and seconds; several threads take part."""
     jobs = {
         compile_workers.Job(k.source, k.symbol, k.form == LIBRARY, capability.name): k
         for k in kernels
     }
     if not jobs:
         return
-    made = compile_workers.compile_all(list(jobs), write)
+    made = compile_workers.here().compile_all(list(jobs), write)
     with compiler.alone(), gc_pause.held_up(), closing(made):
         for job, code, seconds in progress.shown(made, len(jobs)):
             stopping.check()

@@ -15,7 +15,7 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite import ir
 
-from ..codegen import library_reader, reader, words
+from ..codegen import library_reader, llvm_calls, reader, words
 from ..codegen.llvm import Untyped, finished_loops, where
 from ..codegen.llvm_scalar import BODY, NODE
 from ..codegen.words import WORD
@@ -147,8 +147,8 @@ def assembled(text: str, capability: Capability = OLDEST) -> str:
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = False
     options.loop_unrolling = True
     builder = binding.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(parsed, builder)
-    return str(machine.emit_assembly(parsed))
+    llvm_calls.run_passes(builder.getModulePassManager(), parsed, builder)
+    return llvm_calls.emitted(machine, parsed, is_object=False).decode()
 
 
 def module(source: str, symbol: str, blocks: Told | None = None) -> ir.Module:

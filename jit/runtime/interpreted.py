@@ -20,13 +20,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..codegen import compile as compiler
-from ..codegen.evaluate import Evaluation, is_independent, is_summed_alike
+from ..codegen import compile_workers
+from ..codegen.evaluate import (
+    Evaluation,
+    is_independent,
+    is_summed_alike,
+    may_be_in_many_pieces,
+)
 from ..codegen.scalar_functions import Functions, kernel_of, wanted
 from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
 
-# Seconds of a thread that a kernel may take before it is compiled: less than that takes.
-_PATIENCE = 0.02
+# Seconds of a thread that a kernel may take before it is compiled: less than that takes; and before
+# it is compiled ahead of others.
+_PATIENCE, _LITTLE = 0.02, 0.001
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
@@ -46,6 +53,7 @@ class Interpreted:
         self._context = contextvars.copy_context()
         self._functions = Functions([*dict.fromkeys(wanted(kernel))])
         self._machine_code: Any = None
+        self._symbol, self._is_hurried = compiler.symbol_of(kernel), False
         # It lives as long as this does.
         self._entry = SIGNATURE(self._run)
 
@@ -79,7 +87,18 @@ class Interpreted:
         self._machine_code(args, r0, r1, c0, c1, worker)
 
     def _is_much(self, evaluation: Evaluation) -> bool:
-        return self._seconds > _PATIENCE or evaluation.is_in_many_pieces
+        """Is machine code to be had for less than it takes to go on evaluating?"""
+        if evaluation.is_in_many_pieces:
+            return True
+        if self._seconds <= _LITTLE:
+            return False
+        workers = compile_workers.here()
+        if not self._is_hurried:
+            self._is_hurried = True
+            workers.hurry(self._symbol)
+        if workers.has_made(self._symbol):
+            return True
+        return self._seconds > _PATIENCE and not workers.is_making(self._symbol)
 
     def _compile(self) -> None:
         with self._lock:
@@ -116,9 +135,12 @@ new = compiler.absent
 
 
 def first_kernels(
-    kernels: Sequence[compiler.Wanted], errors: list[BaseException]
+    kernels: Sequence[compiler.Wanted], errors: list[BaseException], is_ahead: bool
 ) -> list[Interpreted | None]:
-    """For each of several kernels how it is evaluated; None for those to be had or compiled now."""
+    """For each of several kernels how it is evaluated; None for those to be had or compiled now.
+
+    is_ahead: those that are evaluated are compiled meanwhile.
+    """
     own = {kernel: origin for kernel, origin in kernels if isinstance(kernel, Kernel)}
     made: dict[Any, Interpreted] = {
         kernel: Interpreted(kernel, own[kernel], errors)
@@ -128,4 +150,7 @@ def first_kernels(
         # One that would have to be compiled takes as long as the kernel itself.
         and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }
+    if is_ahead:
+        # Those first that are never evaluated if they are as large as they may be.
+        compiler.compile_ahead(sorted(made, key=lambda kernel: not may_be_in_many_pieces(kernel)))
     return [made.get(kernel) for kernel, _ in kernels]

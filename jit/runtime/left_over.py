@@ -42,6 +42,7 @@ def note(kernels: Iterable[tuple[Kernel, compiler.Origin | None]]) -> None:
 
 def hand_over() -> None:
     """Starts the process that compiles what is still missing, unless there is a reason not to."""
+    compiler.keep_ahead((kernel, _LEFT[kernel]) for kernel in compiler.absent(_LEFT))
     missing = compiler.absent(_LEFT)
     if not missing or not warming.may_leave():
         return

@@ -236,7 +236,8 @@ def _compile_kernels(
     if errors is None or _waits_for_library(native):
         first: list[Interpreted | None] = [None] * len(native)
     else:
-        first = first_kernels(wanted, errors)
+        # A session of one thread has said what it may take of the machine.
+        first = first_kernels(wanted, errors, traced.segment.evaluate.threads != 1)
     # Asked for together with the plan's own kernels, so that one round of compiling does for all.
     needed = [want for want, one in zip(wanted, first) if one is None]
     if any(isinstance(step, Control) and has_row(step) for step in steps.steps):

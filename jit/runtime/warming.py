@@ -150,7 +150,7 @@ def work_aside() -> None:
             if not _awaited(end) or not root.is_dir():
                 return
             _note(key)
-            compiler.store_kernels([kernel], processes=1)
+            compiler.store_kernels([kernel], threads=1)
         if root.is_dir():
             note_done()
 

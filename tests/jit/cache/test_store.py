@@ -170,7 +170,7 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     jit = Path(compiler.__file__).parents[1]
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
-    # reads sources, hands them out to processes, keeps, names and prints them.
+    # reads sources, hands them out to threads, keeps, names and prints them.
     names = (*("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),)
     # (What is made of complex numbers are expressions, which stand in a kernel's text.)
     forms = ("forms", "inverses", "pairs")

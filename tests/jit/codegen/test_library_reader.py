@@ -217,7 +217,6 @@ def same(
     for front in (by_reader, by_numba):
         monkeypatch.setattr(compiler, "_DONE", {})
         monkeypatch.setattr(llvm, "_of_library", FRONT_ENDS[front])
-        monkeypatch.setattr(compiler.compile_workers, "_MOST_HELPERS", 0)
         found.append(results(build, dtype, folder / front.__name__))
     assert found[0] == found[1]
 
