@@ -3,9 +3,9 @@
 
 Most plans run once or twice, and what a kernel takes to be compiled would do for a thousand runs of
 small ones.  So in a plan's first run its new kernels are evaluated in NumPy, with the bits that
-they have when they are compiled (jit/codegen/evaluate.py); before the second one they are compiled,
-and a kernel that has much to do is compiled in the middle of the first.  Whether, and when, shows
-in no result.  Imports the compiler.
+they have when they are compiled (jit/codegen/evaluate.py).  Meanwhile threads compile them, and a
+kernel that has much to do goes on by its machine code; before the second run the rest is compiled.
+Whether, and when, shows in no result.  Imports the compiler.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def native_steps(steps: Schedule) -> list[KernelStep | CallStep]:
     return [step for step in steps.steps if isinstance(step, (KernelStep, CallStep))]
 
 
-# Kernels of the library that processes are started for, which then compile all others beside them.
+# Of so many kernels of the library that have to be compiled, evaluating others saves nothing.
 _MANY = 4
 
 
