@@ -44,8 +44,8 @@ with tempfile.TemporaryDirectory() as folder, settings.override(cache=folder):
     log, places = Path(sys.argv[1]), sys.argv[2:]
     for place in places:
         for name in (
-            "abc codecs encodings importlib io json llvmlite numba numbaflow numpy os random re scipy "
-            "signal site sitecustomize struct sys time types usercustomize yaml"
+            "abc codecs encodings importlib io json llvmlite numba numbaflow numpy os random re "
+            "scipy signal site sitecustomize struct sys time types usercustomize yaml"
         ).split():
             text = f"open({str(log)!r}, 'a').write({place + '/' + name + chr(10)!r})"
             (Path(place) / f"{name}.py").write_text(text)

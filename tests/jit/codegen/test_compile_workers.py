@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that compile: what they make is the same, whenever they make it, and nobody needs them."""
+"""Threads that compile: what they make is the same, whenever it is made, and nobody needs them."""
 
 from __future__ import annotations
 
