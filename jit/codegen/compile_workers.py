@@ -76,9 +76,7 @@ class Workers:
             self._waiting = {**new, **self._waiting}
             self._start()
 
-    def compile_all(
-        self, jobs: Sequence[Job], compile_one: Compile
-    ) -> Generator[Made, None, None]:
+    def compile_all(self, jobs: Sequence[Job], compile_one: Compile) -> Generator[Made, None, None]:
         """What `compile_one` gives for every job, as they are done, by this thread, too."""
         left = {job.symbol: job for job in jobs}
         if len(left) > 1:
