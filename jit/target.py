@@ -186,7 +186,7 @@ def _vector_bits(features: str) -> int:
 
 
 def machine(target: Target, opt: int = 3) -> Any:
-    """An LLVM target machine; callers hold the compile lock, as LLVM objects are not shared."""
+    """A new LLVM target machine, which threads must not share."""
     import llvmlite.binding as llvm
 
     initialize()

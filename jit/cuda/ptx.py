@@ -202,11 +202,16 @@ def _layout() -> str:
     return str(_machine(OLDEST).target_data)
 
 
-@cache
 def _machine(capability: Capability) -> Any:
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
+    """A machine for whoever compiles, since threads must not share one."""
+    _initialize()
     found = binding.Target.from_triple(_TRIPLE)
     # (LLVM ends the process where it is told of a card that it does not know.)
     known = max((c for c in _VERSIONS if c <= capability), default=OLDEST)
     return found.create_target_machine(cpu=known.name, features=_VERSIONS[known], opt=3)
+
+
+@cache
+def _initialize() -> None:
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
