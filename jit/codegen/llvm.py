@@ -54,18 +54,19 @@ def where(source: str, line: int) -> str:
 
 def object_code(text: str, aim: target.Target) -> bytes:
     """An object file of what `lowered` gave, by LLVM alone."""
-    machine = target.machine(aim)
-    module = _optimised(text, aim, machine)
-    with llvm_calls.told(_emission(aim)):
-        return llvm_calls.emitted(machine, module, is_object=True)
+    return _emitted(text, aim, is_object=True)
 
 
 def assembly(text: str, aim: target.Target) -> str:
     """The same machine code in readable form."""
+    return _emitted(text, aim, is_object=False).decode()
+
+
+def _emitted(text: str, aim: target.Target, is_object: bool) -> bytes:
     machine = target.machine(aim)
-    module = _optimised(text, aim, machine)
-    with llvm_calls.told(_emission(aim)):
-        return llvm_calls.emitted(machine, module, is_object=False).decode()
+    # (All options are set throughout, so that no thread sets any while another is in LLVM.)
+    with llvm_calls.told((*_IN_PASSES, *_emission(aim))):
+        return llvm_calls.emitted(machine, _optimised(text, aim, machine), is_object)
 
 
 # What LLVM is told to leave out.  Strength reduction takes a third of emission to look for the best
@@ -99,8 +100,7 @@ def _optimised(text: str, aim: target.Target, machine: Any) -> Any:
         _optimise_tile(module, machine, options)
         return module
     builder = binding.create_pass_builder(machine, options)
-    with llvm_calls.told(_IN_PASSES):
-        llvm_calls.run_passes(builder.getModulePassManager(), module, builder)
+    llvm_calls.run_passes(builder.getModulePassManager(), module, builder)
     return module
 
 
