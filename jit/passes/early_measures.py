@@ -7,12 +7,12 @@ A run that learns a size for which it was not laid out goes on in another one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import AnySize, Size, symbols_of
 from ..program.editing import Program
-from ..program.tensor_ir import Call, Host, Loop, Measure, Node, Read, Sizes, Stop, written_cells
+from ..program.node_sizes import symbols_of_node
+from ..program.tensor_ir import Host, Loop, Measure, Node, Read, Stop, written_cells
 
 
 def measure_early(program: Program, scope: Scope) -> None:
@@ -33,7 +33,7 @@ def measure_early(program: Program, scope: Scope) -> None:
             break
         for node in sorted(made, key=lambda node: node.position):
             sources = [turn[value.node] for value in node.inputs]
-            symbols = (behind[name] for name in _symbols(node) if name in behind)
+            symbols = (behind[name] for name in symbols_of_node(node) if name in behind)
             turn[node] = max((*sources, *symbols), default=0)
         # They keep their order: what is assumed of a size is looked at when all before are known.
         turn[measure] = max((turn[measure], *(n - 1 for n in behind.values())))
@@ -66,16 +66,3 @@ def _may_move(node: Node, written: dict[object, float]) -> bool:
     if isinstance(node, Read):
         return written.get(node.cell, node.position) >= node.position
     return True
-
-
-def _symbols(node: Node) -> Iterator[str]:
-    """The symbols of sizes that a node is laid out by."""
-    found: list[AnySize] = [size for value in node.outputs for size in value.shape]
-    if isinstance(node, Sizes):
-        found += node.items.flat
-    if isinstance(node, Call):
-        launch = node.launch
-        found += [*launch.params, launch.rows, launch.columns]
-    for size in found:
-        if isinstance(size, Size):
-            yield from symbols_of(size.text)

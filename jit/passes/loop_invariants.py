@@ -10,13 +10,13 @@ Imports tensor IR, sizes and products.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from ..kernel.size_scope import Scope
-from ..kernel.sizes import AnySize, Size, same_shape, symbols_of
+from ..kernel.sizes import same_shape
 from ..program.editing import Program
+from ..program.node_sizes import symbols_of_node
 from ..program.tensor_ir import (
     Call,
     Captured,
@@ -155,7 +155,7 @@ class _Body:
             return False
         if isinstance(node, Call) and (node.reserve is not None or node.effects != Effects()):
             return False
-        if not self._turning.isdisjoint(_symbols(node)):
+        if not self._turning.isdisjoint(symbols_of_node(node)):
             return False
         return all(self.is_same(value.node) for value in node.inputs)
 
@@ -194,20 +194,3 @@ class _Body:
             panels = self.captured(product.panels(b, outer))
         self.loop.body.set_inputs(call, (call.inputs[0], panels, *call.inputs[2:]))
         retarget(call, product.with_panels())
-
-
-def _symbols(node: Node) -> Iterator[str]:
-    """The symbols of sizes that a node is laid out by."""
-    found: list[AnySize] = [size for value in node.outputs for size in value.shape]
-    if isinstance(node, Sizes):
-        found += node.items.flat
-    if isinstance(node, View):
-        found += chain.from_iterable((axis.stride, axis.offset) for axis in node.axes)
-    if isinstance(node, Compose):
-        found += chain.from_iterable((*part.offsets, *part.strides) for part in node.parts)
-    if isinstance(node, Call):
-        launch = node.launch
-        found += (*launch.params, launch.rows, launch.row_tile, launch.columns, launch.scratch)
-    for size in found:
-        if isinstance(size, Size):
-            yield from symbols_of(size.text)
