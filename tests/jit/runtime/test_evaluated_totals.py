@@ -68,7 +68,7 @@ def expressions() -> st.SearchStrategy[Make]:
 )
 @examples(25)
 def test_totals_of_any_expression(
-    evaluated,
+    evaluated,  # noqa: F811 - it is that one
     expression,
     reduce,
     axes,
