@@ -16,7 +16,7 @@ import contextvars
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from ...engine import stopping
@@ -58,7 +58,7 @@ class Workers:
         """count: how many threads there are; by default as many as cores are left over."""
         self._count, self._changed = count, threading.Condition()
         # Work by its symbol; the first is the next.  The settings are those of who asked.
-        self._waiting: dict[str, Callable[[], Made]] = {}
+        self._waiting: dict[str, Callable[[], Made | None]] = {}
         self._current: set[str] = set()
         self._made: dict[str, Made] = {}
         self._threads = 0
@@ -126,7 +126,7 @@ class Workers:
             self._is_held = False
             self._start()
 
-    def _next_of(self, left: Collection[str]) -> tuple[Job, Made | None]:
+    def _next_of(self, left: Mapping[str, Job]) -> tuple[Job, Made | None]:
         """What is made of these, or else the next to be made by the caller."""
         while True:
             with self._changed:
