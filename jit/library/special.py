@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Special functions of two and three arguments: incomplete gamma and beta functions, zeta.
 
-Of double precision results are within 1e-13 of SciPy's where they are of ordinary size, within 1e-11
-where they are tiny (tests/jit/library/test_special.py).
+Results of double precision are within 1e-13 of SciPy's where they are of ordinary size, within
+1e-11 where they are tiny (tests/jit/library/test_special.py).
 """
 
 from __future__ import annotations
