@@ -146,6 +146,10 @@ TABLE: dict[tuple[str, int], tuple[float, ...]] = {
 # Bernoulli numbers B(2n) / 2n: log(x) - 1 / (2 x) - digamma(x) = sum of B(2n) / (2n x**2n).
 DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 
+# B(2n) / (2n (2n - 1)), of odd powers of 1 / x: how much more log(gamma(x)) is than
+# (x - 1/2) log(x) - x + log(2 pi) / 2.
+STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+
 # Taylor's series, highest power first, to float64's last place up to pi / 4: sin(x) / x and cos(x)
 # by x**2.
 SINE = tuple((-1) ** n / math.factorial(2 * n + 1) for n in range(8, -1, -1))

@@ -32,9 +32,8 @@ from .writer import Writer, accumulator_dtype, finished, wide
 TOTALS = {"sum": "add", "prod": "mul"}
 # Functions that are calls of C's library, and of which numbers: loops over them stay no vectors.
 CALLS: dict[str, tuple[str, ...]] = dict.fromkeys(
-    "sin cos tan pow asin acos atan atan2 floormod truncatemod".split(), ("float64",)
+    "sin cos tan pow asin acos atan atan2 floormod truncatemod lgamma".split(), ("float64",)
 )
-CALLS["lgamma"] = ("float16", "bfloat16", "float32", "float64")
 BLOCK = 128  # columns whose accumulators the column form keeps in the frame at a time
 ROWS = 4  # rows at most that the row form takes at a time
 # (Of float32 elements 32 KB, a first-level cache; of fewer rows at a time where rows are longer.)

@@ -430,17 +430,21 @@ def pow(e: Emitter, x: ir.Value, y: ir.Value) -> Any:
     return e.select(e.b.or_(is_one, minus_one), e.c(1), value)
 
 
-def _cotangent(e: Emitter, x: ir.Value) -> Any:
-    """cot(pi x) in float64 for -1/2 <= x <= 1/2."""
-    size = e.abs(x)
-    # Beyond a quarter it is the tangent of what is left to a half, which is exact.
+def _around(e: Emitter, size: ir.Value) -> tuple[Any, Any]:
+    """sin(pi size) and cos(pi size) in float64 for 0 <= size <= 1/2."""
+    # Beyond a quarter each is the other one of what is left to a half, which is exact.
     is_steep = e.gt(size, e.c(0.25))
     angle = e.mul(e.c(math.pi), e.select(is_steep, e.b.fsub(e.c(0.5), size), size))
     square = e.mul(angle, angle)
     sine = e.mul(angle, e.polynomial(square, coefficients.SINE))
     cosine = e.polynomial(square, coefficients.COSINE)
-    over, under = e.select(is_steep, sine, cosine), e.select(is_steep, cosine, sine)
-    return e.sign_of(e.div(over, under), x)
+    return e.select(is_steep, cosine, sine), e.select(is_steep, sine, cosine)
+
+
+def _cotangent(e: Emitter, x: ir.Value) -> Any:
+    """cot(pi x) in float64 for -1/2 <= x <= 1/2."""
+    sine, cosine = _around(e, e.abs(x))
+    return e.sign_of(e.div(cosine, sine), x)
 
 
 def digamma(e: Emitter, x: ir.Value) -> Any:
@@ -467,6 +471,34 @@ def digamma(e: Emitter, x: ir.Value) -> Any:
     return e.b.fptrunc(value, e.type) if e.wide == 32 else value
 
 
+def lgamma(e: Emitter, x: ir.Value) -> Any:
+    """log |gamma(x)|: for float32 as `digamma`, in float64; C's library has float64's."""
+    if e.wide == 64:
+        return e.library("lgamma", x)
+    d = e.with_dtype("float64")
+    wide = e.b.fpext(x, d.type)
+    below = d.lt(wide, d.c(0.5))
+    at = d.select(below, d.b.fsub(d.c(1), wide), wide)
+    passed = d.c(1)
+    for _ in range(8):
+        early = d.lt(at, d.c(8))
+        passed = d.select(early, d.mul(passed, at), passed)
+        at = d.select(early, d.add(at, d.c(1)), at)
+    inverse = d.div(d.c(1), at)
+    series = d.mul(inverse, d.polynomial(d.mul(inverse, inverse), coefficients.STIRLING))
+    half_log = d.c(0.5 * math.log(2 * math.pi))
+    value = d.fma(d.b.fsub(at, d.c(0.5)), log(d, at), d.add(d.b.fsub(half_log, at), series))
+    # gamma(x) gamma(1 - x) is pi / sin(pi x), whose logarithm is one with that of what was passed.
+    fraction = d.abs(d.sub(wide, d.call("rint", wide)))
+    mirror = d.div(d.mul(passed, d.c(math.pi)), _around(d, fraction)[0])
+    rest = log(d, d.select(below, mirror, passed))
+    value = d.select(below, d.sub(rest, value), d.sub(value, rest))
+    is_zero = d.b.or_(d.eq(wide, d.c(1)), d.eq(wide, d.c(2)))
+    is_end = d.b.or_(d.b.and_(below, d.eq(fraction, d.c(0))), d.eq(d.abs(wide), d.c(INF)))
+    value = d.select(is_end, d.c(INF), d.select(is_zero, d.c(0), value))
+    return e.b.fptrunc(value, e.type)
+
+
 def _bessel(order: int) -> Callable[..., Any]:
     """exp(-|x|) times the modified Bessel function of order 0 or 1."""
 
@@ -484,12 +516,8 @@ def _bessel(order: int) -> Callable[..., Any]:
     return computed
 
 
-def _library(name: str) -> Callable[..., Any]:
-    return lambda e, *args: e.library(name, *args)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "lgamma": _library("lgamma"),
+    "lgamma": lgamma,
     "asin": _doubled(_asin, "asin"),
     "acos": _doubled(_acos, "acos", signed=False),
     "atan": _doubled(_atan, "atan"),

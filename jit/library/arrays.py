@@ -32,7 +32,7 @@ from .growing import Growing
 from .library_kernel import LibraryKernel
 from .ragged_arrays import ENTRY, Pieces
 from .stacks import handle_of
-from .template import moving
+from .template import of_pairs
 from .turns import of_turn
 
 _TILE = 1 << 16  # bytes that make a worthwhile tile
@@ -41,18 +41,18 @@ Problem = Callable[..., BaseException]
 
 
 def _read_kernel(is_plain: bool = False) -> LibraryKernel:
-    return moving("array_read", arrays_kernels.read, NUMBERS=is_plain)
+    return of_pairs("array_read", arrays_kernels.read, NUMBERS=is_plain)
 
 
 def _whole_kernel(is_plain: bool = False) -> LibraryKernel:
-    return moving("put_whole", arrays_kernels.put_whole, NUMBERS=is_plain)
+    return of_pairs("put_whole", arrays_kernels.put_whole, NUMBERS=is_plain)
 
 
 _PUT = {"write": arrays_kernels.write, "scatter": arrays_kernels.scatter}
 
 
 def _put_kernel(how: str, adds: bool, is_plain: bool = False) -> LibraryKernel:
-    return moving(f"array_{how}", _PUT[how], ADDS=adds, NUMBERS=is_plain)
+    return of_pairs(f"array_{how}", _PUT[how], ADDS=adds, NUMBERS=is_plain)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

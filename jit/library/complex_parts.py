@@ -49,9 +49,9 @@ def _product(b: Any, value: Any, axes: Sequence[int] | None, keepdims: bool) -> 
 
 
 def refuse(b: Any, kernel: Kernel | LibraryKernel, dtypes: Sequence[str]) -> None:
-    """Gives up lowering what hands complex numbers to a kernel that does more than move them."""
-    moves = isinstance(kernel, LibraryKernel) and kernel.moves and not b.is_plain
-    if not moves and any(map(scalar.is_complex, dtypes)):
+    """Gives up lowering what hands complex numbers to a kernel that knows only real ones."""
+    takes_pairs = isinstance(kernel, LibraryKernel) and kernel.takes_pairs and not b.is_plain
+    if not takes_pairs and any(map(scalar.is_complex, dtypes)):
         raise b.host("the library computes with real numbers")
 
 

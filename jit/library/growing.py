@@ -18,19 +18,19 @@ from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import GrowableStack, Register, Value
 from . import growing_kernels
 from .library_kernel import LibraryKernel
-from .template import moving
+from .template import of_pairs
 
 if TYPE_CHECKING:
     from ..program.editing import Program
 
-_FORGET = partial(moving, "array_forget", growing_kernels.forget)
-_REACH = partial(moving, "array_reach", growing_kernels.reach)
-_BEGIN = partial(moving, "array_begin", growing_kernels.begin)
-_APPEND = partial(moving, "array_append", growing_kernels.append)
-_LOOK = partial(moving, "array_look", growing_kernels.look)
+_FORGET = partial(of_pairs, "array_forget", growing_kernels.forget)
+_REACH = partial(of_pairs, "array_reach", growing_kernels.reach)
+_BEGIN = partial(of_pairs, "array_begin", growing_kernels.begin)
+_APPEND = partial(of_pairs, "array_append", growing_kernels.append)
+_LOOK = partial(of_pairs, "array_look", growing_kernels.look)
 # How many items a stack has, any stack.
-COUNT = partial(moving, "array_count", growing_kernels.count)
-_SETTLE = partial(moving, "array_settle", growing_kernels.settle)
+COUNT = partial(of_pairs, "array_count", growing_kernels.count)
+_SETTLE = partial(of_pairs, "array_settle", growing_kernels.settle)
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

@@ -29,7 +29,7 @@ class LibraryKernel:
     themselves, so that what differs between their callers is no matter.  block: of kernels for GPUs
     alone, `kernel(args, rows, columns)`, the rows and columns that a block takes, and its threads.
     computes: what it computes, if a device's library may do it in its place (computed.py).
-    moves: it moves numbers, or adds one to one: complex ones are pairs of reals to it.
+    takes_pairs: complex numbers are pairs of reals to it; other kernels are not given any.
     """
 
     name: str
@@ -37,7 +37,7 @@ class LibraryKernel:
     parts: tuple[LibraryKernel, ...] = ()
     block: tuple[int, int, int] | None = None
     computes: Computed | None = None
-    moves: bool = False
+    takes_pairs: bool = False
 
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""

@@ -504,3 +504,63 @@ def spread_mean(
 
 def _pieces(x: Address, offsets: Address, count: int, channels: int) -> list[np.ndarray]:
     return [(x + offset).elements(channels) for offset in offsets.elements(count)]
+
+
+# What follows are steps of Fourier transforms of `lanes` lines at once, a literal.  Of a complex
+# number of each there are two rows of memory: real parts and, `part` elements on, imaginary ones.
+
+
+def butterflies(
+    lanes: int, radix: int, turned: int, count: int, x: Address, y: Address, part: int,
+    x_step: int, y_step: int, turns: Address,
+) -> None:  # fmt: skip
+    """Transforms of `radix` (a literal) numbers, `x_step` apart, of which there are `count` each
+    2 * lanes behind the one before; results go to y, `y_step` apart.
+
+    Where `turned` is the literal 1, result j is multiplied by the complex number j - 1 of turns.
+    """
+    j = np.arange(radix)
+    matrix = np.exp(-2j * np.pi * (np.outer(j, j) % radix) / radix)
+    if turned:
+        pairs = turns.elements(2 * radix - 2).astype(np.float64)
+        matrix[1:] *= (pairs[0::2] + 1j * pairs[1::2])[:, None]
+    for q in range(count):
+        first = q * 2 * lanes
+        numbers = np.stack([_line(x + (first + k * x_step), part, lanes) for k in range(radix)])
+        for k, line in enumerate(matrix @ numbers):
+            _put_line(y + (first + k * y_step), part, line)
+
+
+def fold_pairs(lanes: int, low: Address, high: Address, part: int, turn: Address) -> None:
+    """With a and b at low and high, s = a + conj(b) and d = turn[0] * (a - conj(b)): s + d goes to
+    low, then conj(s - d) to high."""
+    re, im = turn.elements(2).astype(np.float64)
+    a, b = _line(low, part, lanes), np.conj(_line(high, part, lanes))
+    total, gap = a + b, (re + 1j * im) * (a - b)
+    _put_line(low, part, total + gap)
+    _put_line(high, part, np.conj(total - gap))
+
+
+def split_pairs(lanes: int, count: int, x: Address, x_step: int, y: Address) -> None:
+    """Lines' numbers as pairs, `x_step` apart, to rows of parts, one behind the other."""
+    for i in range(count):
+        pairs = (x + i * x_step).elements(2 * lanes)
+        (y + i * 2 * lanes).elements(2 * lanes)[...] = pairs.reshape(lanes, 2).T.ravel()
+
+
+def join_pairs(lanes: int, count: int, x: Address, y: Address, y_step: int) -> None:
+    """The inverse of split_pairs: pairs are `y_step` apart."""
+    for i in range(count):
+        parts = (x + i * 2 * lanes).elements(2 * lanes)
+        (y + i * y_step).elements(2 * lanes)[...] = parts.reshape(2, lanes).T.ravel()
+
+
+def _line(place: Address, part: int, lanes: int) -> np.ndarray:
+    """Complex numbers, one of each line."""
+    re, im = (at.elements(lanes).astype(np.float64) for at in (place, place + part))
+    return re + 1j * im  # type: ignore[no-any-return]
+
+
+def _put_line(place: Address, part: int, line: np.ndarray) -> None:
+    place.elements(len(line))[...] = line.real
+    (place + part).elements(len(line))[...] = line.imag

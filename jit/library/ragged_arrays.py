@@ -19,16 +19,16 @@ from ..program.tensor_ir import GrowableStack, Value
 from . import ragged_arrays_kernels
 from .library_kernel import LibraryKernel
 from .stacks import clear, reserve
-from .template import moving
+from .template import of_pairs
 from .turns import of_turn
 
 if TYPE_CHECKING:
     from .arrays import Array
 
-_KEEP = partial(moving, "pieces_keep", ragged_arrays_kernels.keep)
-_TAKE = partial(moving, "pieces_take", ragged_arrays_kernels.take)
-_JOIN = partial(moving, "pieces_join", ragged_arrays_kernels.join)
-_CUT = partial(moving, "pieces_cut", ragged_arrays_kernels.cut)
+_KEEP = partial(of_pairs, "pieces_keep", ragged_arrays_kernels.keep)
+_TAKE = partial(of_pairs, "pieces_take", ragged_arrays_kernels.take)
+_JOIN = partial(of_pairs, "pieces_join", ragged_arrays_kernels.join)
+_CUT = partial(of_pairs, "pieces_cut", ragged_arrays_kernels.cut)
 # The shape and the type of an entry.
 ENTRY = ((3,), "int64")
 

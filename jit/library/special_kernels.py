@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of special functions of two and three arguments; see jit/library/special.py.
 
-All is computed in double precision.
+All is computed in double precision, but what is rounded to single precision stops when it has the
+digits of that, and some more.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ FUNCTION: Callable[..., Scalar] = GIVEN
 IS_SINGLE: bool = GIVEN  # is the result float32?
 LARGEST: float = GIVEN  # the largest and the smallest normal number of the op's dtype
 TINY: float = GIVEN
+EPSILON: float = GIVEN  # a part of a result that does not count
+FIRST: int = GIVEN  # terms of Zeta's series before its sum is one of derivatives
+DEPTH: int = GIVEN  # levels of the fraction of a slope, and how many more there are with sqrt(a)
+GROWTH: float = GIVEN
 
 HUGE = 1.7976931348623157e308  # above it there is infinity alone
-EPSILON = 2.0**-53
 PI = 3.141592653589793
 HALF_LOG_TWO_PI = 0.9189385332046727
 MOST_TERMS = 100000
@@ -178,7 +182,7 @@ def upper_slope(a: Scalar, x: Scalar) -> Scalar:
 
     As that of P, without the factor x**a exp(-x) / gamma(a).
     """
-    i = float64(int64(20.0 * sqrt(a)) + 200)
+    i = float64(int64(GROWTH * sqrt(a)) + DEPTH)
     f, slope = x + 2.0 * i + 1.0 - a, float64(-1.0)
     while i > 0.0:
         factor = i * (a - i)
@@ -280,7 +284,7 @@ def zeta(x: Scalar, q: Scalar) -> Scalar:
         return (1.0 / (x - 1.0) + 1.0 / (2.0 * q)) * power(q, 1.0 - x)
     term, at, count = power(q, -x), q, 0
     total = term
-    while count < 9 or at <= 9.0:
+    while count < FIRST or at <= float64(FIRST):
         count += 1
         at += 1.0
         term = power(at, -x)

@@ -22,25 +22,25 @@ from ..program.tensor_ir import GrowableStack, Handle, Value
 from . import stacks_kernels, turns
 from .growing import COUNT
 from .library_kernel import LibraryKernel
-from .template import moving
+from .template import of_pairs
 
-_CLEAR = partial(moving, "stack_clear", stacks_kernels.clear)
-_BEGIN = partial(moving, "stack_begin", stacks_kernels.begin)
-_PUSH = partial(moving, "stack_push", stacks_kernels.push)
-_ROOM = partial(moving, "stack_room", stacks_kernels.room)
-_PUSH_ROWS = partial(moving, "stack_push_rows", stacks_kernels.push_rows)
-_POP = partial(moving, "stack_pop", stacks_kernels.pop)
-_PUSH_SIZED = partial(moving, "stack_push_sized", stacks_kernels.push_sized)
-_TOP = partial(moving, "stack_top", stacks_kernels.top)
-_POP_SIZED = partial(moving, "stack_pop_sized", stacks_kernels.pop_sized)
-_ITEMS = partial(moving, "stack_items", stacks_kernels.items)
-_PUT = partial(moving, "stack_put", stacks_kernels.put)
-_LOOK = partial(moving, "stack_look", stacks_kernels.look)
-_ADDED = partial(moving, "stack_added", stacks_kernels.added)
-_TAKEN = partial(moving, "stack_taken", stacks_kernels.taken)
+_CLEAR = partial(of_pairs, "stack_clear", stacks_kernels.clear)
+_BEGIN = partial(of_pairs, "stack_begin", stacks_kernels.begin)
+_PUSH = partial(of_pairs, "stack_push", stacks_kernels.push)
+_ROOM = partial(of_pairs, "stack_room", stacks_kernels.room)
+_PUSH_ROWS = partial(of_pairs, "stack_push_rows", stacks_kernels.push_rows)
+_POP = partial(of_pairs, "stack_pop", stacks_kernels.pop)
+_PUSH_SIZED = partial(of_pairs, "stack_push_sized", stacks_kernels.push_sized)
+_TOP = partial(of_pairs, "stack_top", stacks_kernels.top)
+_POP_SIZED = partial(of_pairs, "stack_pop_sized", stacks_kernels.pop_sized)
+_ITEMS = partial(of_pairs, "stack_items", stacks_kernels.items)
+_PUT = partial(of_pairs, "stack_put", stacks_kernels.put)
+_LOOK = partial(of_pairs, "stack_look", stacks_kernels.look)
+_ADDED = partial(of_pairs, "stack_added", stacks_kernels.added)
+_TAKEN = partial(of_pairs, "stack_taken", stacks_kernels.taken)
 # Several of those for devices in one launch, by tables.
-MOVES = partial(moving, "stack_moves", stacks_kernels.moves)
-CHANGES = partial(moving, "stack_changes", stacks_kernels.changes)
+MOVES = partial(of_pairs, "stack_moves", stacks_kernels.moves)
+CHANGES = partial(of_pairs, "stack_changes", stacks_kernels.changes)
 WORD = stacks_kernels.WORD
 _TILE = 1 << 16  # bytes that one thread copies
 

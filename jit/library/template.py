@@ -48,9 +48,9 @@ def specialise(name: str, entry: Callable[..., None], **constants: Any) -> Libra
     return _MADE[key]
 
 
-def moving(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:
-    """The same of one that moves numbers, whatever they are."""
-    return replace(specialise(name, entry, **constants), moves=True)
+def of_pairs(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:
+    """The same of one to which complex numbers are pairs of reals."""
+    return replace(specialise(name, entry, **constants), takes_pairs=True)
 
 
 class _Parts:

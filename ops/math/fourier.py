@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Discrete Fourier transforms over the innermost one, two or three dimensions.
 
-They run on the host, in the precision of their input, by SciPy.  Those of real numbers are
+They are computed in the precision of their input: by kernels of the library, axis after axis, or,
+of lengths that those do not take and by reference kernels, by SciPy.  Those of real numbers are
 fourier_real.py.
 """
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 _COMPLEX = "Tcomplex: {complex64, complex128} = complex64"
 # The transform over so many dimensions, and its inverse.
@@ -73,6 +77,23 @@ def _unchanged(rank: int) -> Callable[[Any], TensorShape]:
     return shape
 
 
+def transformed(b: Builder, x: Value, rank: int, is_inverse: bool) -> Value:
+    """The compiled form of a transform over the innermost dimensions, from the last one on."""
+    from ...jit.library import fourier
+
+    for axis in range(x.ndim - 1, x.ndim - 1 - rank, -1):
+        x = fourier.transform(b, x, axis, is_inverse)
+    return x
+
+
+def _lower(rank: int, is_inverse: bool) -> Callable[..., Value]:
+    def lower(b: Builder, op: OpView, x: Value) -> Value:
+        b.require(x.ndim >= rank)
+        return transformed(b, x, rank, is_inverse)
+
+    return lower
+
+
 def elements(x: Tensor, rank: int) -> Tensor:
     """How many numbers one transform takes."""
     return tf.reduce_prod(tf.shape(x)[-rank:])
@@ -96,6 +117,7 @@ def _define_complex(rank: int, is_inverse: bool) -> None:
         _COMPLEX,
         shape=_unchanged(rank),
         kernel=_transform(rank, is_inverse),
+        lower=_lower(rank, is_inverse),
         gradient=_gradient(rank, is_inverse),
         doc=f"The {'inverse ' if is_inverse else ''}Fourier transform over {rank} dimension(s).",
         test={

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Discrete Fourier transforms of real numbers over the innermost one, two or three dimensions.
 
-Of the innermost dimension they keep the first half, which states the other.  They run on the host,
-in single precision, by SciPy.
+Of the innermost dimension they keep the first half, which states the other.  They are computed in
+single precision: by kernels of the library where those take the lengths, or else by SciPy.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
+    from ...jit.program.tensor_ir import Value
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 # The transform over so many dimensions, and its inverse.
 _NAMES = {1: ("RFFT", "IRFFT"), 2: ("RFFT2D", "IRFFT2D"), 3: ("RFFT3D", "IRFFT3D")}
@@ -82,6 +85,31 @@ def _transform(rank: int, is_inverse: bool) -> Callable[..., np.ndarray]:
         return np.asarray(found, dtype)
 
     return kernel
+
+
+def _lower(rank: int, is_inverse: bool) -> Callable[..., Value]:
+    def lower(b: Builder, op: OpView, x: Value, fft_length: Value) -> Value:
+        from ...jit.library import fourier
+
+        known = b.known(fft_length)
+        b.require(x.ndim >= rank and fft_length.shape == (rank,))
+        if known is None:
+            raise b.host("lengths that only a run tells")
+        lengths = [fourier.pinned(b, size) for size in known]
+        b.require(min(lengths) > 0)
+        taken = [*lengths[:-1], _halved(lengths[-1])] if is_inverse else lengths
+        sizes = [fourier.pinned(b, size) for size in x.shape[x.ndim - rank :]]
+        b.require(all(size >= least for size, least in zip(sizes, taken, strict=True)))
+        if sizes != taken:
+            x = b.slice(x, [0] * x.ndim, [*x.shape[: x.ndim - rank], *taken])
+        outer = range(x.ndim - rank, x.ndim - 1)
+        if not is_inverse:
+            x = fourier.real_forward(b, x, lengths[-1])
+        for axis in reversed(outer):
+            x = fourier.transform(b, x, axis, is_inverse)
+        return fourier.real_inverse(b, x, lengths[-1]) if is_inverse else x
+
+    return lower
 
 
 def _shape(rank: int, is_inverse: bool) -> Callable[[ShapeContext], TensorShape]:
@@ -260,6 +288,7 @@ def _define(rank: int, is_inverse: bool) -> None:
         else "input: float32, fft_length: int32 -> output: complex64",
         shape=_shape(rank, is_inverse),
         kernel=_transform(rank, is_inverse),
+        lower=_lower(rank, is_inverse),
         gradient=made,
         dynamic_shape=True,
         doc=_ABOUT[is_inverse].format(rank=rank).partition("\n")[0],

@@ -23,9 +23,9 @@ _WORDS = (0, 1, 2, 3, 7, 8, 0x7F, 0x80, 0xFF, 0xFFF1, 0xFFF2, 0xFFFF, 1 << 31, (
 def objects() -> dict[str, bytes]:
     """Object files of kernels of several kinds, by the function that they define."""
     at = ir.Index((ir.Param(0), 1))
-    buffers = ir.Buffer("float32", "r"), ir.Buffer("float32", "w")
+    buffers = ir.Buffer("float64", "r"), ir.Buffer("float64", "w")
     axes = ir.Axis("map"), ir.Axis("map")
-    x = ir.Load(0, at, "float32")
+    x = ir.Load(0, at, "float64")
     found = {}
     for name, value in (("plain", k.mul(x, 3.0)), ("calls", k.add(k.exp(x), k.lgamma(x)))):
         kernel = ir.Kernel("map", buffers, axes, (), (ir.Store(1, at, value),), 1)

@@ -138,6 +138,20 @@ def test_gamma_functions_are_close(fn: str, dtype: str) -> None:
     )
 
 
+def test_the_logarithm_of_gamma_has_all_digits_and_ends() -> None:
+    rng = np.random.default_rng(1)
+    near = [n + rng.normal(size=4000) * 1e-4 for n in (1, 2, -2.457, 8)]
+    wide = np.exp(rng.uniform(-80, 80, 8000))
+    x = np.concatenate([rng.uniform(-30, 30, 20000), *near, wide, -wide[wide < 20]])
+    x = x[x != np.rint(x)].astype("float32")
+    wanted = k.apply("lgamma", x.astype("float64"))
+    error = np.abs(apply_compiled("lgamma", x) - wanted) / np.spacing(np.abs(wanted, dtype="f4"))
+    assert error[np.abs(wanted) > 1e-4].max() < 2
+    ends = [0.0, -0.0, 1.0, 2.0, -1.0, -3e9, np.inf, -np.inf, 1e38, np.nan]
+    found = apply_compiled("lgamma", np.array(ends, "float32"))
+    np.testing.assert_array_equal(found, [np.inf] * 2 + [0] * 2 + [np.inf] * 5 + [np.nan])
+
+
 @pytest.mark.parametrize("dtype", ("float32", "float64"))
 @pytest.mark.parametrize("fn", ("truncatemod", "floormod"))
 def test_remainders_are_exact_whatever_the_quotient(fn: str, dtype: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from numbaflow.jit.codegen.compile import Compiled, compile_kernel
+from numbaflow.jit.kernel.scalar import part_dtype
 from numbaflow.jit.kernel.sizes import hint
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.program.tensor_ir import Launch
@@ -105,7 +106,7 @@ class EagerBuilder:
         inside = [_guarded(f"input {n}", v.data, False) for n, v in enumerate(inputs)]
         inside += [_guarded(f"output {n}", array, True) for n, array in enumerate(made)]
         arrays, made = _views([v.data for v in inputs], inside), _views(made, inside[len(inputs) :])
-        kernel = kernel.over(array.dtype.name for array in (*arrays, *made))
+        kernel = kernel.over(part_dtype(array.dtype.name) for array in (*arrays, *made))
         words = [a.ctypes.data for a in (*arrays, *made)] + [hint(p) for p in params]
         scratch = hint(scratch)
         words += [int(w) for w in reserve()] if reserve else []

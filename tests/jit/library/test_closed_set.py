@@ -339,10 +339,18 @@ def matrices(dtype: str) -> Run:
     return found, {x: square, y: numbers(4, 3, 2, dtype=dtype)}
 
 
+def spectra(dtype: str) -> Run:
+    x = some(3, 12, 10, dtype=dtype)
+    found = [tf.fft(tf.complex(x, x)), tf.ifft2d(tf.complex(x, x))]
+    single = tf.cast(x, tf.float32)
+    return [*found, tf.signal.rfft(single), tf.signal.irfft(tf.complex(single, single))], {}
+
+
 FAMILIES: tuple[Callable[[str], Run], ...] = (
     pictures,
     fractional_pools,
     matrices,
+    spectra,
     orders,
     alignments,
     growing,
