@@ -288,6 +288,10 @@ class Graph:
             shorten(error)
             raise
 
+    def taken_in(self, tensor: Tensor) -> Tensor:
+        """What stands here for a tensor, which may be of a graph around: the tensor itself."""
+        return tensor
+
     def get_operations(self) -> list[Operation]:
         """All operations, in order of creation."""
         with self._lock:

@@ -493,7 +493,7 @@ class Layer(Connected, Nested, Module):
         call = self.call
         if getattr(call, "__module__", _ROOT).partition(".")[0] == _ROOT:
             return call
-        from ...ops.flow.autograph import converted
+        from ...ops.flow.autograph.conversion import converted
 
         return converted(call)
 
