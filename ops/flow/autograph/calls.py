@@ -48,7 +48,8 @@ class Calls:
         if isinstance(function, (types.BuiltinFunctionType, type)):
             if function is print and "BUILTIN_FUNCTIONS" not in self._options.features:
                 return print  # (It is of use while the graph is built.)
-            return values.BUILTINS.get(function, function)
+            if not isinstance(type(function).__call__, types.FunctionType):
+                return values.BUILTINS.get(function, function)
         if hasattr(function, "stands_for"):
             return functools.partial(_either, function, values.BUILTINS[function.stands_for])
         if not self._options.recursive:

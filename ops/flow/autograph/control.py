@@ -18,6 +18,7 @@ from ....engine.graph.scope_functions import control_dependencies
 from ....engine.graph.tensor import Tensor
 from ...public import tf
 from ..effects import behind, current, ordered
+from ..function_graph import FuncGraph
 from .jumps import RESULT
 from .state import Structure, Undefined, is_dataset, is_tensor, none_again
 
@@ -159,15 +160,33 @@ def while_stmt(
     Returns:
         The variables that `body` returns.
     """
-    values = init_vars
-    condition = test(*values)
+    # (What the condition does must not be done once more.)
+    with FuncGraph("condition", False, set(), False).as_default():
+        condition = test(*init_vars)
     if not is_tensor(condition):
-        while condition:
-            values = _tuple(body(*values))
-            condition = test(*values)
-        return values
+        return _while_python(condition, test, body, init_vars)
     loop = Loop(get_state, set_state, init_vars, basic_symbol_names, composite_symbol_names)
     return loop.build(lambda turn, *v: test(*v), lambda turn, *v: body(*v), opts=opts)
+
+
+# Where a loop of Python's that does not end is taken for a mistake, as TensorFlow does.
+PYTHON_MAX_ITERATIONS = 100_000_000
+
+
+def _while_python(
+    condition: Any, test: Callable[..., Any], body: Callable[..., Any], values: Values
+) -> Values:
+    turns = 0
+    while condition:
+        turns += 1
+        if turns > PYTHON_MAX_ITERATIONS:
+            raise ValueError(
+                "iteration limit exceeded: a `while` that Python runs when the graph is built had "
+                f"{PYTHON_MAX_ITERATIONS} turns; a condition that is a tensor makes a loop of it"
+            )
+        values = _tuple(body(*values))
+        condition = test(*values)
+    return values
 
 
 def for_stmt(
@@ -336,7 +355,13 @@ class Loop:
         touched: list[bool] = []
 
         def test(turn: Any, *tensors: Any) -> Any:
-            return tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
+            if effects is None:
+                return tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
+            with ordered() as inner:
+                found = tf.cast(goes_on(turn, *self.write(tensors)), tf.bool)
+                done = inner.settle()
+            touched.append(inner.touches_anything)
+            return behind(done, [found])[0]
 
         def turned(number: Any, tensors: Sequence[Any]) -> list[Any]:
             found = self.after(body(number, *self.write(tensors)))

@@ -75,8 +75,8 @@ def over_iterator(
             loop.get_state,
             loop.set_state,
             (),
-            (),
-            loop.names,
+            () if loop.names else None,
+            loop.names or None,
         )
 
     def goes_on(is_there: Any, *values: Any) -> Any:
