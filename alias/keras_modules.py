@@ -10,7 +10,7 @@ _ENGINE = {
         ".train.layers.base_layer .train.layers.input_spec .train.layers.nodes "
         f"{_K}.engine.op_layer"
     ),
-    "base_layer_utils": ".train.layers.weights .train.layers.nodes",
+    "base_layer_utils": ".train.layers.weights .train.layers.nodes .train.layers.policy",
     "input_layer": f"{_K}.engine.input_layer",
     "input_spec": ".train.layers.input_spec .alias.internals.keras_utils",
     "network": f"{_K}.engine.network {_K}.engine.network_map",
@@ -91,6 +91,12 @@ MODULES = {
     "python.keras.saving.save": f"{_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.keras.backend_config": f"{_K}.backend.settings",
+    "python.keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
+    "python.keras.mixed_precision.experimental.policy": ".train.layers.policy",
+    "python.keras.mixed_precision.experimental.autocast_variable": ".train.variables.auto_cast",
+    "python.keras.mixed_precision.experimental.loss_scale_optimizer": (
+        f"{_K}.optimizers.loss_scale"
+    ),
 }
 # Module -> name -> where it is, under another name.
 RENAMED = {
@@ -113,6 +119,9 @@ RENAMED = {
             ("further_rules", "adagrad adadelta"),
         )
         for module in modules.split()
+    },
+    "keras.mixed_precision.experimental.autocast_variable": {
+        "AutoCastDistributedVariable": ".train.variables.auto_cast:AutoCastVariable"
     },
     "keras.engine.base_layer_utils": {"make_variable": ".train.layers.weights:make_variable"},
 }

@@ -16,7 +16,7 @@ from ..api import export
 from ..compat import as_text
 from ..hints import hinted
 from ..tracebacks import shorten
-from ..types.dtypes import DType
+from ..types.dtypes import DType, as_dtype
 from . import defaults, registry
 from . import graph_scopes as scopes
 from .collections import Collections, names_of
@@ -57,6 +57,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._auto_cast_variable_read_dtype: DType | None = None
         self._nodes_by_id: dict[int, Operation] = {}
         self._nodes_by_name: dict[str, Operation] = {}
         self._next_id_counter = 0
@@ -287,6 +288,16 @@ class Graph:
         except Exception as error:
             shorten(error)
             raise
+
+    @contextmanager
+    def _enable_auto_casting_variables(self, dtype: DType | None) -> Iterator[None]:
+        """A context in which layers' variables are read in a dtype; None for their own."""
+        before = self._auto_cast_variable_read_dtype
+        self._auto_cast_variable_read_dtype = None if dtype is None else as_dtype(dtype)
+        try:
+            yield
+        finally:
+            self._auto_cast_variable_read_dtype = before
 
     def taken_in(self, tensor: Tensor) -> Tensor:
         """What stands here for a tensor, which may be of a graph around: the tensor itself."""
