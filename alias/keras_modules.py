@@ -20,10 +20,18 @@ _ENGINE = {
     "training": f"{_K}.engine.training",
     "training_utils": f"{_K}.engine.data {_K}.engine.endpoints",
 }
-_LAYERS = (
-    "advanced_activations convolutional core dense_attention embeddings local merge noise "
-    "normalization pooling recurrent wrappers"
-)
+# Where the classes of a module are that `tf.keras.layers` does not name, such as `_Merge`.
+_LAYERS = {
+    "advanced_activations": "activations",
+    "convolutional": "convolutional",
+    "core": "core",
+    "merge": "merge",
+    "noise": "normalization",
+    "normalization": "normalization",
+    "pooling": "spatial",
+    "recurrent": "cells",
+    "wrappers": "wrappers",
+}
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
 _SAME = (
     "activations applications backend callbacks constraints datasets estimator initializers "
@@ -60,8 +68,10 @@ MODULES = {
     **{f"python.keras.{name}": f"tf.keras.{name}" for name in _SAME.split()},
     **{f"python.keras.engine.{name}": homes for name, homes in _ENGINE.items()},
     **{
-        f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
-        for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
+        f"python.keras.layers.{name}": (
+            f"tf.keras.layers tf.keras.experimental {_K}.layers.style {_K}.layers.{home}"
+        )
+        for name, home in _LAYERS.items()
     },
     "python.keras.layers": "tf.keras.layers tf.keras.experimental",
     **{
