@@ -16,7 +16,7 @@ from ..api import export
 from ..compat import as_text
 from ..hints import hinted
 from ..tracebacks import shorten
-from ..types.dtypes import DType, as_dtype
+from ..types.dtypes import DType
 from . import defaults, registry
 from . import graph_scopes as scopes
 from .collections import Collections, names_of
@@ -289,19 +289,8 @@ class Graph:
             shorten(error)
             raise
 
-    @contextmanager
-    def _enable_auto_casting_variables(self, dtype: DType | None) -> Iterator[None]:
-        """A context in which layers' variables are read in a dtype; None for their own."""
-        before = self._auto_cast_variable_read_dtype
-        self._auto_cast_variable_read_dtype = None if dtype is None else as_dtype(dtype)
-        try:
-            yield
-        finally:
-            self._auto_cast_variable_read_dtype = before
-
-    def taken_in(self, tensor: Tensor) -> Tensor:
-        """What stands here for a tensor, which may be of a graph around: the tensor itself."""
-        return tensor
+    _enable_auto_casting_variables = scopes.enable_auto_casting_variables
+    taken_in = scopes.taken_in
 
     def get_operations(self) -> list[Operation]:
         """All operations, in order of creation."""

@@ -3,7 +3,7 @@
 
 TensorFlow 1.15 keeps the nodes of each signature as a function in the library, and a call is
 one node.  Here a call builds the nodes where it stands: values and effects are the same, the Python
-function, its `if` and `while` rewritten for tensors (autograph.py), runs at every call.
+function, its `if` and `while` rewritten for tensors (autograph/rewriting.py), runs at every call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from ..public import tf
 from .autograph.api import options_of
 from .autograph.conversion import Options, converted
 from .effects import ordered
+
 
 class _Arguments:
     """How the arguments of calls become what the Python function gets."""

@@ -7,9 +7,7 @@ What needs eager execution or AutoGraph can be imported, and says so when it is 
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from ...engine.api import constant, export

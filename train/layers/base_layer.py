@@ -72,7 +72,7 @@ def is_called() -> bool:
     return _calls.within
 
 
-class Layer(Connected, Nested, Casting, Module):
+class Layer(Casting, Connected, Nested, Module):
     """Base class of layers; graphs only.
 
     Args:

@@ -24,11 +24,11 @@ class Policy:
     Where these differ, variables are cast when the layer is called.
 
     Args:
-        name: a dtype's name; `<dtype>_with_float32_vars`; "mixed_float16" or "mixed_bfloat16", which
-            have float32 variables; "infer" or "infer_with_float32_vars", by which the first input
-            decides.
-        loss_scale: by how much models scale their loss: a LossScale, a number, "dynamic" or None; by
-            default "dynamic" for "mixed_float16", else None.
+        name: a dtype's name; `<dtype>_with_float32_vars`; "mixed_float16" or "mixed_bfloat16",
+            which have float32 variables; "infer" or "infer_with_float32_vars", by which the first
+            input decides.
+        loss_scale: by how much models scale their loss: a LossScale, a number, "dynamic" or None;
+            by default "dynamic" for "mixed_float16", else None.
 
     Raises:
         TypeError: `name` is no string.
@@ -43,8 +43,7 @@ class Policy:
     def __init__(self, name: str, loss_scale: Any = USE_DEFAULT) -> None:
         if isinstance(name, dtypes.DType):
             raise TypeError(
-                "'name' must be a string, not a DType. Instead, pass DType.name. Got: "
-                f"{name.name}"
+                f"'name' must be a string, not a DType. Instead, pass DType.name. Got: {name.name}"
             )
         if not isinstance(name, str):
             raise TypeError(f"'name' must be a string, but got: {name}")
@@ -110,10 +109,12 @@ def _dtypes_of(name: str) -> tuple[str | None, str | None]:
         try:
             found = dtypes.as_dtype(base).name
         except TypeError:
-            told = "" if base == name else (
-                f" The value {name} ends with {_FLOAT32_VARIABLES}, but {base} cannot be converted "
-                "to a DType"
-            )
+            told = ""
+            if base != name:
+                told = (
+                    f" The value {name} ends with {_FLOAT32_VARIABLES}, but {base} cannot be "
+                    "converted to a DType"
+                )
             raise ValueError(
                 f"Cannot convert value {name} to a mixed precision Policy. Valid policies include "
                 'include those in the form "<dtype>" and "<dtype>_with_float32_vars", where '
@@ -179,8 +180,8 @@ def set_policy(policy: Policy | str | None) -> None:
         policy: the policy, its name, or None for what was so at first.
 
     Raises:
-        ValueError: the policy has a dtype, which layers of TensorFlow 1 take from their inputs; give
-            it to each layer as `dtype`.
+        ValueError: the policy has a dtype, which layers of TensorFlow 1 take from their inputs;
+            give it to each layer as `dtype`.
     """
     if isinstance(policy, str):
         policy = Policy(policy)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_graph
@@ -35,7 +34,7 @@ class AutoCastVariable:
             raise ValueError(
                 f"variable must be a floating point variable but has type: {variable.dtype.name}"
             )
-        made = object.__new__(_cast_class(type(variable)))
+        made: Any = object.__new__(_cast_class(type(variable)))
         made.__dict__ = variable.__dict__
         return made
 
@@ -98,7 +97,11 @@ class _AutoCast(AutoCastVariable):
         return self._cast(super().gather_nd(indices, name=name))  # type: ignore[misc]
 
 
-@functools.cache
-def _cast_class(kind: type) -> type:
+_classes: dict[Any, Any] = {}
+
+
+def _cast_class(kind: Any) -> Any:
     """The class of variables of a class that are cast."""
-    return type(f"AutoCast{kind.__name__}", (_AutoCast, kind), {})
+    if kind not in _classes:
+        _classes[kind] = type(f"AutoCast{kind.__name__}", (_AutoCast, kind), {})
+    return _classes[kind]

@@ -196,8 +196,9 @@ def converted_call(
     """
     del caller
     made = options_of(options.optional_features, options.recursive)
-    called = f if not options.internal_convert_user_code else Calls(made._replace(recursive=True)).callee(f)
-    return called(*args, **(kwargs or {}))
+    if options.internal_convert_user_code:
+        f = Calls(made._replace(recursive=True)).callee(f)
+    return f(*args, **(kwargs or {}))
 
 
 @export("contrib.autograph.do_not_convert", "autograph.experimental.do_not_convert")

@@ -18,6 +18,13 @@ def _either(function: Any, overload: Any, *args: Any) -> Any:
     return (overload if any(map(is_tensor, args)) else function)(*args)
 
 
+def _call_method(function: Any) -> Any:
+    """What is run when an object of a class is called."""
+    return next(
+        (vars(c)["__call__"] for c in type(function).__mro__ if "__call__" in vars(c)), None
+    )
+
+
 class Calls:
     """What a rewritten function calls.
 
@@ -56,7 +63,7 @@ class Calls:
             return function
         if isinstance(function, (types.FunctionType, types.MethodType, functools.partial)):
             return converted(function, self._options)
-        call = getattr(type(function), "__call__", None)
+        call = _call_method(function)
         if isinstance(call, types.FunctionType):
             made = converted(call, self._options)
             return function if made is call else types.MethodType(made, function)
@@ -74,5 +81,3 @@ class Calls:
     def is_value(value: Any) -> bool:
         """Whether a variable has a value."""
         return not isinstance(value, Undefined)
-
-

@@ -261,8 +261,8 @@ def _over_rows(
     loop: Loop, items: Tensor, extra_test: Any, body: Callable[..., Any], opts: Any
 ) -> Values:
     """Over the first axis of a tensor."""
-    count = items.shape.as_list()[0] if items.shape.ndims else None
-    count = tf.shape(items)[0] if count is None else count
+    known = items.shape.as_list()[0] if items.shape.ndims else None
+    count = tf.shape(items)[0] if known is None else known
     rows = tf.TensorArray(items.dtype, size=count).unstack(items)
     return loop.build(
         _both(lambda turn, *values: tf.less(turn, count), extra_test),
@@ -381,4 +381,3 @@ class Loop:
         if effects is not None:
             effects.pass_over(found[0].op if any(touched) else None)
         return self.write(found[1:])
-

@@ -110,7 +110,7 @@ class Liveness:
         if isinstance(x, ast.Try):
             return self._before_try(x, live)
         if isinstance(x, ast.With):
-            inner = self._block(x.body, live) - assigned([i for i in _targets(x)])
+            inner = self._block(x.body, live) - assigned(_targets(x))
             return inner.union(*(reads(item) for item in x.items))
         if isinstance(x, (ast.Return, ast.Raise)):
             return reads(x)

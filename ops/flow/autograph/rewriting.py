@@ -152,7 +152,7 @@ class Statements:
             lines.append(f"    {check}{value} = values[{n}]")
         lines += [] if values else ["    pass"]
         made = [parsed("\n".join(part), x) for part in (lines[:2], lines[2:])]
-        return suffix, made, f"(), {tuple(firm)!r}, {tuple([*loose, *others])!r}"
+        return suffix, made, f"(), {tuple(firm)!r}, {(*loose, *others)!r}"
 
     def _function(
         self, name: str, body: list[ast.stmt], where: ast.stmt, argument: str = ""
@@ -221,19 +221,21 @@ def _is_left(decorator: ast.expr) -> bool:
 
 
 def _loop_options(body: list[ast.stmt]) -> tuple[str, list[ast.stmt]]:
-    """What `set_loop_options` says in a loop, as a dictionary's source, and the other statements."""
-    said, others = [], []
+    """What `set_loop_options` says in a loop, as the source of a dictionary, and what else is."""
+    said: list[ast.keyword] = []
+    others: list[ast.stmt] = []
     for x in body:
         call = x.value if isinstance(x, ast.Expr) else None
-        is_said = isinstance(call, ast.Call) and ast.unparse(call.func).endswith("set_loop_options")
-        (said if is_said else others).append(call if is_said else x)
-    listed = (k for call in said for k in getattr(call, "keywords", ()))
-    inner = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in listed if k.arg)
-    return f"dict({inner})" if inner else "None", others or [ast.Pass()]  # type: ignore[return-value]
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("set_loop_options"):
+            said += call.keywords
+        else:
+            others.append(x)
+    inner = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in said if k.arg)
+    return f"dict({inner})" if inner else "None", others or [ast.Pass()]
 
 
 # What a function that has it cannot be rewritten with, or reads that it must itself.
-_STAYS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, *filter(None, [getattr(ast, "Match", None)]))
+_STAYS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.Match)
 _LOOKS = frozenset("locals vars eval exec".split())
 
 

@@ -82,18 +82,15 @@ class Structure:
     def _check(self, name: str, before: list[Any], now: list[Any], keeps_shapes: bool) -> None:
         first, then = self._places
         pairs = list(zip(before, now))
+        if len(before) != len(now) or not all(_go_together(a, b) for a, b in pairs):
+            raise TypeError(
+                f'"{name}" does not have the same nested structure in the {first} and the {then}: '
+                f"{_listed(before)} and {_listed(now)}; where a tensor chooses it must be a tensor "
+                "in both"
+            )
         for a, b in pairs:
-            if len(before) != len(now) or not (a is b or (is_number(a) and is_number(b)) or _same(a, b)):
-                break
-            if is_number(a):
+            if is_number(a) and is_number(b):
                 self._check_tensors(name, a, b, keeps_shapes)
-        else:
-            if len(before) == len(now):
-                return
-        raise TypeError(
-            f'"{name}" does not have the same nested structure in the {first} and the {then}: '
-            f"{_listed(before)} and {_listed(now)}; where a tensor chooses it must be a tensor in both"
-        )
 
     def _check_tensors(self, name: str, a: Any, b: Any, keeps_shapes: bool) -> None:
         if isinstance(a, tf.TensorArray) or isinstance(b, tf.TensorArray):
@@ -142,7 +139,10 @@ class _Nothing:
 _NOTHING = _Nothing()
 
 
-def _same(a: Any, b: Any) -> bool:
+def _go_together(a: Any, b: Any) -> bool:
+    """Whether a variable may be the one in a branch and the other in another one."""
+    if a is b or (is_number(a) and is_number(b)):
+        return True
     if isinstance(a, Undefined) and isinstance(b, Undefined):
         return True
     return type(a) is type(b) and bool(a == b)

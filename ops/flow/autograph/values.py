@@ -124,7 +124,8 @@ def print_(*objects: Any, **kwargs: Any) -> Any:
         shown = [x.decode("utf-8") if isinstance(x, bytes) else x for x in shown]
         builtins.print(*shown, **{"flush": True, **kwargs})
 
-    return tf.py_func(write, tensors, [])
+    kinds: Any = []
+    return tf.py_func(write, tensors, kinds)
 
 
 def range_(start_or_stop: Any, stop: Any = _UNSPECIFIED, step: Any = _UNSPECIFIED) -> Any:
@@ -171,7 +172,8 @@ def new_list(iterable: Any = None) -> Any:
 
     if iterable:
         return builtins.list(iterable)
-    return empty_tensor_list(element_shape=tf.constant(-1), element_dtype=tf.variant)
+    unknown: Any = tf.constant(-1)
+    return empty_tensor_list(element_shape=unknown, element_dtype=tf.variant)
 
 
 def list_append(list_: Any, x: Any) -> Any:
@@ -183,16 +185,16 @@ def list_append(list_: Any, x: Any) -> Any:
         return list_
     if list_.dtype != tf.variant:
         raise ValueError(
-            "tensor lists are expected to be Tensors with dtype=tf.variant, instead found "
-            f"{list_}"
+            f"tensor lists are expected to be Tensors with dtype=tf.variant, instead found {list_}"
         )
     from ..tensor_list import empty_tensor_list, tensor_list_length, tensor_list_push_back
 
     x = convert_to_tensor(x)
+    shape: Any = tf.shape(x)
     list_ = tf.cond(
         tensor_list_length(list_) > 0,
         lambda: list_,
-        lambda: empty_tensor_list(element_shape=tf.shape(x), element_dtype=x.dtype),
+        lambda: empty_tensor_list(element_shape=shape, element_dtype=x.dtype),
     )
     return tensor_list_push_back(list_, x)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from .names import SCOPES
 
@@ -86,7 +87,8 @@ class Lists(ast.NodeTransformer):
 
     def visit_body(self, node: ast.FunctionDef) -> None:
         """Changes the statements of a function in place."""
-        node.body = [self.visit(x) for x in node.body]
+        changed: list[Any] = [self.visit(x) for x in node.body]
+        node.body = changed
 
     def visit(self, node: ast.AST) -> ast.AST:
         """What becomes of a node; functions within stay as they are."""

@@ -130,8 +130,8 @@ class Compiled(Network):
         if optimizer.loss_scale is not scale:
             log.warning(
                 f"LossScale of LossScaleOptimizer passed to compile ({optimizer.loss_scale}) is "
-                f"not the same as the dtype policy's loss scale ({scale}). Because the dtype policy "
-                "has a loss scale, you should pass an optimizer that is not wrapped with a "
+                f"not the same as the dtype policy's loss scale ({scale}). Because the dtype "
+                "policy has a loss scale, you should pass an optimizer that is not wrapped with a "
                 "LossScaleOptimizer,"
             )
         return optimizer

@@ -50,9 +50,10 @@ class LossScaleOptimizer(Optimizer):
         own = vars(self)
         own["_hyper"] = {}
         self._optimizer = opt
-        self._loss_scale = loss_scales.get(loss_scale)
-        if self._loss_scale is None:
+        scale = loss_scales.get(loss_scale)
+        if scale is None:
             raise ValueError("loss_scale must not be None")
+        self._loss_scale = scale
         for weight in loss_scales.get_loss_scale_weights(self._loss_scale):
             track(weight)
         self._track_trackable(self._optimizer, "base_optimizer")
@@ -79,6 +80,10 @@ class LossScaleOptimizer(Optimizer):
     def iterations(self) -> Any:
         """How often gradients were applied, a variable."""
         return self._optimizer.iterations
+
+    @iterations.setter
+    def iterations(self, variable: Any) -> None:
+        self._optimizer.iterations = variable
 
     @property
     def weights(self) -> list[Any]:
