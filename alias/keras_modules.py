@@ -10,7 +10,7 @@ _ENGINE = {
         ".train.layers.base_layer .train.layers.input_spec .train.layers.nodes "
         f"{_K}.engine.op_layer"
     ),
-    "base_layer_utils": ".train.layers.weights .train.layers.nodes",
+    "base_layer_utils": ".train.layers.weights .train.layers.nodes .train.layers.policy",
     "input_layer": f"{_K}.engine.input_layer",
     "input_spec": ".train.layers.input_spec .alias.internals.keras_utils",
     "network": f"{_K}.engine.network {_K}.engine.network_map",
@@ -20,10 +20,18 @@ _ENGINE = {
     "training": f"{_K}.engine.training",
     "training_utils": f"{_K}.engine.data {_K}.engine.endpoints",
 }
-_LAYERS = (
-    "advanced_activations convolutional core dense_attention embeddings local merge noise "
-    "normalization pooling recurrent wrappers"
-)
+# Where the classes of a module are that `tf.keras.layers` does not name, such as `_Merge`.
+_LAYERS = {
+    "advanced_activations": "activations",
+    "convolutional": "convolutional",
+    "core": "core",
+    "merge": "merge",
+    "noise": "normalization",
+    "normalization": "normalization",
+    "pooling": "spatial",
+    "recurrent": "cells",
+    "wrappers": "wrappers",
+}
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam optimizer_v2 rmsprop"
 _SAME = (
     "activations applications backend callbacks constraints datasets estimator initializers "
@@ -60,8 +68,10 @@ MODULES = {
     **{f"python.keras.{name}": f"tf.keras.{name}" for name in _SAME.split()},
     **{f"python.keras.engine.{name}": homes for name, homes in _ENGINE.items()},
     **{
-        f"python.keras.layers.{name}": f"tf.keras.layers tf.keras.experimental {_K}.layers.{home}"
-        for name, home in ((n, "cells" if n == "recurrent" else "style") for n in _LAYERS.split())
+        f"python.keras.layers.{name}": (
+            f"tf.keras.layers tf.keras.experimental {_K}.layers.style {_K}.layers.{home}"
+        )
+        for name, home in _LAYERS.items()
     },
     "python.keras.layers": "tf.keras.layers tf.keras.experimental",
     **{
@@ -91,6 +101,12 @@ MODULES = {
     "python.keras.saving.save": f"{_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.keras.backend_config": f"{_K}.backend.settings",
+    "python.keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
+    "python.keras.mixed_precision.experimental.policy": ".train.layers.policy",
+    "python.keras.mixed_precision.experimental.autocast_variable": ".train.variables.auto_cast",
+    "python.keras.mixed_precision.experimental.loss_scale_optimizer": (
+        f"{_K}.optimizers.loss_scale"
+    ),
 }
 # Module -> name -> where it is, under another name.
 RENAMED = {
@@ -113,6 +129,9 @@ RENAMED = {
             ("further_rules", "adagrad adadelta"),
         )
         for module in modules.split()
+    },
+    "keras.mixed_precision.experimental.autocast_variable": {
+        "AutoCastDistributedVariable": ".train.variables.auto_cast:AutoCastVariable"
     },
     "keras.engine.base_layer_utils": {"make_variable": ".train.layers.weights:make_variable"},
 }

@@ -552,8 +552,13 @@ OTHERS.update(
     }
 )
 OTHERS.update({**renamed_contrib.HOMES, **strategy_modules.MODULES})
-for _module in ("autograph", "autograph.impl.api"):
-    OTHERS[f"python.{_module}"] = "tf.autograph tf.autograph.experimental .ops.flow.autograph"
+_AUTOGRAPH = ".ops.flow.autograph"
+for _module in ("autograph", "autograph.impl.api", "autograph.core.converter"):
+    OTHERS[f"python.{_module}"] = f"tf.autograph tf.autograph.experimental {_AUTOGRAPH}.api"
+for _module in ("py_builtins", "logical", "exceptions", "data_structures", "slices"):
+    OTHERS[f"python.autograph.operators.{_module}"] = f"{_AUTOGRAPH}.values"
+OTHERS["python.autograph.operators.control_flow"] = f"{_AUTOGRAPH}.control"
+OTHERS["python.autograph.operators.special_values"] = f"{_AUTOGRAPH}.state"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]

@@ -144,8 +144,13 @@ ops.data.structure: data.experimental.RaggedTensorStructure data.experimental.Sp
   data.experimental.TensorArrayStructure data.experimental.TensorStructure
 ops.device_lists: config.experimental.get_visible_devices config.experimental.list_logical_devices
   config.experimental.list_physical_devices
-ops.flow.autograph: autograph.to_code autograph.to_graph contrib.autograph.convert
-  contrib.autograph.to_code contrib.autograph.to_graph
+ops.flow.autograph.api: autograph.experimental.Feature autograph.experimental.do_not_convert
+  autograph.experimental.set_loop_options autograph.set_verbosity autograph.to_code
+  autograph.to_graph contrib.autograph.AutoGraphError contrib.autograph.ConversionOptions
+  contrib.autograph.Feature contrib.autograph.convert contrib.autograph.converted_call
+  contrib.autograph.do_not_convert contrib.autograph.set_element_type
+  contrib.autograph.set_loop_options contrib.autograph.stack contrib.autograph.to_code
+  contrib.autograph.to_graph
 ops.flow.cond: case cond contrib.framework.smart_cond contrib.framework.smart_constant_value
   switch_case
 ops.flow.custom_gradient: custom_gradient grad_pass_through recompute_grad
@@ -583,13 +588,11 @@ train.contrib.distributions.vector_diffeomixture: contrib.distributions.VectorDi
   contrib.distributions.quadrature_scheme_softmaxnormal_quantiles
 train.contrib.distributions.wishart: contrib.distributions.WishartCholesky
   contrib.distributions.WishartFull
-train.contrib.eager: autograph.experimental.Feature autograph.experimental.do_not_convert
-  autograph.experimental.set_loop_options autograph.set_verbosity contrib.autograph.AutoGraphError
-  contrib.autograph.Feature contrib.autograph.do_not_convert contrib.autograph.set_loop_options
-  contrib.eager.ASYNC contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_SILENT
-  contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC contrib.eager.defun
-  contrib.eager.get_optimizer_variables contrib.eager.in_eager_mode contrib.eager.list_devices
-  contrib.eager.num_gpus contrib.eager.run contrib.eager.run_all_tests_in_graph_and_eager_modes
+train.contrib.eager: contrib.eager.ASYNC contrib.eager.DEVICE_PLACEMENT_EXPLICIT
+  contrib.eager.DEVICE_PLACEMENT_SILENT contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.SYNC
+  contrib.eager.defun contrib.eager.get_optimizer_variables contrib.eager.in_eager_mode
+  contrib.eager.list_devices contrib.eager.num_gpus contrib.eager.run
+  contrib.eager.run_all_tests_in_graph_and_eager_modes
   contrib.eager.run_test_in_graph_and_eager_modes
 train.contrib.eager_gradients: contrib.eager.gradients_function contrib.eager.implicit_gradients
   contrib.eager.implicit_value_and_gradients contrib.eager.value_and_gradients_function
@@ -1216,8 +1219,7 @@ train.contrib.training.state_saver: contrib.training.NextQueuedSequenceBatch
 train.contrib.training.training: contrib.training.add_gradients_summaries
   contrib.training.clip_gradient_norms contrib.training.clip_gradient_norms_fn
   contrib.training.create_train_op contrib.training.multiply_gradients contrib.training.train
-train.contrib.unavailable: contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
-  contrib.autograph.converted_call contrib.autograph.set_element_type contrib.autograph.stack
+train.contrib.unavailable: contrib.autograph.StackTraceMapper
   contrib.cluster_resolver.GCEClusterResolver contrib.cluster_resolver.KubernetesClusterResolver
   contrib.distribute.MultiWorkerAllReduce contrib.distribute.TPUStrategy
   contrib.distribute.initialize_tpu_system contrib.eager.EagerVariableStore

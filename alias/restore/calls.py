@@ -439,6 +439,9 @@ def to_int(value: Any) -> int:
     return int(value.item())
 
 
+to_int.stands_for = int  # type: ignore[attr-defined]
+
+
 def to_float(value: Any) -> float:
     """`float` of an array of one element."""
     try:
@@ -448,6 +451,9 @@ def to_float(value: Any) -> float:
             raise
     _note("float")
     return float(value.item())
+
+
+to_float.stands_for = float  # type: ignore[attr-defined]
 
 
 def of_numbers(function: Callable[..., Any], *args: Any) -> Any:

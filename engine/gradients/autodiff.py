@@ -355,8 +355,10 @@ def _checked_method(method: int | None) -> int:
 
 
 def _differentiable(x: Any) -> Any:
-    """A resource variable is differentiated by its handle."""
-    return x.handle if getattr(x, "_should_act_as_resource_variable", False) else x
+    """A resource variable is differentiated by its handle, within a function by its parameter."""
+    if not getattr(x, "_should_act_as_resource_variable", False):
+        return x
+    return get_default_graph().taken_in(x.handle)
 
 
 @export("gradients")

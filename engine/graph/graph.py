@@ -57,6 +57,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._auto_cast_variable_read_dtype: DType | None = None
         self._nodes_by_id: dict[int, Operation] = {}
         self._nodes_by_name: dict[str, Operation] = {}
         self._next_id_counter = 0
@@ -287,6 +288,9 @@ class Graph:
         except Exception as error:
             shorten(error)
             raise
+
+    _enable_auto_casting_variables = scopes.enable_auto_casting_variables
+    taken_in = scopes.taken_in
 
     def get_operations(self) -> list[Operation]:
         """All operations, in order of creation."""

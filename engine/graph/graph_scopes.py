@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..types.dtypes import as_dtype
 from .devices import DeviceEntry, DeviceSpec
 from .operation import Operation, plain_attr, user_frame
 from .scopes import ControlDependencies, ScopeStack
 from .tensor import IndexedSlices, SparseTensor, Tensor
 
 if TYPE_CHECKING:
+    from .annotations import DTypeLike
     from .graph import Graph
 
 
@@ -228,3 +230,20 @@ def check_string_map(mapping: dict[Any, Any], what: str) -> None:
         isinstance(key, str) and isinstance(value, str) for key, value in mapping.items()
     ):
         raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+
+
+@contextmanager
+def enable_auto_casting_variables(graph: Graph, dtype: DTypeLike | None) -> Iterator[None]:
+    """A context in which layers' variables are read in a dtype; None for their own."""
+    before = graph._auto_cast_variable_read_dtype
+    graph._auto_cast_variable_read_dtype = None if dtype is None else as_dtype(dtype)
+    try:
+        yield
+    finally:
+        graph._auto_cast_variable_read_dtype = before
+
+
+def taken_in(graph: Graph, tensor: Tensor) -> Tensor:
+    """What stands in a graph for a tensor of it, or of one around it: the tensor itself."""
+    del graph
+    return tensor

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...engine import api
 from ...engine.graph.graph import get_default_graph
+from ..flow.effects import are_ordered
 from ..public import raw
 from . import nest, structure
 from .dataset_spec import DatasetSpec
@@ -100,7 +101,7 @@ class DatasetV2:
         return {"output_shapes": self._flat_shapes, "output_types": self._flat_types}
 
     def __iter__(self) -> Any:
-        if get_default_graph().building_function:
+        if get_default_graph().building_function or are_ordered():
             from .iterators import IteratorV2
 
             return IteratorV2(self)

@@ -86,6 +86,10 @@ class FuncGraph(Graph):
             self._captured[tensor] = self._parameter(tensor, name)
         return self._captured[tensor]
 
+    def taken_in(self, tensor: Tensor) -> Tensor:
+        """The parameter that stands for a tensor of a graph around, if there is one."""
+        return self._captured.get(tensor, tensor)
+
     def _parameter(self, tensor: Tensor, name: str | None) -> Tensor:
         self.extra_inputs.append(tensor)
         with control_dependencies(None):

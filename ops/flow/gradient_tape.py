@@ -32,7 +32,7 @@ def _roots(value: Any) -> list[Tensor]:
     if not _is_variable(value):
         return [value]
     if getattr(value, "_should_act_as_resource_variable", False):
-        return [value.handle]
+        return [get_default_graph().taken_in(value.handle)]
     return [value._ref(), value.value()]
 
 

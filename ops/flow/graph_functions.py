@@ -3,7 +3,7 @@
 
 TensorFlow 1.15 keeps the nodes of each signature as a function in the library, and a call is
 one node.  Here a call builds the nodes where it stands: values and effects are the same, the Python
-function, its `if` and `while` rewritten for tensors (autograph.py), runs at every call.
+function, its `if` and `while` rewritten for tensors (autograph/rewriting.py), runs at every call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,40 +27,9 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes, nest
 from .. import runtime_settings
 from ..public import tf
-from .autograph import converted
-
-# Stateful, but in nobody's way: they make handles and draw numbers.
-_UNORDERED = ("VarHandleOp", "Placeholder", "MutexV2")
-
-
-def _is_effect(op: Operation) -> bool:
-    return (
-        op.definition.is_stateful
-        and op.type not in _UNORDERED
-        and "Random" not in op.type
-        and not op.type.endswith("Handle")
-    )
-
-
-def _resources(op: Operation) -> Iterable[Tensor]:
-    return [x for x in op._inputs_val if x.dtype == dtypes.resource or x.dtype._is_ref_dtype]
-
-
-def _order_effects(made: list[Operation], context: Any) -> list[Operation]:
-    """Puts what uses a resource in order of creation; returns what must be over at the end."""
-    last: dict[Tensor, Operation] = {}
-    effects: dict[Operation, None] = {}
-    for op in made:
-        if op._control_flow_context is not context:
-            continue
-        for resource in _resources(op):
-            before = last.get(resource)
-            if before is not None and before is not op:
-                op._add_control_input(before)
-            last[resource] = op
-        if _is_effect(op):
-            effects[op] = None
-    return list(effects)
+from .autograph.api import options_of
+from .autograph.conversion import Options, converted
+from .effects import ordered
 
 
 class _Arguments:
@@ -114,10 +83,12 @@ class Function:
         python_function: Callable[..., Any],
         name: str,
         input_signature: Any = None,
-        autograph: bool = True,
+        options: Options | None = Options(),
     ) -> None:
         self._python_function = python_function
-        self._building = converted(python_function) if autograph else python_function
+        self._building = python_function
+        if options is not None:
+            self._building = converted(python_function, options)
         self._name = name
         self._arguments = _Arguments(python_function, input_signature)
         # Graphs in which the function was called, so that it may not make variables again.
@@ -151,11 +122,10 @@ class Function:
             return self._python_function(*args, **kwargs)
         graph = get_default_graph()
         args, kwargs = self._arguments.bound(args, kwargs)
-        before = len(graph.get_operations())
         with name_scope(self._name):
-            found = self._traced(graph, args, kwargs)
-            made = graph.get_operations()[before:]
-            effects = _order_effects(made, graph._get_control_flow_context())
+            with ordered() as inner:
+                found = self._traced(graph, args, kwargs)
+                effects = inner.settle()
             if found is None:
                 # As TensorFlow returns the call itself, for sessions to run.
                 return tf.group(*effects)
@@ -262,7 +232,8 @@ def function(
         func: the function; without it a decorator is returned.
         input_signature: TensorSpecs, one for each argument, which arguments are held to.
         autograph: whether Python's `if`, `while` and `for` may be on tensors.
-        experimental_autograph_options: no difference.
+        experimental_autograph_options: what to rewrite besides, of
+            `tf.autograph.experimental.Feature`.
         experimental_relax_shapes: no difference.
         experimental_compile: no difference: everything is compiled.
 
@@ -286,9 +257,10 @@ def function(
         ...     print(session.run(y))
         5.0
     """
-    del experimental_autograph_options, experimental_relax_shapes, experimental_compile
+    del experimental_relax_shapes, experimental_compile
+    options = options_of(experimental_autograph_options) if autograph else None
 
     def decorated(inner: Callable[..., Any]) -> Function:
-        return Function(inner, _scope_of(inner), input_signature, autograph)
+        return Function(inner, _scope_of(inner), input_signature, options)
 
     return decorated if func is None else decorated(func)

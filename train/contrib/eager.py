@@ -7,9 +7,7 @@ What needs eager execution or AutoGraph can be imported, and says so when it is 
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from ...engine.api import constant, export
@@ -106,50 +104,3 @@ def _as_it_is(function: object = None) -> Any:
 
 constant("contrib.eager.run_all_tests_in_graph_and_eager_modes", _as_it_is)
 constant("contrib.eager.run_test_in_graph_and_eager_modes", _as_it_is)
-
-
-@export("contrib.autograph.do_not_convert", "autograph.experimental.do_not_convert")
-def do_not_convert(func: Any = None) -> Any:
-    """A decorator of functions that AutoGraph leaves as they are; or marks `func`, if given."""
-
-    def marked(function: Any) -> Any:
-        if isinstance(function, FunctionType):  # Nothing else is rewritten.
-            vars(function)["_no_autograph"] = True
-        return function
-
-    return marked if func is None else marked(func)
-
-
-@export("contrib.autograph.set_loop_options", "autograph.experimental.set_loop_options")
-def set_loop_options(
-    parallel_iterations: object = UNSPECIFIED,
-    back_prop: object = UNSPECIFIED,
-    swap_memory: object = UNSPECIFIED,
-    maximum_iterations: object = UNSPECIFIED,
-) -> None:
-    """Says something to AutoGraph of the loop around it; does nothing here."""
-    del parallel_iterations, back_prop, swap_memory, maximum_iterations
-
-
-@export("autograph.set_verbosity")
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Says how much AutoGraph is to tell of what it converts; it converts nothing here."""
-    del level, alsologtostdout
-
-
-@export("contrib.autograph.AutoGraphError")
-class AutoGraphError(Exception):
-    """An error of AutoGraph's."""
-
-
-@export("contrib.autograph.Feature", "autograph.experimental.Feature")
-class Feature(enum.Enum):
-    """What AutoGraph can be asked to convert."""
-
-    ALL = "ALL"
-    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
-    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
-    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
-    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
-    LISTS = "LISTS"
-    NAME_SCOPES = "NAME_SCOPES"

@@ -63,11 +63,7 @@ TABLE = {
         contrib.eager.metrics.CategoricalAccuracy contrib.eager.metrics.Mean
         contrib.eager.metrics.Metric contrib.eager.metrics.SparseAccuracy
     """,
-    _PYTHON: """
-        contrib.autograph.ConversionOptions contrib.autograph.StackTraceMapper
-        contrib.autograph.converted_call contrib.autograph.set_element_type
-        contrib.autograph.stack
-    """,
+    _PYTHON: "contrib.autograph.StackTraceMapper",
     _FFMPEG: """
         contrib.ffmpeg.decode_audio contrib.ffmpeg.decode_video contrib.ffmpeg.encode_audio
     """,

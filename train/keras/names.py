@@ -291,6 +291,13 @@ NAMES: dict[str, str] = {
         f"experimental.{name}": f".train.estimator.keras_saved_models:{name}"
         for name in ("export_saved_model", "load_from_saved_model")
     },
+    **{
+        f"mixed_precision.experimental.{name}": f".train.layers.policy:{name}"
+        for name in ("Policy", "global_policy", "set_policy")
+    },
+    "mixed_precision.experimental.LossScaleOptimizer": (
+        f"{_ROOT}.optimizers.loss_scale:LossScaleOptimizer"
+    ),
     "estimator.model_to_estimator": ".train.estimator.keras_models:model_to_estimator",
     "Model": f"{_ROOT}.engine.training:Model",
     "Sequential": f"{_ROOT}.engine.sequential:Sequential",

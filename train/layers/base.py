@@ -230,7 +230,7 @@ class Layer(base_layer.Layer):
                 if regularizer and not any(id(v) in existing for v in parts_of(variable)):
                     self._handle_weight_regularization(name, variable, regularizer)
                 trained = graph.get_collection_ref(tf.GraphKeys.TRAINABLE_VARIABLES)
-                if trainable and not any(v is variable for v in trained):
+                if trainable and not any(vars(v) is vars(variable) for v in trained):
                     # A custom getter had it otherwise.
                     self._non_trainable_weights += self._trainable_weights[known:]
                     del self._trainable_weights[known:]

@@ -23,6 +23,8 @@ from ...ops.public import tf
 from ..objects.module import Module
 from ..variables.variable_kind import is_variable
 from . import named
+from . import policy as policies
+from .casting import Casting, cast_variable
 from .connected import Connected
 from .dependency import reaches
 from .input_spec import InputSpec, assert_input_compatibility
@@ -70,7 +72,7 @@ def is_called() -> bool:
     return _calls.within
 
 
-class Layer(Connected, Nested, Module):
+class Layer(Casting, Connected, Nested, Module):
     """Base class of layers; graphs only.
 
     Args:
@@ -80,7 +82,7 @@ class Layer(Connected, Nested, Module):
         activity_regularizer: a function from each output to a loss.
         input_shape, batch_input_shape, batch_size: the shape of inputs, for models of Keras.
         weights: arrays, the variables' first values.
-        autocast: accepted, of no effect.
+        autocast: whether float inputs are cast to the dtype in which the layer computes.
 
     Raises:
         TypeError: an argument is unknown.
@@ -118,7 +120,8 @@ class Layer(Connected, Nested, Module):
         self._updates: list[Any] = []
         self._losses: list[Any] = []
         self._callable_losses: list[Callable[[], Any]] = []
-        self._dtype = dtype
+        self._set_dtype_policy(dtype)
+        self._autocast = options.get("autocast", policies.v2_dtype_behavior_enabled())
         if "batch_input_shape" in options or "input_shape" in options:
             rest = (options.get("batch_size"), *options.get("input_shape", ()))
             self._batch_input_shape = tuple(options.get("batch_input_shape", rest))
@@ -138,20 +141,6 @@ class Layer(Connected, Nested, Module):
         self._expects_training_arg = "training" in self._call_fn_args or found.varkw is not None
 
     # What layers consist of
-
-    @property
-    def _dtype(self) -> str | None:
-        """The name of the dtype of the variables; None until something decides."""
-        return self._dtype_name  # type: ignore[no-any-return]
-
-    @_dtype.setter
-    def _dtype(self, value: DTypeLike | None) -> None:
-        self._dtype_name = None if value is None else dtypes.as_dtype(value).base_dtype.name
-
-    @property
-    def dtype(self) -> str | None:
-        """The name of the dtype of the variables; None before one is known."""
-        return self._dtype
 
     @property
     def dynamic(self) -> bool:
@@ -317,12 +306,14 @@ class Layer(Connected, Nested, Module):
         """
         getter = kwargs.pop("getter", make_variable)
         collections = kwargs.pop("collections", None)
-        kwargs.pop("experimental_autocast", None)
+        casts = kwargs.pop("experimental_autocast", True)
         for unknown in kwargs:
             raise TypeError("Unknown keyword argument:", unknown)
         dtype = dtypes.as_dtype(dtype or self.dtype or dtypes.float32)
         if self._dtype is None:
             self._dtype = dtype
+        if casts and dtype.is_floating and self._dtype_policy.should_cast_variables:
+            getter = functools.partial(cast_variable, getter)
         initializer = named.initializer(initializer)
         trainable = checked_trainable(trainable, synchronization)
         if initializer is None:
@@ -476,7 +467,9 @@ class Layer(Connected, Nested, Module):
                 assert_input_compatibility(self.input_spec, inputs, self.name)
             with tf.name_scope(self._name_scope()):
                 self._maybe_build(inputs)
-                outputs = self._converted_call()(inputs, *args, **kwargs)
+                with tf.get_default_graph()._enable_auto_casting_variables(self._cast_dtype()):
+                    given_inputs = self._cast_inputs(inputs)
+                    outputs = self._converted_call()(given_inputs, *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "
@@ -493,7 +486,7 @@ class Layer(Connected, Nested, Module):
         call = self.call
         if getattr(call, "__module__", _ROOT).partition(".")[0] == _ROOT:
             return call
-        from ...ops.flow.autograph import converted
+        from ...ops.flow.autograph.conversion import converted
 
         return converted(call)
 
@@ -518,8 +511,8 @@ class Layer(Connected, Nested, Module):
             return
         assert_input_compatibility(self.input_spec, inputs, self.name)
         flat = nest.flatten(inputs)
-        if flat and self._dtype is None and hasattr(flat[0], "dtype"):
-            self._dtype = flat[0].dtype.base_dtype
+        if flat and self._compute_dtype is None and hasattr(flat[0], "dtype"):
+            self._dtype_policy = policies.with_input_dtype(self._dtype_policy, flat[0].dtype)
         shapes = None
         if all(hasattr(x, "shape") for x in flat):
             shapes = nest.map_structure(lambda x: x.shape, inputs)

@@ -129,7 +129,7 @@ class Dense(base.Layer):
             # tensordot forgets the sizes where some are unknown.
             outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
         else:
-            inputs = tf.cast(inputs, self.dtype)
+            inputs = tf.cast(inputs, self._compute_dtype)
             if isinstance(inputs, SparseTensor):
                 outputs = tf.sparse_tensor_dense_matmul(inputs, self.kernel)
             else:

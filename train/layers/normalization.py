@@ -202,6 +202,7 @@ class BatchNormalization(base.Layer):
                 regularizer=getattr(self, f"{name}_regularizer"),
                 constraint=getattr(self, f"{name}_constraint"),
                 trainable=True,
+                experimental_autocast=False,
             )
         if self.fused:
             # The op has no form without.
@@ -220,6 +221,7 @@ class BatchNormalization(base.Layer):
             synchronization=tf.VariableSynchronization.ON_READ,
             trainable=False,
             aggregation=tf.VariableAggregation.MEAN,
+            experimental_autocast=False,
         )
 
     def _make_averages(self, shape: list[int]) -> None:

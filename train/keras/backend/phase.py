@@ -112,12 +112,12 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
             "Rank of `condition` should be less than or equal to rank of `then_expression` and "
             f"`else_expression`. ndim(condition)={of_condition}, ndim(then_expression)={rank}"
         )
-    if rank > 1:
+    if of_condition > 1:
         missing = rank - of_condition
         sizes = tf.concat([tf.shape(condition), [1] * missing], axis=0)
         condition = tf.reshape(condition, sizes)
-        whole, ones = tf.shape(chosen[0]), tf.ones_like(sizes)
-        condition = tf.tile(condition, tf.where(sizes > 1, ones, whole))
+        whole = tf.shape(chosen[0])
+        condition = tf.tile(condition, tf.where(whole - sizes > 0, whole, tf.ones_like(whole)))
     return tf.where(condition, *chosen)
 
 

@@ -102,7 +102,7 @@ class BaseLogger(Callback):
             if name in self.stateful_metrics:
                 self.totals[name] = value
             else:
-                self.totals[name] = self.totals.get(name, 0) + value * size
+                self.totals[name] = self.totals.get(name, 0) + np.float64(value) * size
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Puts the means into the logs."""

@@ -79,7 +79,7 @@ class Compiled(Network):
             raise NotImplementedError("`distribute` of `compile` is not in numbaflow")
         several = isinstance(optimizer, (tuple, list))
         found = [optimizers.get(each) for each in optimizer] if several else None
-        self._set(optimizer=found or optimizers.get(optimizer))
+        self._set(optimizer=self._scaling(found or optimizers.get(optimizer)))
         for number, each in enumerate(found or [self.optimizer]):
             if isinstance(each, Trackable):
                 name = f"optimizer{number or ''}"
@@ -105,6 +105,36 @@ class Compiled(Network):
         self._set(
             _collected=self._unique(self.trainable_weights), _trained_then=trained_layers(self)
         )
+
+    def _scaling(self, optimizer: Any) -> Any:
+        """The optimizer that scales the loss as the policy of the model says."""
+        scale = self._dtype_policy.loss_scale
+        if scale is None:
+            return optimizer
+        from ..optimizers.base import Optimizer
+        from ..optimizers.loss_scale import LossScaleOptimizer
+
+        if isinstance(optimizer, list):
+            raise ValueError(
+                "When a dtype policy with a loss scale is used, you can only pass a single "
+                f"optimizer. Using policy {self._dtype_policy} and got optimizers: {optimizer}"
+            )
+        if not isinstance(optimizer, Optimizer):
+            raise ValueError(
+                '"optimizer" must be an instance of tf.keras.optimizers.Optimizer when a dype '
+                f"policy with a loss scale  used, but got: {optimizer}. Using policy: "
+                f"{self._dtype_policy}"
+            )
+        if not isinstance(optimizer, LossScaleOptimizer):
+            return LossScaleOptimizer(optimizer, scale)
+        if optimizer.loss_scale is not scale:
+            log.warning(
+                f"LossScale of LossScaleOptimizer passed to compile ({optimizer.loss_scale}) is "
+                f"not the same as the dtype policy's loss scale ({scale}). Because the dtype "
+                "policy has a loss scale, you should pass an optimizer that is not wrapped with a "
+                "LossScaleOptimizer,"
+            )
+        return optimizer
 
     def _make_endpoints(self, target_tensors: Any) -> None:
         losses = endpoints.loss_objects(self.loss, self.output_names)

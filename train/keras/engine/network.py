@@ -76,8 +76,6 @@ class Network(Saved, Layer):
             _input_layers=[],
             _output_layers=[],
         )
-        if "dtype" not in options:
-            self._dtype = None
 
     def _set(self, **attributes: Any) -> None:
         """Sets attributes that are no dependencies."""

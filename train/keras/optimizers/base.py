@@ -271,12 +271,19 @@ class Optimizer(Trackable):
             grad_loss: the gradient of the loss; 1 if None.
             name: of the operations' scope.
         """
+        pairs = self._compute_gradients(loss, var_list, grad_loss)
+        return self.apply_gradients(pairs, name=name)
+
+    def _compute_gradients(
+        self, loss: Any, var_list: Any, grad_loss: Any = None
+    ) -> list[tuple[Any, Any]]:
+        """Pairs of gradients, clipped, and variables, for programs' own optimizers, too."""
         value = loss() if callable(loss) else loss
         variables = nest.flatten(var_list() if callable(var_list) else var_list)
         with tf.name_scope(f"{self._name}/gradients"):
             gradients = tf.gradients(value, variables, grad_ys=grad_loss)
             gradients = self._clipped(gradients)
-        return self.apply_gradients(list(zip(gradients, variables)), name=name)
+        return list(zip(gradients, variables))
 
     def get_gradients(self, loss: Any, params: Any) -> list[Any]:
         """The gradients of a loss, clipped as the optimizer says.
