@@ -129,8 +129,18 @@ def _spread(result: object, count: int) -> Sequence[Any]:
     if count == 0:
         return ()
     if not isinstance(result, (tuple, list)):
-        return (result,)
-    if len(result) == count:
-        return result
-    # An output that is a list of tensors counts as several.
-    return [x for item in result for x in (item if isinstance(item, (list, tuple)) else (item,))]
+        return (_held(result) if isinstance(result, bytes) else result,)
+    if len(result) != count:
+        # An output that is a list of tensors counts as several.
+        parts = (item if isinstance(item, (list, tuple)) else (item,) for item in result)
+        result = [x for part in parts for x in part]
+    if any(isinstance(item, bytes) for item in result):
+        return [_held(item) if isinstance(item, bytes) else item for item in result]
+    return result
+
+
+def _held(text: bytes) -> np.ndarray:
+    """A text as an array that holds it: one of NumPy's own texts would lose zeros at its end."""
+    array = np.empty((), object)
+    array[()] = text
+    return array

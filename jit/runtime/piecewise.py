@@ -255,7 +255,7 @@ class _Part:
             self.region.count += 1
             results = self.runner([values[name] for name in self.takes])
             for tensor, result in zip(self.gives, results):
-                values[tensor] = np.asarray(result)
+                values[tensor] = _boxed(result)
 
 
 def _first_on_host(operations: Sequence[Any], present: set[Any]) -> list[Any]:

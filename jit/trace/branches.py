@@ -238,10 +238,10 @@ class Branches:
         # when this side is.
         tensor = self._always_first(alive)
         if tensor is not None:
-            self.guards[op] = self.guard(tensor)
-            place = op._inputs_val.index(tensor)
-            index = self.tracer.builder.constant(np.array(place, np.int32))
-            self.tracer.values.update(zip(op.outputs, (self.tracer.values[tensor], index)))
+            self._pass_on(op, tensor)
+            return
+        if self.forks.takes(op):
+            self._merge_forked(op, alive)
             return
         given = [self._given(op, t) for t in alive]
         common, sides = self._common(alive)
@@ -261,6 +261,33 @@ class Branches:
         else:
             self.forks.begin(op.outputs[0], guards, given)
         self._merge_index(op, alive, sides)
+
+    def _pass_on(self, op: Any, tensor: Any) -> None:
+        """A merge to which only one of its inputs comes."""
+        self.guards[op] = self.guard(tensor)
+        place = op._inputs_val.index(tensor)
+        index = self.tracer.builder.constant(np.array(place, np.int32))
+        self.tracer.values[op.outputs[1]] = index
+        if tensor in self.forks.sides:
+            self.forks.sides[op.outputs[0]] = self.forks.sides[tensor]
+        else:
+            self.tracer.values[op.outputs[0]] = self.tracer.values[tensor]
+
+    def _merge_forked(self, op: Any, alive: Sequence[Any]) -> None:
+        """A merge of what has a shape in each of several branches: one more for the other side."""
+        common, condition = self._common(alive)
+        if condition is None:
+            raise Unstructured(f"'{op.name}' merges what has several shapes")
+        self.guards[op] = common
+        sides = [side for tensor in alive for side in self._sides_of(op, tensor)]
+        self.program.guard = common
+        self.forks.begin(op.outputs[0], *zip(*sides))
+        self._merge_index(op, alive, condition)
+
+    def _sides_of(self, op: Any, tensor: Any) -> tuple[Side, ...]:
+        """What a merge takes from one side, for each shape that it may have."""
+        forked = self.forks.sides.get(tensor)
+        return forked or (Side(self.guard(tensor), self._given(op, tensor)),)
 
     def _is_known(self, value: Value) -> bool:
         """Does what runs here know how large a value is, and not one branch alone?"""
@@ -318,8 +345,9 @@ class Branches:
         return self._read(register)
 
     def _agreed(self, op: Any, sides: Sequence[Side]) -> Value | None:
-        """The value of two branches, if it has one shape."""
-        if not self._are_like(*(side.value for side in sides)):
+        """The value of all branches, if it has one shape."""
+        first, *others = (side.value for side in sides)
+        if not all(self._are_like(first, other) for other in others):
             return None
         return self._one_of(op.name, sides)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two branches give in different shapes: followed within each, until shapes agree again.
+"""What branches give in different shapes: followed within each, until shapes agree again.
 
 A merged value has one memory and one shape.  Where branches give other shapes, the operations that
 come behind are traced once for each branch, under its condition; results of one shape are merged.
@@ -31,26 +31,26 @@ class Side(NamedTuple):
 
 
 class Forks:
-    """The tensors of one frame that have a shape in each of two branches."""
+    """The tensors of one frame that have a shape in each of several branches."""
 
     def __init__(self, merged: Callable[[Any, Sequence[Side]], Value | None]) -> None:
-        """merged: the value of both sides, by the operation that gives it, if that can be."""
+        """merged: the value of all sides, by the operation that gives it, if that can be."""
         self.sides: dict[Tensor, tuple[Side, ...]] = {}
         self._merged = merged
         self._operations = 0
 
     def begin(self, tensor: Tensor, guards: Sequence[Guard], values: Sequence[Value]) -> None:
-        """Notes what two branches give a merge."""
+        """Notes what branches give a merge."""
         if any(not holds(value.dtype) for value in values):
             raise Unstructured(f"'{tensor.name}' is of type {values[0].dtype}")
         self.sides[tensor] = tuple(map(Side, guards, values))
 
     def takes(self, op: Operation) -> bool:
-        """Does an operation take what has two shapes?"""
+        """Does an operation take what has several shapes?"""
         return bool(self.sides) and any(tensor in self.sides for tensor in op._inputs_val)
 
     def follow(self, op: Operation, tracer: Any, add: Callable[[Any], None]) -> None:
-        """Adds an operation to both branches, by `add`, which gives its outputs values."""
+        """Adds an operation to each branch, by `add`, which gives its outputs values."""
         given = [tensor for tensor in op._inputs_val if tensor in self.sides]
         guards = [side.guard for side in self.sides[given[0]]]
         others = [[side.guard for side in self.sides[tensor]] for tensor in given]

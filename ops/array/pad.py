@@ -82,8 +82,6 @@ def _pad_kernel(
     amounts = _amounts(x.ndim, paddings)
     if fill is None:
         fill = b"" if c.out_dtype().kind == "O" else 0
-    else:
-        fill = fill[()]
     shape_ = [n + before + after for n, (before, after) in zip(x.shape, amounts)]
     if math.prod(shape_) > np.iinfo(np.int64).max:
         raise errors.internal(

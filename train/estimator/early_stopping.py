@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.interface import log
 from ...engine.types import dtypes
+from ...io import files
 from ...ops.public import tf
 from ..sessions.hook_timers import SecondOrStepTimer
 from ..sessions.session_run_hook import SessionRunArgs, SessionRunHook
@@ -136,8 +137,10 @@ def stop_if_no_decrease_hook(
 
 
 def read_eval_metrics(eval_dir: str) -> dict[int, dict[str, Any]]:
-    """The metrics that evaluations wrote, by step, in order."""
+    """The metrics that evaluations wrote, by step, in order; none before the first evaluation."""
     result: dict[int, dict[str, Any]] = {}
+    if not files.file_exists(eval_dir):
+        return result
     for step, found in evaluations_in(os.path.join(eval_dir, "events.out.tfevents.*")):
         result.setdefault(step, {}).update(found)
     return dict(sorted(result.items()))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -105,3 +106,36 @@ def test_variables_are_written_once_by_what_follows():
     v = tf.get_variable("v", initializer=np.zeros(3))
     y = tf.cond(p, lambda: x[:1] * 2.0, lambda: tf.concat([x, x], 0))
     same([tf.assign_add(v, tf.reduce_sum(y, 0))], feeds(x, p))
+
+
+def test_branches_within_branches_give_several_ranks():
+    x, p = x_and_p()
+    q = tf.placeholder(tf.bool, [], name="q")
+
+    def inner(two: Any) -> Any:
+        return tf.cond(q, lambda: tf.reduce_sum(two, 0), lambda: tf.stack([two, two]))
+
+    ways = [{**feed, q: flag} for feed in feeds(x, p) for flag in (True, False)]
+    outer = tf.cond(p, lambda: x * 2.0, lambda: inner(x))
+    same([tf.reduce_max(outer * 3.0)], ways, compiled=False)
+    first = tf.cond(p, lambda: inner(x + 1.0), lambda: x[:1])
+    same([tf.size(first * 3.0), tf.reduce_sum(first) + 1.0], ways, compiled=False)
+    known = tf.cond(tf.constant(True), lambda: inner(x), lambda: x)
+    same([tf.reduce_sum(known - 1.0)], ways, compiled=False)
+
+
+def test_pictures_of_any_format_are_one_function_of_a_dataset():
+    with tf.Session() as session:
+        pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+        png, jpeg = session.run([tf.image.encode_png(pixels), tf.image.encode_jpeg(pixels)])
+
+    def scaled(text: Any) -> Any:
+        return tf.cast(tf.image.decode_image(text), tf.float32) * (2.0 / 255) - 1.0
+
+    pictures = tf.data.Dataset.from_tensor_slices([png, jpeg, png, png])
+    element = pictures.map(scaled).make_one_shot_iterator().get_next()
+    with tf.Session() as session, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = [session.run(element) for _ in range(4)]
+    np.testing.assert_array_equal(rows[0], pixels * np.float32(2.0 / 255) - np.float32(1.0))
+    assert [row.shape for row in rows] == [(2, 4, 3)] * 4 and (rows[2] == rows[0]).all()

@@ -97,6 +97,16 @@ def test_early_stopping_and_evaluation_in_memory(tmp_path: Path) -> None:
     assert set(more.evaluate(EVALUATE)) == {"loss", "mae", "mean", "global_step"}
 
 
+def test_hooks_of_metrics_wait_for_the_first_evaluation(tmp_path: Path) -> None:
+    estimator = made(tmp_path)
+    assert read_eval_metrics(estimator.eval_dir()) == {}
+    hook = tf.estimator.experimental.stop_if_no_decrease_hook(
+        estimator, "loss", 2, run_every_secs=None, run_every_steps=1
+    )
+    estimator.train(TRAIN, steps=5, hooks=[hook])
+    assert estimator.get_variable_value("global_step") == 5
+
+
 def test_inputs_of_arrays_come_in_order() -> None:
     x = np.arange(10)
     input_fn = tf.estimator.inputs.numpy_input_fn(
