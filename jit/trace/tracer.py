@@ -174,10 +174,8 @@ class Tracer:
     def _next(self, number: int) -> bool:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
-        # All of it is fed, or given by the segment before.
+        # (What is fed of its outputs; it runs for the others, or because something waits for it.)
         given = [(t, self.values[t]) for t in op._outputs if t in self.values]
-        if given and len(given) == len(op._outputs):
-            return False
         self.program.origin = op
         mark = self.program.last
         try:
