@@ -60,7 +60,7 @@ def test_states_are_of_their_graphs() -> None:
 
 @pytest.mark.programs
 @pytest.mark.parametrize("is_made", [True, False])
-def test_slots_and_other_variables_come_back_from_checkpoints(tmp_path: Path, is_made: bool) -> None:
+def test_all_variables_come_back_from_checkpoints(tmp_path: Path, is_made: bool) -> None:
     """Whether they were made before they are restored or behind it."""
 
     def step(checkpoint: tf.train.Checkpoint) -> tf.Operation:
