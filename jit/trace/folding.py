@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ..kernel.scalar import holds
 from ..kernel.size_scope import Scope
 from .bit_exact import folds, is_exact
 from .carriers import Varies
@@ -108,12 +109,20 @@ def constant_operations(
 def follows(op: Any) -> bool:
     """Does an operation give what follows from its inputs, and no more of it than is kept?"""
     kind = op.definition
-    if not op.outputs or kind.stateful or kind.kernel is None:
+    if not op.outputs or kind.is_stateful or kind.kernel is None:
         return False
-    if kind.touches or kind.control_flow_role:
+    if kind.touches or kind.control_flow_role or kind.transfer:
+        return False
+    # (What a handle stands for, or a dataset, is another matter in the next run.)
+    if not all(map(_is_plain, (*op._inputs_val, *op.outputs))):
         return False
     # (A constant of the graph is there anyway, however large.)
     return is_free(op) or (len(op.inputs) > 0 and all(map(folds, op.outputs)))
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """Does a tensor hold nothing but numbers and truth values?"""
+    return not tensor.dtype._is_ref_dtype and holds(array_dtype_name(tensor.dtype))
 
 
 def leading_to(op: Any, fed: frozenset[Any]) -> list[Any] | None:

@@ -107,3 +107,29 @@ def test_code_for_other_processors_takes_what_this_one_computes() -> None:
             return computed.tobytes()
 
     assert constants("aarch64") == constants("")
+
+
+@pytest.mark.parametrize("mode", ["always", "auto"])
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_what_lasts_is_no_constant(mode: str, use_resource: bool) -> None:
+    """Elements of a dataset, variables, random numbers, queues: a run takes of each once."""
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        rows = tf.data.Dataset.from_tensor_slices(np.arange(4, dtype=np.float32))
+        row = tf.data.make_one_shot_iterator(rows).get_next()
+        queue = tf.FIFOQueue(9, tf.float32, [()])
+        session.run(queue.enqueue_many([np.arange(9, dtype=np.float32)]))
+        calls: list[int] = []
+        called = tf.py_func(lambda: np.float32(calls.append(1) or len(calls)), [], tf.float32)
+        variable = tf.get_variable("v", initializer=1.0, use_resource=use_resource)
+        drawn = tf.random_uniform([], seed=3)
+        constant = tf.reduce_sum(tf.exp(tf.constant(NUMBERS)))
+        taken = [row, queue.dequeue(), called, variable + 0.0, drawn]
+        others = [tf.tanh(x) * constant for x in taken]
+        session.run(variable.initializer)
+        before = []
+        for number in range(4):
+            found = session.run([*taken, *others])
+            assert found[:4] == [number, number, number + 1, number + 1]
+            before.append(found[4])
+            session.run(tf.assign_add(variable, 1.0))
+        assert len(set(before)) == 4
