@@ -111,7 +111,7 @@ def follows(op: Any) -> bool:
     kind = op.definition
     if not op.outputs or kind.is_stateful or kind.kernel is None:
         return False
-    if kind.touches or kind.control_flow_role or kind.transfer:
+    if kind.touches or kind.control_flow_role:
         return False
     # (What a handle stands for, or a dataset, is another matter in the next run.)
     if not all(map(_is_plain, (*op._inputs_val, *op.outputs))):
