@@ -245,6 +245,9 @@ class _View(ModuleType):
                 callable(_lookup(home, name)) for home in self._homes
             ):
                 return
+            # (It is of this one alone: the package has a function of that name.)
+            vars(self)[name] = value
+            return
         home = None if name.startswith("__") else self.__home_of(name)
         if home is not None:
             self._replaced.setdefault(name, getattr(home, name))

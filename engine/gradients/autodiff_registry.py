@@ -9,6 +9,7 @@ from typing import Any
 from ..api import export
 from ..graph import registry
 from ..graph.operation import Operation
+from ..record_class import record
 
 GradientFunction = Callable[..., Any]
 
@@ -44,6 +45,30 @@ def no_gradient(op_type: str) -> None:
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     _register(op_type, None)
+
+
+@record(frozen=True, eq=False)
+class CustomGradient:
+    """The gradient of one call of a function that brings its own (`tf.custom_gradient`).
+
+    The op that it is the gradient of takes the function's results, its arguments, and variables.
+
+    Args:
+        function: what was called; with other tensors of such types and shapes it may be again.
+        results: how many there are.
+        arguments: how many it took.
+        call: gives the inputs' gradients, given those of the results.
+    """
+
+    function: Callable[..., Any]
+    results: int
+    arguments: int
+    call: Callable[..., list[Any]]
+
+    def __call__(self, op: Operation, *grads: Any) -> list[Any]:
+        """The gradients of all that the op takes: nothing comes by way of the results."""
+        del op
+        return [None] * self.results + self.call(grads[: self.results])
 
 
 def registered() -> dict[str, GradientFunction | None]:

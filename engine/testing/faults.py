@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..gradients.autodiff_registry import gradient_function
+from ..gradients.autodiff_registry import CustomGradient, gradient_function
 from ..gradients.autodiff_sums import public
 from ..graph.operation import Operation
 from ..graph.tensor import Tensor
@@ -89,22 +89,46 @@ def _one_by_one(
 def _copied(op: Operation) -> Copied | None:
     """An op of a branch or loop once more, outside of it, and numbers for its inputs.
 
-    None where its inputs are not all numbers of known shapes.
+    Of a function that brings its own gradient all that it does is done once more.  None where not
+    all inputs are numbers of known shapes, or where the function cannot be called there.
     """
-    shapes = [x.shape.is_fully_defined() and cones.is_number(x) for x in op.inputs]
-    plain = not op.definition.control_flow_role and "_gradient_op_type" not in op._attrs
-    if not (plain and shapes and all(shapes)):
+    custom = _custom(op)
+    taken = list(op.inputs) if custom is None else _arguments(op, custom)
+    shapes = [x.shape.is_fully_defined() and cones.is_number(x) for x in taken]
+    if op.definition.control_flow_role or not shapes or not all(shapes):
         return None
     graph, random = op.graph, np.random.default_rng(0)
     with graph.as_default(), graph.control_dependencies(None):
-        places = [public("placeholder")(x.dtype.base_dtype, x.shape) for x in op.inputs]
-        copy = graph._create(op.definition, "check_gradients/copy", places, dict(op._attrs))
+        places = [public("placeholder")(x.dtype.base_dtype, x.shape) for x in taken]
+        if custom is None:
+            copy = graph._create(op.definition, "check_gradients/copy", places, dict(op._attrs))
+            results = list(copy.outputs)
+        else:
+            try:
+                results = public("nest.flatten")(custom.function(*places))
+            except _LEFT_OUT:
+                return None
     values = [random.uniform(0.1, 0.9, x.shape.as_list()) for x in places]
     inputs = [
         Input(x.name, x, (x,), value.astype(x.dtype.as_numpy_dtype))
         for x, value in zip(places, values)
     ]
-    return inputs, [y for y in copy.outputs if cones.is_number(y)]
+    return inputs, [y for y in results if cones.is_number(y)]
+
+
+def _custom(op: Operation) -> CustomGradient | None:
+    """The gradient that a function brought for the op through which its results go."""
+    try:
+        found = gradient_function(op)
+    except LookupError:
+        return None
+    return found if isinstance(found, CustomGradient) else None
+
+
+def _arguments(op: Operation, custom: CustomGradient) -> list[Tensor]:
+    """What the function was given; nothing where it used variables, which it would make anew."""
+    first, last = custom.results, custom.results + custom.arguments
+    return list(op.inputs[first:last]) if len(op.inputs) == last else []
 
 
 def _arrives(op: Operation) -> list[bool]:

@@ -50,6 +50,8 @@ class Program:
         self._fetches: list[Value] = []
         self._checks: list[Check] = []
         self._kept: dict[Value, None] | None = None
+        # Are some of its constants results of kernels (jit/runtime/constant_parts.py)?
+        self.has_computed = False
         # Of the nodes that are added now, see Node.
         self.origin: Any = None
         self.guard: Guard = ()

@@ -18,6 +18,7 @@ from ...engine.graph.operation import arg_length, group
 from ...engine.session import interpreter
 from ...engine.session.live_memory import detached
 from ..trace.tracer import OpView
+from .constant_parts import ConstantParts
 from .done import Done
 from .host_time import Meter
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.registry import Arg, OpDef
     from ...engine.session.session import BaseSession
+    from ..trace.segment import Segment
 
 
 class _Prepared(NamedTuple):
@@ -41,8 +43,10 @@ class _Prepared(NamedTuple):
 class Evaluator:
     """Runs operations of a session by reference kernels; errors name the node and its line."""
 
-    def __init__(self, session: BaseSession) -> None:
+    def __init__(self, session: BaseSession, has_parts: bool = True) -> None:
+        """has_parts: it computes what follows from constants (jit/runtime/constant_parts.py)."""
         self.session = session
+        self._parts = ConstantParts(Evaluator(session, has_parts=False)) if has_parts else None
         config = session.config
         self.threads: int | None = config.intra_op_parallelism_threads or None if config else None
         self.meter = Meter(session)
@@ -68,6 +72,18 @@ class Evaluator:
         if op in self.shapes and self.shapes[op] is None:
             self.shapes[op] = [np.shape(result) for result in results]
         return results
+
+    def rounds(self, op: Operation, known: Sequence[np.ndarray]) -> bool:
+        """May kernels give other bits of these inputs than the reference kernel?"""
+        from ..trace.folding import rounds
+
+        return rounds(op, known, self)
+
+    def computed(
+        self, op: Operation, segment: Segment, fed: frozenset[Any]
+    ) -> Sequence[np.ndarray] | None:
+        """What kernels give of an operation that follows from constants alone; else None."""
+        return None if self._parts is None else self._parts.values(op, segment, fed)
 
     @staticmethod
     def spread(op: Operation, result: object) -> Sequence[Any]:

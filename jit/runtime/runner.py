@@ -25,6 +25,7 @@ from ...engine.session.dataflow import FlowProgram
 from ..schedule.bind import Binding
 from ..trace.bit_exact import is_made_of_constants
 from ..trace.control_regions import arranged
+from ..trace.folding import may_round
 from ..trace.loop_recovery import Unstructured
 from ..trace.partition import cut, is_free
 from ..trace.segment import Segment, Traced
@@ -392,12 +393,15 @@ class Runner:
 
     def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
         """Would reference kernels give the same bits (see jit/trace/bit_exact.py)?"""
-        if is_made_of_constants(self.operations, self.feeds):
+        if is_made_of_constants(self.operations, self.feeds, self._may_round):
             return True
         try:
             return self._first.is_exact(arrays)
         except (errors.OpError, CompileFailure):
             return True  # reference kernels say best what is wrong
+
+    def _may_round(self, op: Operation) -> bool:
+        return may_round(op, self.evaluate)
 
     def runs_again(self) -> None:
         """Says that it has run, elsewhere: its plans wait for their kernels."""

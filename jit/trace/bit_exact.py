@@ -9,7 +9,7 @@ different in every run anyway.  Imports tensor IR and the engine's graph layer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kernel import ir
@@ -30,6 +30,8 @@ def is_exact(program: Program) -> bool:
 
     What loops counts as if not: there is no telling how long it would take them.
     """
+    if program.has_computed:
+        return False
     random: set[Node] = set()
     for node in program:
         if isinstance(node, Loop):
@@ -71,10 +73,13 @@ def _is_rounded(expr: ir.Expr) -> bool:
     return True
 
 
-def is_made_of_constants(operations: Sequence[Any], feeds: Sequence[Any]) -> bool:
+def is_made_of_constants(
+    operations: Sequence[Any], feeds: Sequence[Any], may_round: Callable[[Any], bool]
+) -> bool:
     """Do the operations take nothing but constants, which fold, and random numbers?
 
     Initializers do.  Looks at operations only, so that nothing is traced for them.
+    may_round: whether kernels may give other bits of an operation than its reference kernel.
     """
     random: set[Any] = set()
     contents: set[Any] = set(feeds)  # what variables hold, and feeds
@@ -88,7 +93,7 @@ def is_made_of_constants(operations: Sequence[Any], feeds: Sequence[Any]) -> boo
             return False
         elif kind.stateful or not random.isdisjoint(inputs):
             random.update(op.outputs)
-        elif not all(map(_folds, op.outputs)):
+        elif not all(map(folds, op.outputs)) or (inputs and may_round(op)):
             return False
     return True
 
@@ -97,6 +102,7 @@ def _refers(tensor: Tensor) -> bool:
     return tensor.dtype._is_ref_dtype or is_handle(tensor)
 
 
-def _folds(tensor: Tensor) -> bool:
+def folds(tensor: Tensor) -> bool:
+    """Is a tensor known to be small enough for what is constant of it to be kept in plans?"""
     count = tensor.shape.num_elements()
     return count is not None and count * tensor.dtype.base_dtype.size <= FOLD_LIMIT

@@ -66,6 +66,14 @@ class Evaluate(Protocol):
     def spread(self, op: Operation, result: object) -> Sequence[Any]:
         """What a kernel returned as one flat list."""
 
+    def rounds(self, op: Operation, known: Sequence[np.ndarray]) -> bool:
+        """May kernels give other bits of these inputs than the reference kernel?"""
+
+    def computed(
+        self, op: Operation, segment: Segment, fed: frozenset[Any]
+    ) -> Sequence[np.ndarray] | None:
+        """What kernels give of an operation that follows from constants alone; else None."""
+
     def context(self, op: Operation) -> Any:
         """The kernel context of an operation (or of the OpView of one)."""
 

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 # Larger results of constant operations are computed in the plan, not kept in it.
-# (bit_exact.py relies on it: what folds is computed by reference kernels either way.)
 FOLD_LIMIT = 1 << 16
 
 
@@ -123,6 +122,7 @@ class Tracer:
         self.builder.is_mixed = segment.is_mixed
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
+        self.fed, self.may_fold = frozenset(segment.inputs), True
         # Sizes of results that are taken for granted: with the ranks of these.
         self.told: dict[Any, tuple[tuple[int, ...], np.ndarray]] = {}
         for number, (tensor, feed) in enumerate(zip(segment.inputs, feeds)):
@@ -147,7 +147,7 @@ class Tracer:
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
         tracer.builder.outer = self.builder
-        tracer.told = self.told
+        tracer.told, tracer.fed = self.told, self.fed
         tracer.builder.may_measure = self.builder.may_measure
         # One set for all: what the loop does to a variable holds behind it as well.
         tracer.builder.unsettled = self.builder.unsettled
@@ -174,10 +174,8 @@ class Tracer:
     def _next(self, number: int) -> bool:
         """Adds an operation; True if it is a barrier."""
         op = self.segment.operations[number]
-        # All of it is fed, or given by the segment before.
+        # (What is fed of its outputs; it runs for the others, or because something waits for it.)
         given = [(t, self.values[t]) for t in op._outputs if t in self.values]
-        if given and len(given) == len(op._outputs):
-            return False
         self.program.origin = op
         mark = self.program.last
         try:
@@ -270,6 +268,8 @@ class Tracer:
         """Evaluates operations whose inputs are known; True if it did."""
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
+        if not self.may_fold:
+            return False
         if definition.touches:  # What it finds may be something else in the next run.
             return False
         known = [value.known for value in inputs]
@@ -280,23 +280,35 @@ class Tracer:
             return False
         if symbolic and not all(compiles(array_dtype_name(y.dtype)) for y in op.outputs):
             return False  # Complex numbers are known as numbers only.
+        results = self._constants(op, known, symbolic)
+        if results is None:
+            return False
+        # (A constant of the graph is there anyway, however large.)
+        if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
+            return False
+        for output, array in zip(op.outputs, results):
+            self.know(output, array)
+        return True
+
+    def _constants(
+        self, op: Operation, known: Sequence[Any], symbolic: bool
+    ) -> Sequence[np.ndarray] | None:
+        """What an operation gives of known inputs; None if it had better be lowered."""
+        if not symbolic and known and self.evaluate.rounds(op, known):
+            computed = self.evaluate.computed(op, self.segment, self.fed)
+            self.program.has_computed |= computed is not None
+            return computed
         try:
             # Reference kernels compute with sizes as with numbers; one that needs the number itself
             # would tie the plan to it, so that then the op is lowered instead.
             with self.scope.symbolic():
                 results = [np.asarray(result) for result in self.evaluate(op, known)]
         except sizes.NeedsNumber:
-            return False
-        if symbolic and not _hold_exactly(op, results):
-            return False
-        # (A constant of the graph is there anyway, however large.)
-        if inputs and sum(array.nbytes for array in results) > FOLD_LIMIT:
-            return False
-        for output, array in zip(op.outputs, results):
-            self._know(output, array)
-        return True
+            return None
+        return None if symbolic and not _hold_exactly(op, results) else results
 
-    def _know(self, output: Tensor, array: np.ndarray) -> None:
+    def know(self, output: Tensor, array: np.ndarray) -> None:
+        """Takes a tensor for this constant."""
         dtype = array_dtype_name(output.dtype)
         if holds(dtype):
             self.values[output] = self.builder.known_as(np.asarray(array), dtype)
@@ -474,6 +486,12 @@ def may_change_shape(tensor: Tensor, present: Collection[Operation]) -> bool:
             reached |= refs
             ahead += refs
     return False
+
+
+def has_floats(op: Operation) -> bool:
+    """Does an operation take or give numbers that are rounded?"""
+    kinds = [tensor.dtype.base_dtype for tensor in (*op._inputs_val, *op.outputs)]
+    return any(kind.is_floating or kind.is_complex for kind in kinds)
 
 
 def _uses_handle(op: Operation) -> bool:

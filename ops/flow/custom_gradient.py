@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.api import export
 from ...engine.gradients.autodiff import gradients, is_trainable
-from ...engine.gradients.autodiff_registry import RegisterGradient
+from ...engine.gradients.autodiff_registry import CustomGradient, RegisterGradient
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.scope_functions import control_dependencies
@@ -22,7 +22,6 @@ from ..public import raw
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
-    from ...engine.graph.operation import Operation
 
 _VARIABLES = ("VariableV2", "VarHandleOp")
 
@@ -38,7 +37,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
                 "The custom_gradient decorator currently supports keywords arguments only when "
                 "eager execution is enabled."
             )
-        return _build(f, [convert_to_tensor(x) for x in args])
+        return _build(f, decorated, [convert_to_tensor(x) for x in args])
 
     return decorated
 
@@ -48,7 +47,7 @@ def _known_variables() -> list[Any]:
     return [*graph.get_collection("variables"), *graph.get_collection("local_variables")]
 
 
-def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
+def _build(f: Callable[..., Any], decorated: Callable[..., Any], args: list[Tensor]) -> Any:
     name = f"CustomGradient-{uid()}"
     before = {id(v) for v in _known_variables()}
     result, grad_fn = f(*args)
@@ -64,12 +63,10 @@ def _build(f: Callable[..., Any], args: list[Tensor]) -> Any:
     flat = list(flatten(result))
     count = len(flat)
 
-    @RegisterGradient(name)
-    def gradient(op: Operation, *grads: Any) -> list[Any]:
-        del op
-        found = _call(grad_fn, grads[:count], variables)
-        return [None] * count + found
+    def gradient(grads: Sequence[Tensor]) -> list[Any]:
+        return _call(grad_fn, grads, variables)
 
+    RegisterGradient(name)(CustomGradient(decorated, count, len(args), gradient))
     with get_default_graph().gradient_override_map({"IdentityN": name}):
         # All results, arguments and variables pass one node, whose gradient is the function's.  So
         # the walk meets it whichever of them the gradient is asked for.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.operation import Operation
-from ...engine.graph.tensor import IndexedSlices, Tensor
+from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
 from ...engine.types import dtypes, nest
 from ..public import tf
 from .turns import stacked_turns
@@ -82,8 +82,8 @@ def pfor(
         parallel_iterations: how many of them at a time.
 
     Returns:
-        The structure, with a tensor of all turns for each tensor, and an operation that has run
-        in all turns for each operation.
+        The structure, with a tensor of all turns for each tensor, sparse or not, and an operation
+        that has run in all turns for each operation.
 
     Raises:
         ValueError: `parallel_iterations` is less than 2.
@@ -101,15 +101,12 @@ def pfor(
     def tensors(i: Tensor) -> list[Any]:
         found = nest.map_structure(_dense_slices, loop_fn(i))
         seen.append(found)
-        return [_as_tensor(x) for x in nest.flatten(found, expand_composites=True)]
+        return [_as_tensor(x) for x in nest.flatten(found)]
 
     with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
         found = stacked_turns(tensors, iters, parallel_iterations, "pfor")
-    outputs = nest.flatten(seen[0], expand_composites=True)
-    result = [
-        value.op if isinstance(was, Operation) else value for was, value in zip(outputs, found)
-    ]
-    return nest.pack_sequence_as(seen[0], result, expand_composites=True)
+    result = [_of_all_turns(*pair) for pair in zip(nest.flatten(seen[0]), found)]
+    return nest.pack_sequence_as(seen[0], result)
 
 
 def _takes_config(function: Any) -> bool:
@@ -124,10 +121,19 @@ def _takes_config(function: Any) -> bool:
 
 def _as_tensor(output: Any) -> Any:
     """A tensor for what a turn gives; of an operation one that is there behind it."""
+    if isinstance(output, SparseTensor):
+        return tf.serialize_sparse(output)
     if not isinstance(output, Operation):
         return output
     with tf.control_dependencies([output]):
         return tf.constant(0)
+
+
+def _of_all_turns(first: Any, rows: Any) -> Any:
+    """What turns gave together, of what the first one gave and the tensor of all."""
+    if isinstance(first, SparseTensor):
+        return tf.deserialize_many_sparse(rows, first.dtype, first.get_shape().ndims)
+    return rows.op if isinstance(first, Operation) else rows
 
 
 def jacobian(

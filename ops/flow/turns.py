@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.operation import Operation
+from ...engine.types.shape import TensorShape
 from ..public import tf
 
 if TYPE_CHECKING:
@@ -47,15 +48,19 @@ def stacked_turns(
     before = set(tf.get_default_graph().get_operations())
     first = turn(tf.constant(0))
     made = [op for op in tf.get_default_graph().get_operations() if op not in before]
+    count = constant_value(convert_to_tensor(iters))
     if goes_on(made, before):
-        count = constant_value(convert_to_tensor(iters))
         if count is None:
             raise NotImplementedError(f"{name}: {_MOST_TURNS}")
         return _one_after_another(turn, first, int(count))
     from .parallel_for import for_loop
 
     kinds = [tf.int32 if x is None else convert_to_tensor(x).dtype for x in first]
-    return for_loop(turn, kinds, iters, parallel_iterations)  # type: ignore[no-any-return]
+    found: list[Any] = for_loop(turn, kinds, iters, parallel_iterations)
+    for rows in found:
+        if rows is not None and count is not None and rows.shape.ndims:
+            rows.set_shape(TensorShape([int(count)]).concatenate(rows.shape[1:]))
+    return found
 
 
 def _one_after_another(turn: Callable[[Any], list[Any]], first: list[Any], count: int) -> list[Any]:

@@ -11,6 +11,9 @@ from typing import Any
 from ...engine.graph.operation import Operation, input_checks
 from ...engine.graph.tensor import Tensor
 
+# Conditionals and loops are those of TensorFlow 1, as `tf.control_flow_v2_enabled` says.
+ENABLE_CONTROL_FLOW_V2 = False
+
 # Ops that hand a value on unchanged, where a loop invariant is looked for.
 _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")
 

@@ -245,3 +245,19 @@ def test_modules_of_packages_without_public_names() -> None:
         "assert all_reduce.build_ring_all_reduce is build_ring_all_reduce",
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_modules_named_like_functions_leave_the_package_its_functions() -> None:
+    """The import system puts a module into the one above it, and nowhere else."""
+    done = run(
+        "from tensorflow.python.eager import backprop",
+        "from tensorflow.python.ops import gradients",
+        "import tensorflow as tf",
+        "x = tf.constant(2.0)",
+        "with backprop.GradientTape() as tape:",
+        "    tape.watch(x)",
+        "    y = x * x",
+        "assert tape.gradient(y, x) is not None",
+        "assert gradients.gradients is tf.gradients",
+    )
+    assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .graph_edges import EDGES
 from .graph_further import FURTHER
 from .graph_hosts import HOSTS
 from .graph_layers import LAYERS
@@ -19,7 +20,7 @@ from .graph_wide import WIDE, written_by_number
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS)
+_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS, EDGES)
 
 
 def some_steps(w: Writer, most: int) -> None:

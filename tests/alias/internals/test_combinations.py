@@ -90,6 +90,7 @@ def test_devices_by_their_whole_names() -> None:
     assert device_parts.local_devices_from_num_gpus(0) == ("/device:CPU:0",)
 
 
+@pytest.mark.cpu
 def test_gradients_of_several_devices() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         slices = tf.IndexedSlices(tf.constant([[2.0, 4.0]]), tf.constant([1]), tf.constant([3, 2]))

@@ -74,7 +74,7 @@ def test_clearing_begins_a_new_graph() -> None:
         tf.reset_default_graph()
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 @pytest.mark.parametrize(
     ("regularizer", "cost"),
     [

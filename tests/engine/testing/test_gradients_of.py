@@ -209,6 +209,40 @@ def test_branches_and_loops() -> None:
     assert fault_of(loop(planted(tf.sin, lambda g, x: g)), X).order == 1
 
 
+@pytest.mark.parametrize("around", ["loop", "branch", "branch in a loop"])
+@pytest.mark.parametrize("made", ["function", "override"])
+def test_what_is_at_fault_within_loops_and_branches_is_named(around: str, made: str) -> None:
+    right, wrong = planted(tf.exp, lambda g, x: g * tf.exp(x)), planted(tf.sin, lambda g, x: g)
+
+    def step(x):
+        if made == "function":
+            return right(tf.tanh(wrong(x)))
+        with tf.get_default_graph().gradient_override_map({"Sin": "SinAtFault"}):
+            return right(tf.tanh(tf.sin(x)))
+
+    def branch(x, function):
+        return tf.cond(x[0, 0] < 99, lambda: function(x), lambda: x)
+
+    def whole(x):
+        if around == "branch":
+            return branch(x, step)
+        turn = step if around == "loop" else lambda x: branch(x, step)
+        return tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, turn(a) * x), [0, x])[1]
+
+    fault = fault_of(whole, X)
+    assert fault.op is not None
+    assert fault.op.type == ("IdentityN" if made == "function" else "Sin")
+    assert fault.op.file == __file__
+    if made == "function":
+        # (Of the two that are so called the one that was made first.)
+        assert fault.op.name.rpartition("/")[2] == "IdentityN"
+
+
+@tf.RegisterGradient("SinAtFault")
+def _sin_at_fault(op: tf.Operation, grad: tf.Tensor) -> tf.Tensor:
+    return grad * op.outputs[0]
+
+
 def test_random_numbers_and_stopped_gradients_stay() -> None:
     assert testing.check_gradients(lambda x: tf.nn.dropout(x * x, 0.5), np.abs(X)).passed
     assert testing.check_gradients(lambda x: x + tf.stop_gradient(tf.round(x) - x), X).passed

@@ -48,3 +48,44 @@ def test_the_fed_one_of_several_outputs_is_read(name: str, mode: str) -> None:
                 np.testing.assert_allclose(got, value, rtol=1e-5)
             for ten, value in zip(tens, wanted):
                 np.testing.assert_allclose(session.run(ten, fed), value * 10.0, rtol=1e-5)
+
+
+def _assigned() -> tuple[Any, Callable[[], Any]]:
+    variable = tf.get_variable("v", initializer=1.0, use_resource=False)
+    return tf.assign_add(variable, 1.0), lambda: variable
+
+
+def _called() -> tuple[Any, Callable[[], Any]]:
+    calls: list[float] = [1.0]
+    called = tf.py_func(lambda: (calls.append(1.0), np.float32(5))[1], [], tf.float32)
+    return called, lambda: tf.py_func(lambda: np.float32(sum(calls)), [], tf.float32)
+
+
+def _taken() -> tuple[Any, Callable[[], Any]]:
+    queue = tf.FIFOQueue(9, tf.float32, [()])
+    with tf.control_dependencies([queue.enqueue_many([np.arange(9, dtype=np.float32)])]):
+        tf.identity(1.0, name="filled")
+    return queue.dequeue(), lambda: 10 - tf.cast(queue.size(), tf.float32)
+
+
+@pytest.mark.parametrize("mode", ["never", "always", "auto"])
+@pytest.mark.parametrize("made", [_assigned, _called, _taken])
+def test_what_is_needed_for_its_effect_runs_though_its_result_is_fed(made: Any, mode: str) -> None:
+    with tf.Graph().as_default() as graph, settings.override(jit=mode), tf.Session() as session:
+        result, count = made()
+        with tf.control_dependencies([result]):
+            behind = result * 2
+        session.run(tf.global_variables_initializer())
+        if made is _taken:
+            session.run(graph.get_operation_by_name("filled"))
+        wanted = count()
+        fed = {result: 7.0}
+        assert session.run(result, fed) == 7  # nothing needs the operation
+        assert session.run(wanted) == 1
+        assert session.run(result.op, fed) is None
+        assert session.run(wanted) == 2
+        assert session.run([result, result.op], fed) == [7, None]
+        assert session.run(wanted) == 3
+        for times in (4, 5):
+            assert session.run(behind, fed) == 14
+            assert session.run(wanted) == times

@@ -117,6 +117,7 @@ def test_what_lies_outside_may_be_copied() -> None:
             wrong(1.0)
 
 
+@pytest.mark.cpu
 def test_gradients_follow_from_the_body() -> None:
     @Defun(tf.float32)
     def inner(x):

@@ -153,3 +153,17 @@ def test_gradients_of_a_loop_for_each_row() -> None:
 def test_slices_of_turns_become_dense() -> None:
     found = pfor(lambda i: tf.IndexedSlices(tf.reshape(i, [1]), [i], [3]), 2)
     assert run(found).tolist() == [[0, 0, 0], [0, 1, 0]]
+
+
+def test_sparse_tensors_of_turns_are_one_with_an_axis_in_front() -> None:
+    def turn(i: Any) -> Any:
+        number = tf.cast(tf.reshape(i, [1]), tf.int64)
+        whole = tf.SparseTensor(tf.reshape(number, [1, 1]), tf.cast(number, tf.float32), number + 1)
+        return whole, number
+
+    for iters in (4, tf.placeholder_with_default(4, [])):
+        sparse, numbers = pfor(turn, iters)
+        found = run(tf.sparse.to_dense(sparse))
+        np.testing.assert_array_equal(found, np.diag(np.float32([0, 1, 2, 3])))
+        np.testing.assert_array_equal(run(numbers), [[0], [1], [2], [3]])
+    assert pfor(turn, 4)[1].shape.as_list() == [4, 1]

@@ -9,7 +9,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.public import raw
 
-pytestmark = pytest.mark.programs
+pytestmark = pytest.mark.cpu
 
 DENSE = np.array([[0, 1.5, 0, 0], [0, 0, 0, 0], [-2, 0, 0.5, 4]], np.float32)
 OTHER = np.array([[1, -1.5, 0, 0], [0, 2, 0, 0], [0, 0, 3, 0]], np.float32)

@@ -131,7 +131,7 @@ def test_refused(make: Any, message: str) -> None:
         make()
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 def test_heads_of_contrib_average_over_the_batch() -> None:
     heads = tf.contrib.estimator
     assert heads.multi_class_head(3).logits_dimension == 3

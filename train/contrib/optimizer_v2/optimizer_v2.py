@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ....engine.api import export
 from ....engine.graph.operation import Operation
 from ....engine.graph.tensor import IndexedSlices, Tensor
+from ....engine.graph.trackable import TrackableReference
 from ....engine.hints import hinted
 from ....ops.public import tf
 from ...optimizers.optimizer import (
@@ -41,6 +42,9 @@ class _OptimizerV2State:
         self._hyper: dict[str, dict[DType | None, Any]] = {k: {None: v} for k, v in hyper.items()}
         self._slots: dict[str, dict[str, Any]] = {}
         self._non_slot_dict: dict[str, Any] = {}
+        # What checkpoints have for variables that are not made yet.
+        self.deferred: dict[str, list[Any]] = {}
+        self._awaited_slots: dict[tuple[str, str], list[Any]] = {}
         # The variable that variables which are no slots are put beside.
         self._beside: Any = None
 
@@ -49,6 +53,7 @@ class _OptimizerV2State:
         made = _OptimizerV2State(self._op_name, hyper)
         made._hyper.update(self._hyper)
         made._slots, made._non_slot_dict = self._slots, self._non_slot_dict
+        made.deferred, made._awaited_slots = self.deferred, self._awaited_slots
         made._beside = beside
         return made
 
@@ -62,8 +67,17 @@ class _OptimizerV2State:
     def _slot(self, var: Any, name: str, create: Callable[[], Any]) -> Any:
         slots = self._slots.setdefault(name, {})
         if var.op.name not in slots:
-            slots[var.op.name] = create()
+            slots[var.op.name] = slot = create()
+            _restore(self._awaited_slots.pop((name, var.op.name), ()), slot)
         return slots[var.op.name]
+
+    def restore_slot(self, position: object, name: str, var: Any) -> None:
+        """Restores a slot from a place in a checkpoint, now or when it is made."""
+        slot = self.get_slot(var, name)
+        if slot is None:
+            self._awaited_slots.setdefault((name, var.op.name), []).append(position)
+        else:
+            _restore([position], slot)
 
     def create_slot(
         self, var: Any, val: Any, slot_name: str, optional_op_name: str | None = None
@@ -105,17 +119,31 @@ class _OptimizerV2State:
         """A variable that belongs to no other one."""
         if name not in self._non_slot_dict:
             with tf.colocate_with(self._beside if colocate_with is None else colocate_with):
-                self._non_slot_dict[name] = tf.Variable(initial_value, name=name, trainable=False)
+                variable = tf.Variable(initial_value, name=name, trainable=False)
+            self._non_slot_dict[name] = variable
+            _restore(self.deferred.pop(name, ()), variable)
         return self._non_slot_dict[name]
 
     def get_non_slot(self, name: str) -> Any:
         """Such a variable, or None."""
         return self._non_slot_dict.get(name)
 
+    @property
+    def non_slots(self) -> list[TrackableReference]:
+        """All such variables, sorted by name."""
+        own = sorted(self._non_slot_dict.items(), key=lambda item: item[0])
+        return [TrackableReference(*item) for item in own]
+
     def variables(self) -> list[Any]:
         """All variables, sorted by name."""
         own = [v for slots in self._slots.values() for v in slots.values()]
         return sorted([*self._non_slot_dict.values(), *own], key=lambda v: v.name)
+
+
+def _restore(positions: Iterable[Any], variable: object) -> None:
+    """Restores a variable from what checkpoints have for it, the newest restore first."""
+    for position in sorted(positions, key=lambda position: -position.restore_uid):
+        position.restore(variable)
 
 
 class _WithState:
@@ -325,6 +353,27 @@ class OptimizerV2(Optimizer):
         """The optimizer's own variables in the current graph, sorted by name."""
         state = self._get_per_graph_state()
         return [] if state is None else list(state.variables())
+
+    # Checkpoints of objects: what is kept is that of the current graph.
+
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        state = self._get_per_graph_state()
+        return [] if state is None else list(state.non_slots)
+
+    def _lookup_dependency(self, name: str) -> Any:
+        state = self._get_per_graph_state()
+        return None if state is None else state.get_non_slot(name)
+
+    @property
+    def _deferred_dependencies(self) -> dict[str, list[Any]]:
+        return self._get_or_create_state().deferred
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Variable
+    ) -> None:
+        state = self._get_or_create_state([variable])
+        state.restore_slot(slot_variable_position, slot_name, variable)
 
     # What a subclass supplies.
 

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.programs
 losses = tf.contrib.losses
 
 
+@pytest.mark.cpu
 def test_weights_of_zero_do_not_count() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x, y = tf.constant([[1.0, 2.0], [5.0, 5.0]]), tf.constant([[0.0, 0.0], [0.0, 0.0]])
@@ -22,6 +23,7 @@ def test_weights_of_zero_do_not_count() -> None:
             losses.absolute_difference(x, tf.constant([1.0]))
 
 
+@pytest.mark.cpu
 def test_embeddings_that_lie_apart_have_no_triplet_loss() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         labels = tf.constant([0, 0, 1, 1])

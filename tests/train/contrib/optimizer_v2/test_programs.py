@@ -56,3 +56,37 @@ def test_states_are_of_their_graphs() -> None:
             names.append([v.op.name for v in optimizer.variables()])
             assert optimizer.get_slot(x, "m").op.name == "x/Adam"
     assert names[0] == names[1] == ["beta1_power", "beta2_power", "x/Adam", "x/Adam_1"]
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("is_made", [True, False])
+def test_all_variables_come_back_from_checkpoints(tmp_path: Path, is_made: bool) -> None:
+    """Whether they were made before they are restored or behind it."""
+
+    def step(checkpoint: tf.train.Checkpoint) -> tf.Operation:
+        return checkpoint.optimizer.minimize(lambda: checkpoint.variable * 2.0)
+
+    def new_checkpoint() -> tf.train.Checkpoint:
+        variable = tf.get_variable("v", initializer=1.0, use_resource=True)
+        return tf.train.Checkpoint(optimizer=v2.AdamOptimizer(0.1), variable=variable)
+
+    with settings.override(jit="never"):
+        with tf.Graph().as_default(), tf.Session() as session:
+            saved = new_checkpoint()
+            train = step(saved)
+            session.run(tf.global_variables_initializer())
+            for _ in range(3):
+                session.run(train)
+            path = saved.save(str(tmp_path / "saved"))
+            wanted = session.run(saved.optimizer.variables())
+        with tf.Graph().as_default(), tf.Session():
+            restored = new_checkpoint()
+            if is_made:
+                step(restored)
+            status = restored.restore(path)
+            if not is_made:
+                step(restored)
+            status.assert_consumed().run_restore_ops()
+            found = restored.optimizer.variables()
+            assert len(found) == 4  # two slots, two powers
+            np.testing.assert_array_equal([v.eval() for v in found], wanted)
