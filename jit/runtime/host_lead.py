@@ -46,8 +46,9 @@ class HostLead:
         self._evaluate, self._fed = evaluate, fed
         self._steps: list[_Step] = []
         self._behind: Callable[[], Plans] = _nothing_behind
-        # What is the same in every run.
+        # What is the same in every run, and whether every run begins so.
         self._fixed: dict[Any, Any] = {}
+        self._is_for_all = False
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -66,9 +67,7 @@ class HostLead:
         """
         reason = next((reason for of, reason in hosted[-1:] if of is op), "")
         shapes = [known[tensor].shape for tensor in op._inputs_val]
-        self._steps.append(
-            self._step(op, reason)._replace(shapes=shapes, before=plans[0])
-        )
+        self._steps.append(self._step(op, reason)._replace(shapes=shapes, before=plans[0]))
         self._behind = lambda: plans[1]
 
     def add_all(
@@ -79,7 +78,7 @@ class HostLead:
         behind: gives the plans of what follows.
         """
         self._fixed.update(cells)
-        self._behind = behind
+        self._behind, self._is_for_all = behind, True
         for op in operations:
             step = self._step(op, "it runs in front of all that is compiled")
             if op._is_stateful or any(tensor not in self._fixed for tensor in step.taken):
@@ -96,6 +95,15 @@ class HostLead:
             self._evaluate.bound(op), op._inputs_val, given, op, reason if is_counted else None
         )
 
+    @property
+    def may_run_together(self) -> bool:
+        """Whether nobody can tell if an operation ran for several runs before the next one did."""
+        return self._is_for_all and not any(
+            step.op._is_stateful
+            or any(touch.kind != "files" for touch in step.op.definition.touches or ())
+            for step in self._steps
+        )
+
     def run(self, known: dict[Any, Any]) -> Plans:
         """Adds to what is known what the operations make of it; the plans of what comes then.
 
@@ -108,11 +116,39 @@ class HostLead:
                 inputs = [known[tensor] for tensor in step.taken]
                 if step.before is not None and [x.shape for x in inputs] != step.shapes:
                     return step.before
-                stopping.check_session(session)
-                began = perf_counter() if step.reason is not None else 0.0
-                self._put(known, step, step.begin(inputs))
-                if step.reason is not None:
-                    self._evaluate.meter.add(step.op, step.reason, perf_counter() - began)
+                self._take(known, step, inputs)
+        return self._behind()
+
+    def run_together(self, many: Sequence[dict[Any, Any]]) -> list[Exception | None]:
+        """Does `run` for several runs, each operation for all of them: so its code is at hand.
+
+        The errors, for runs that had one.
+        """
+        failed: list[Exception | None] = [None] * len(many)
+        for known in many:
+            known.update(self._fixed)
+        with stopping.within(self._evaluate.session):
+            for step in self._steps:
+                for i, known in enumerate(many):
+                    if failed[i] is None:
+                        try:
+                            self._take(known, step, [known[tensor] for tensor in step.taken])
+                        except Exception as error:  # (for who goes on with the run)
+                            failed[i] = error
+        return failed
+
+    def _take(self, known: dict[Any, Any], step: _Step, inputs: Sequence[Any]) -> None:
+        stopping.check_session(self._evaluate.session)
+        if step.reason is None:
+            self._put(known, step, step.begin(inputs))
+            return
+        began = perf_counter()
+        self._put(known, step, step.begin(inputs))
+        self._evaluate.meter.add(step.op, step.reason, perf_counter() - began)
+
+    @property
+    def behind(self) -> Plans:
+        """The plans of what follows."""
         return self._behind()
 
     def _put(self, known: dict[Any, Any], step: _Step, result: object) -> None:

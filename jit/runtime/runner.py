@@ -267,7 +267,29 @@ class Runner:
     def _run_behind(self, lead: HostLead, arrays: Sequence[np.ndarray]) -> list[Any]:
         """What begins on the host and most often is one plan behind that."""
         known, began = dict(zip(self.feeds, arrays)), perf_counter()
-        plans = lead.run(known)
+        return self._run_rest(lead.run(known), known, began)
+
+    def begun(self, many: Sequence[Sequence[np.ndarray]]) -> list[Callable[[], list[Any]]] | None:
+        """Begins several runs, operation by operation; what ends each of them.
+
+        None if somebody could tell that they did not come one after the other.
+        """
+        lead, done = self._lead, self.evaluate.done
+        if lead is None or not lead.may_run_together or self.is_inner or done.results:
+            return None
+        began = perf_counter()
+        known = [dict(zip(self.feeds, arrays)) for arrays in many]
+        failed = lead.run_together(known)
+        began += (perf_counter() - began) * (1 - 1 / len(many))  # the share of each of them
+
+        def end(known: dict[Any, Any], error: Exception | None) -> list[Any]:
+            if error is not None:
+                raise error
+            return self._run_rest(lead.behind, known, began)
+
+        return [partial(end, *pair) for pair in zip(known, failed)]
+
+    def _run_rest(self, plans: Plans, known: dict[Any, Any], began: float) -> list[Any]:
         try:
             plan, results = plans.run(plans.taken(known))
         except (errors.OpError, CompileFailure) as error:

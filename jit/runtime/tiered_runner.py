@@ -92,6 +92,12 @@ class TieredRunner:
             )
             return results
 
+    def begun(self, many: Sequence[Sequence[Any]]) -> list[Callable[[], list[Any]]] | None:
+        """See Runner.begun."""
+        if self.is_first or self.is_broken or isinstance(self.runner, AsyncRunner):
+            return None
+        return self.runner.begun(many)
+
     def _is_small(self, arrays: Sequence[Any]) -> bool:
         return elements(self.runner.operations, arrays) < _LARGE
 

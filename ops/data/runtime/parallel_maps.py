@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from ....engine.types.shape import TensorShape
 from ....engine.types.texts import unpacked
 from .batch_filling import PLACED, Batch, Likes, RowsWay
 from .dataset import Dataset, Element, State, Stream
-from .mapping import MapDataset, mapped
+from .mapping import MapDataset, ended, mapped
 from .statistics import ToldFunction, teller
 from .threads import POLL
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # Calls that take fewer seconds are made so many at a time by a thread.
-_LITTLE, _TOGETHER = 5e-4, 4
+_LITTLE, _TOGETHER = 5e-4, 8
 
 
 class ParallelMapDataset(MapDataset):
@@ -145,8 +145,13 @@ class _Crew:
                     return
                 self.working += 1
             try:
-                for call in self._read():
-                    self._do(call)
+                calls = [call for call in self._read() if not call.is_done]
+                began = perf_counter()
+                ends = self._function.begun([call.element for call in calls])
+                for call, end in zip(calls, ends):
+                    self._do(call, end)
+                if calls:
+                    self._seconds = (perf_counter() - began) / len(calls)
             finally:
                 with self.changed:
                     self.working -= 1
@@ -205,20 +210,17 @@ class _Crew:
             self._batch = Batch(self.size, self._likes)
         return self._batch, self._batch.add()
 
-    def _do(self, call: _Call) -> None:
-        if call.is_done:
-            return
-        batch, is_placed, began = call.batch, False, perf_counter()
+    def _do(self, call: _Call, end: Callable[[], Element]) -> None:
+        batch, is_placed = call.batch, False
         try:
             if batch is None:
-                result: Any = mapped(self._function, call.element, self._keeps_count)
+                result: Any = ended(end, self._keeps_count)
             else:
                 with offering(batch.rows(call.row)):
-                    result = mapped(self._function, call.element, self._keeps_count)
+                    result = ended(end, self._keeps_count)
                 is_placed = result is not None and batch.put(result, call.row)
         except Exception as error:  # (for who takes the result)
             result = error
-        self._seconds = perf_counter() - began
         with self.changed:
             self._settle(call, PLACED if is_placed and call.batch is not None else result)
             # (Who takes the batch wants to be the only one to know its memory.)
