@@ -191,6 +191,11 @@ def _part(place: int, row: Sequence[object], dtype: DType) -> tuple[Any, Any, An
         raise errors.invalid(
             f"Expected {where}, 1] to be a shape vector but its shape is {shape_text(shape.shape)}"
         )
+    for number, array in ((0, indices), (2, shape)):
+        if array.dtype != np.int64:
+            raise errors.invalid(
+                f"Expected {where}, {number}] to hold int64 numbers but it holds {array.dtype.name}"
+            )
     if values.dtype != dtype.as_numpy_dtype and dtype != dtypes.string:
         raise errors.invalid(
             f"Requested SparseTensor of type {dtype.name} but SparseTensor[{place}]"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interleaved datasets that give blocks, read in blocks, too: which row is whose is numbers alone."""
+"""Interleaved datasets that give blocks are read in blocks, too: their order is numbers alone."""
 
 from __future__ import annotations
 
