@@ -282,7 +282,6 @@ def test_damaged_files_are_decoded_or_refused(session: Any, kind: str) -> None:
     assert 100 < refused < 2000
 
 
-@pytest.mark.cpu
 def test_headers_that_differ_in_size_alone_are_told_apart(session: Any) -> None:
     """The last header is kept, for the next file may begin alike."""
     random = np.random.default_rng(5)
@@ -301,6 +300,7 @@ def test_headers_that_differ_in_size_alone_are_told_apart(session: Any) -> None:
         assert header == jpeg_header._read(file)[0]
 
 
+@pytest.mark.cpu
 def test_threads_decode_at_the_same_time(session: Any) -> None:
     """And each gets its own pixels."""
     pictures = [
