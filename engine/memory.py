@@ -137,8 +137,8 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
         return np.empty(shape, dtype)
     size = math.prod(shape) * dtype.itemsize
     block = np.empty(size + ALIGNMENT, np.uint8)
-    start = -block.ctypes.data % ALIGNMENT
-    return block[start : start + size].view(dtype).reshape(shape)
+    start = -block.__array_interface__["data"][0] % ALIGNMENT
+    return np.ndarray(shape, dtype, block, start)
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:

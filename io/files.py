@@ -275,8 +275,10 @@ def delete_file(filename: str) -> None:
 
 def read_file_to_string(filename: str, binary_mode: bool = False) -> Any:
     """The content of a file, text unless `binary_mode`."""
-    with FileIO(filename, "rb" if binary_mode else "r") as file:
-        return file.read()
+    path = _text(filename)
+    with translated(path):
+        data = file_systems.of(path).content(path)
+    return data if binary_mode else data.decode()
 
 
 def write_string_to_file(filename: str, file_content: bytes | str) -> None:

@@ -8,6 +8,7 @@ of them.  What Python programs make of arrays is in io/tensor_proto.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +26,25 @@ def serialized(array: np.ndarray) -> bytes:
     head = _head(array.dtype, array.shape)
     content = _joined(array) if array.dtype.hasobject else array.tobytes()
     return b"".join([head, _CONTENT, varint(len(content)), content]) if content else head
+
+
+def serialized_ranges(whole: np.ndarray, bounds: Sequence[tuple[int, int]]) -> list[bytes]:
+    """The same of ranges of an array's rows, given by where they begin and end."""
+    if whole.dtype.hasobject:
+        return [serialized(whole[first:last]) for first, last in bounds]
+    data, inner = whole.tobytes(), whole.shape[1:]
+    width = whole.dtype.itemsize * math.prod(inner)
+    # By number of rows what stands before the content.
+    before: dict[int, bytes] = {}
+    found = []
+    for first, last in bounds:
+        start = before.get(last - first)
+        if start is None:
+            size = (last - first) * width
+            start = _head(whole.dtype, (last - first, *inner))
+            start = before[last - first] = start + _CONTENT + varint(size) if size else start
+        found.append(start + data[first * width : last * width])
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -179,6 +179,42 @@ def runs_on_host(
     return (hosted > 0 or varies) and others <= most_others and constant.isdisjoint(feeds)
 
 
+def leading(
+    operations: Sequence[Operation], feeds: Sequence[Tensor], cells: Mapping[Tensor, Any]
+) -> list[Operation]:
+    """The operations that can run on the host before anything is compiled, in order.
+
+    Those that have to run there, as where a file is read and decoded, and what they need of the
+    others: constants, and some whole numbers.  None comes before an operation with state that it
+    has come after so far.
+    """
+    known, fed, present = {*feeds, *cells}, set(feeds), set(operations)
+    # By operation whether it has to run on the host.
+    found: dict[Operation, bool] = {}
+    is_behind = False  # an operation with state
+    for op in operations:
+        is_hosted = op.definition.lower is None or _has_texts(op)
+        can_lead = (
+            not (op._is_stateful and is_behind)
+            and all(tensor in known for tensor in op._inputs_val)
+            and all(other in found or other not in present for other in op._control_inputs_val)
+            and (is_hosted or not op._inputs_val or _is_trifle(op))
+            and not op.definition.control_flow_role
+            and trust.kernel_of(op) is not None
+            and _is_plain(op, cells)
+        )
+        if can_lead:
+            found[op] = is_hosted and any(tensor not in fed for tensor in op.outputs)
+            known.update(op.outputs)
+        elif op._is_stateful:
+            is_behind = True
+    needed: set[Operation] = set()
+    for op in reversed(found):
+        if found[op] or op in needed:
+            needed.update((op, *(t.op for t in op._inputs_val), *op._control_inputs_val))
+    return [op for op in found if op in needed]
+
+
 def _is_plain(op: Operation, cells: Mapping[Tensor, Any]) -> bool:
     """Whether an operation takes and gives values, or handles whose meaning is given."""
     wanted = {i for i, is_known in interpreter.handle_inputs(op) if is_known}

@@ -53,7 +53,7 @@ def runner_of(
     has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
     make = None if has_handles else _compiled(session)
     if make is not None:
-        return make(session, graph, fetches, targets, feeds, cells)
+        return make(session, graph, fetches, targets, feeds, cells, is_called_often)
     run = interpreter.make_runner(session, graph, fetches, targets, fed)
     return (lambda values: run([*values, *cells.values()])) if cells else run
 

@@ -23,17 +23,20 @@ if TYPE_CHECKING:
 
 
 class _Step(NamedTuple):
-    """An operation, what runs it, why it is on the host, and what it was found to begin with.
+    """An operation, what runs it, what it takes and gives, and what it was found to begin with.
 
-    shapes: of its inputs, on which it depends that it ends a segment; before: the plans of that
-    segment.
+    given: the outputs, None for those that are fed.  reason: why it is on the host, None where
+    nobody counts the time that it takes there.  shapes: of its inputs, if it depends on them that
+    it ends a segment; before: the plans of that segment.
     """
 
-    op: Operation
     begin: Callable[[Sequence[Any]], Any]
-    reason: str
-    shapes: list[tuple[int, ...]]
-    before: Plans
+    taken: Sequence[Any]
+    given: Sequence[Any]
+    op: Operation
+    reason: str | None = None
+    shapes: list[tuple[int, ...]] | None = None
+    before: Plans | None = None
 
 
 class HostLead:
@@ -42,7 +45,10 @@ class HostLead:
     def __init__(self, evaluate: Evaluator, fed: Container[Any]) -> None:
         self._evaluate, self._fed = evaluate, fed
         self._steps: list[_Step] = []
-        self._behind: Plans | None = None
+        self._behind: Callable[[], Plans] = _nothing_behind
+        # What is the same in every run, and whether every run begins so.
+        self._fixed: dict[Any, Any] = {}
+        self._is_for_all = False
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -61,29 +67,103 @@ class HostLead:
         """
         reason = next((reason for of, reason in hosted[-1:] if of is op), "")
         shapes = [known[tensor].shape for tensor in op._inputs_val]
-        self._steps.append(_Step(op, self._evaluate.bound(op), reason, shapes, plans[0]))
-        self._behind = plans[1]
+        self._steps.append(self._step(op, reason)._replace(shapes=shapes, before=plans[0]))
+        self._behind = lambda: plans[1]
+
+    def add_all(
+        self, operations: Sequence[Operation], cells: Mapping[Any, Any], behind: Callable[[], Plans]
+    ) -> None:
+        """Operations that take what is fed, cells, constants and what others before them give.
+
+        behind: gives the plans of what follows.
+        """
+        self._fixed.update(cells)
+        self._behind, self._is_for_all = behind, True
+        for op in operations:
+            step = self._step(op, "it runs in front of all that is compiled")
+            if op._is_stateful or any(tensor not in self._fixed for tensor in step.taken):
+                self._steps.append(step)
+                continue
+            with stopping.within(self._evaluate.session):
+                result = step.begin([self._fixed[tensor] for tensor in step.taken])
+            self._put(self._fixed, step, result)
+
+    def _step(self, op: Operation, reason: str) -> _Step:
+        given = [None if tensor in self._fed else tensor for tensor in op.outputs]
+        is_counted = op.definition.is_work
+        return _Step(
+            self._evaluate.bound(op), op._inputs_val, given, op, reason if is_counted else None
+        )
+
+    @property
+    def may_run_together(self) -> bool:
+        """Whether nobody can tell if an operation ran for several runs before the next one did."""
+        return self._is_for_all and not any(
+            step.op._is_stateful
+            or any(touch.kind != "files" for touch in step.op.definition.touches or ())
+            for step in self._steps
+        )
 
     def run(self, known: dict[Any, Any]) -> Plans:
         """Adds to what is known what the operations make of it; the plans of what comes then.
 
         Errors are the operations'.
         """
-        evaluate, fed = self._evaluate, self._fed
-        with stopping.within(evaluate.session):
-            for op, begin, reason, shapes, before in self._steps:
-                inputs = [known[tensor] for tensor in op._inputs_val]
-                if [array.shape for array in inputs] != shapes:
-                    return before
-                stopping.check()
-                began = perf_counter()
-                made = evaluate.spread(op, begin(inputs))
-                for output, result in zip(op.outputs, made):
-                    if output not in fed:
-                        known[output] = np.asarray(result)
-                evaluate.meter.add(op, reason, perf_counter() - began)
-        assert self._behind is not None
-        return self._behind
+        session = self._evaluate.session
+        known.update(self._fixed)
+        with stopping.within(session):
+            for step in self._steps:
+                inputs = [known[tensor] for tensor in step.taken]
+                if step.before is not None and [x.shape for x in inputs] != step.shapes:
+                    return step.before
+                self._take(known, step, inputs)
+        return self._behind()
+
+    def run_together(self, many: Sequence[dict[Any, Any]]) -> list[Exception | None]:
+        """Does `run` for several runs, each operation for all of them: so its code is at hand.
+
+        The errors, for runs that had one.
+        """
+        failed: list[Exception | None] = [None] * len(many)
+        for known in many:
+            known.update(self._fixed)
+        with stopping.within(self._evaluate.session):
+            for step in self._steps:
+                for i, known in enumerate(many):
+                    if failed[i] is None:
+                        try:
+                            self._take(known, step, [known[tensor] for tensor in step.taken])
+                        except Exception as error:  # (for who goes on with the run)
+                            failed[i] = error
+        return failed
+
+    def _take(self, known: dict[Any, Any], step: _Step, inputs: Sequence[Any]) -> None:
+        stopping.check_session(self._evaluate.session)
+        if step.reason is None:
+            self._put(known, step, step.begin(inputs))
+            return
+        began = perf_counter()
+        self._put(known, step, step.begin(inputs))
+        self._evaluate.meter.add(step.op, step.reason, perf_counter() - began)
+
+    @property
+    def behind(self) -> Plans:
+        """The plans of what follows."""
+        return self._behind()
+
+    def _put(self, known: dict[Any, Any], step: _Step, result: object) -> None:
+        given = step.given
+        if type(result) is np.ndarray and len(given) == 1:
+            if given[0] is not None:
+                known[given[0]] = result
+            return
+        for output, each in zip(given, self._evaluate.spread(step.op, result)):
+            if output is not None:
+                known[output] = np.asarray(each)
+
+
+def _nothing_behind() -> Plans:
+    raise AssertionError("a lead without operations ran")
 
 
 def lead_of(

@@ -69,8 +69,12 @@ def make_runner(
     targets: Sequence[Any],
     feeds: Sequence[Any],
     cells: Mapping[Any, Any] = NONE,
+    leads: bool = False,
 ) -> Callable[[Sequence[Any]], list[Any]]:
-    """What runs a part of a graph: compiled at once, or from the second run on (mode auto)."""
+    """What runs a part of a graph: compiled at once, or from the second run on (mode auto).
+
+    leads: what can run on the host in front of all else does.
+    """
     operations = run_order.needed_operations(fetches, targets, [*feeds, *cells])
     trust.require(operations)
     always = settings.mode(session.config) == "always"
@@ -78,7 +82,7 @@ def make_runner(
         return _reference(session, operations, fetches, feeds, "values to and from files", cells)
     if not always and host_calls.only_takes_data(operations, feeds):
         return _reference(session, operations, fetches, feeds, "data from elsewhere", cells)
-    runner = _compiled(session, operations, fetches, feeds, always, cells)
+    runner = _compiled(session, operations, fetches, feeds, always, cells, leads)
     if isinstance(runner, InterpretedRunner) or always:
         return runner
     # Where the run is in parts each of them decides for itself.
@@ -104,11 +108,12 @@ def _compiled(
     feeds: Sequence[Any],
     always: bool,
     cells: Mapping[Any, Any] = NONE,
+    leads: bool = False,
 ) -> Runner | AsyncRunner | InterpretedRunner:
     """What compiles the operations, as far as that can be."""
     evaluate = Evaluator(session)
     if not any(op.definition.control_flow_role == "wait" for op in operations):
-        return _without_waits(evaluate, operations, fetches, feeds, cells)
+        return _without_waits(evaluate, operations, fetches, feeds, cells, leads)
     if cells:
         return _reference(session, operations, fetches, feeds, "waits within a function", cells)
     parts = cut(operations, fetches, feeds)
@@ -138,7 +143,12 @@ def _without_waits(
     fetches: Sequence[Any],
     feeds: Sequence[Any],
     cells: Mapping[Any, Any] = NONE,
+    leads: bool = False,
 ) -> Runner | InterpretedRunner:
+    lead = host_calls.leading(operations, feeds, cells) if leads else []
+    if lead:
+        before = set(lead)
+        operations = [op for op in operations if op not in before]
     flow = next((op for op in operations if op.definition.control_flow_role), None)
     regions: dict[int, int] | None = {}
     if flow is not None:
@@ -146,8 +156,9 @@ def _without_waits(
         if found is None:
             reason = f"a tensor within a conditional or loop ('{flow.name}') is fed"
             return _reference(evaluate.session, operations, fetches, feeds, reason, cells)
-        operations, regions = found
-    return Runner(operations, fetches, feeds, evaluate, regions, cells)
+        operations, inner = found
+        regions = {start + len(lead): end + len(lead) for start, end in inner.items()}
+    return Runner([*lead, *operations], fetches, feeds, evaluate, regions, cells, lead=len(lead))
 
 
 def _within(
@@ -204,12 +215,14 @@ class Runner:
         regions: dict[int, int] | None = None,
         cells: Mapping[Any, Any] = NONE,
         is_inner: bool = False,
+        lead: int = 0,
     ) -> None:
         """operations: what the fetches need, in order; evaluate: runs one on the host.
 
         regions: start and end of runs of operations that branch or loop
         (jit/trace/control_regions.py).  cells: the variables that references stand for which
-        operations elsewhere give.  is_inner: it runs a part of what another one runs.
+        operations elsewhere give.  is_inner: it runs a part of what another one runs.  lead: how
+        many operations every run begins with on the host.
         """
         self.is_inner = is_inner
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
@@ -227,6 +240,9 @@ class Runner:
         self._first = self._segment(0)
         self._late = LateSizes(evaluate)
         self._lead: HostLead | None = None
+        if lead:
+            self._lead = HostLead(evaluate, self._fed)
+            self._lead.add_all(self.operations[:lead], cells, partial(self._segment, lead))
         self._looks = _MOST_LOOKS
         # A plan gives each result once, so fetches that repeat are put together from them.
         self._distinct = len(dict.fromkeys(self.fetches)) == len(self.fetches)
@@ -252,7 +268,29 @@ class Runner:
     def _run_behind(self, lead: HostLead, arrays: Sequence[np.ndarray]) -> list[Any]:
         """What begins on the host and most often is one plan behind that."""
         known, began = dict(zip(self.feeds, arrays)), perf_counter()
-        plans = lead.run(known)
+        return self._run_rest(lead.run(known), known, began)
+
+    def begun(self, many: Sequence[Sequence[np.ndarray]]) -> list[Callable[[], list[Any]]] | None:
+        """Begins several runs, operation by operation; what ends each of them.
+
+        None if somebody could tell that they did not come one after the other.
+        """
+        lead, done = self._lead, self.evaluate.done
+        if lead is None or not lead.may_run_together or self.is_inner or done.results:
+            return None
+        began = perf_counter()
+        known = [dict(zip(self.feeds, arrays)) for arrays in many]
+        failed = lead.run_together(known)
+        began += (perf_counter() - began) * (1 - 1 / len(many))  # the share of each of them
+
+        def end(known: dict[Any, Any], error: Exception | None) -> list[Any]:
+            if error is not None:
+                raise error
+            return self._run_rest(lead.behind, known, began)
+
+        return [partial(end, *pair) for pair in zip(known, failed)]
+
+    def _run_rest(self, plans: Plans, known: dict[Any, Any], began: float) -> list[Any]:
         try:
             plan, results = plans.run(plans.taken(known))
         except (errors.OpError, CompileFailure) as error:

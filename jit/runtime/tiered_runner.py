@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,18 +79,35 @@ class TieredRunner:
         try:
             return self.runner(arrays)
         except CompileFailure as failure:
-            # Run again, what has had effects would have them twice.
-            if not failure.before_effects:
-                raise
-            results = self.reference(arrays)  # raises what is wrong with the values, if it is they
-            self.is_broken = True
-            warnings.warn(
-                "a part of the graph could not be compiled and runs by the (slow) reference "
-                f"kernels: {failure}. Please report this.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
-            return results
+            return self._run_instead(arrays, failure)
+
+    def _run_instead(self, arrays: Sequence[Any], failure: CompileFailure) -> list[Any]:
+        """Runs by reference kernels what could not be compiled."""
+        # Run again, what has had effects would have them twice.
+        if not failure.before_effects:
+            raise failure
+        results = self.reference(arrays)  # raises what is wrong with the values, if it is they
+        self.is_broken = True
+        warnings.warn(
+            "a part of the graph could not be compiled and runs by the (slow) reference "
+            f"kernels: {failure}. Please report this.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        return results
+
+    def begun(self, many: Sequence[Sequence[Any]]) -> list[Callable[[], list[Any]]] | None:
+        """See Runner.begun."""
+        if self.is_first or self.is_broken or isinstance(self.runner, AsyncRunner):
+            return None
+        ends = self.runner.begun(many)
+        return ends and [partial(self._end, *pair) for pair in zip(ends, many)]
+
+    def _end(self, end: Callable[[], list[Any]], arrays: Sequence[Any]) -> list[Any]:
+        try:
+            return end()
+        except CompileFailure as failure:
+            return self._run_instead(arrays, failure)
 
     def _is_small(self, arrays: Sequence[Any]) -> bool:
         return elements(self.runner.operations, arrays) < _LARGE

@@ -234,6 +234,8 @@ class Branches:
         self.program.origin = op
         if len(alive) > 2:
             raise Unstructured(f"'{op.name}' merges {len(alive)} values")
+        if self.forks.takes(op):
+            raise Unstructured(f"'{op.name}' merges what has a shape in each of two branches")
         # The other side never runs, or only when this one does: what is merged is there exactly
         # when this side is.
         tensor = self._always_first(alive)

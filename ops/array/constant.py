@@ -346,8 +346,11 @@ def _fill_kernel(c: KernelContext, shape: np.ndarray, value: np.ndarray) -> np.n
     for i, size in enumerate(shape.tolist()):
         if isinstance(size, int) and size < 0:
             raise errors.invalid(f"dims[{i}] = {size} must be nonnegative.")
-    # (As an array: of a text that is taken out of it NumPy would drop zeros at the end.)
-    return np.full(tuple(shape.tolist()), value, dtype=value.dtype)
+    found = np.empty(tuple(shape.tolist()), value.dtype)
+    # (As `numpy.full` does, but without making an array of each text, which would lose zeros at
+    # its end.)
+    found.fill(value[()])
+    return found
 
 
 def _lower_fill(b: Builder, op: OpView, shape: Value, value: Value) -> Any:

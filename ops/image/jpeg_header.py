@@ -6,6 +6,8 @@ Read here, not by a codec, because what is too large is refused before anything 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...engine.record_class import record
 
 # Markers (ITU-T T.81, table B.1).
@@ -92,7 +94,7 @@ def _frame(body: bytes) -> tuple[int, int, Factors]:
     """Height, width, and the factors of the components of a frame."""
     if len(body) < 6 or len(body) != 6 + 3 * body[5]:
         raise BadJpeg("a frame of the wrong length")
-    height, width = int.from_bytes(body[1:3], "big"), int.from_bytes(body[3:5], "big")
+    height, width = _size(body, 1)
     factors = tuple((pair >> 4, pair & 15) for pair in body[7::3])
     if body[0] != 8 or not height or not width or not factors:
         raise BadJpeg("an empty frame, or not of 8 bits")
@@ -131,26 +133,39 @@ def _segments(data: bytes) -> list[tuple[int, int, int, bytes]]:
 
 def read_header(data: bytes) -> Header:
     """The header of a JPEG file; BadJpeg for what is none."""
-    beginning, known = _last[0]
-    if data.startswith(beginning):
-        return known
-    found = _read(data)
+    before, behind, known = _last[0]
+    at = len(before)
+    if known.height and data.startswith(before) and data.startswith(behind, at + _SIZE):
+        height, width = _size(data, at)
+        if (height, width) == (known.height, known.width):
+            return known
+        if 0 < height <= _LONGEST and 0 < width <= _LONGEST:
+            return replace(known, height=height, width=width)
+    found, at = _read(data)
     if found.cleaned is None:
         length = int.from_bytes(data[found.scan : found.scan + 2], "big")
-        _last[0] = data[: found.scan + length], found
+        _last[0] = data[:at], data[at + _SIZE : found.scan + length], found
     return found
 
 
-def _read(data: bytes) -> Header:
+def _size(data: bytes, at: int) -> tuple[int, int]:
+    """Height and width, where they stand in a frame."""
+    return int.from_bytes(data[at : at + 2], "big"), int.from_bytes(data[at + 2 : at + 4], "big")
+
+
+def _read(data: bytes) -> tuple[Header, int]:
+    """The header, and where the size of the picture stands."""
     if not data.startswith(_START):
         raise BadJpeg("no JPEG file")
     segments = _segments(data)
     frame, is_progressive, has_jfif_marker, adobe, names = None, False, False, b"", b""
-    for _, _, code, body in segments:
+    size_at = 0
+    for _, end, code, body in segments:
         if code in _OTHER_FRAMES or (code in _FRAMES and frame):
             raise BadJpeg("a frame that is not supported")
         if code in _FRAMES:
             frame, is_progressive, names = _frame(body), code in _PROGRESSIVE, body[6::3]
+            size_at = end + 3  # behind the length of the segment, and the precision
         elif code == _APP0:
             has_jfif_marker = has_jfif_marker or _is_jfif(code, body)
         elif code == _APP14 and _is_adobe(code, body):
@@ -166,12 +181,14 @@ def _read(data: bytes) -> Header:
     # Without a marker that says so the names of the components tell.
     says_rgb = not adobe[11] if adobe else names == b"RGB"
     is_rgb = says_rgb and not has_jfif_marker
-    return Header(*frame, is_progressive, bool(adobe), is_rgb, scan, cleaned)
+    return Header(*frame, is_progressive, bool(adobe), is_rgb, scan, cleaned), size_at
 
 
-# How the last file began, up to its scan, and its header: files of one maker often begin alike.
+# Of the last file what stands before its size, and behind that up to its scan; and its header.
+# Files of one maker often begin alike.
 _NONE = Header(0, 0, (), False, False, False, 0, None)
-_last: list[tuple[bytes, Header]] = [(b"no file", _NONE)]
+_SIZE = 4
+_last: list[tuple[bytes, bytes, Header]] = [(b"", b"", _NONE)]
 
 
 def _whole(code: int, body: bytes) -> bytes:

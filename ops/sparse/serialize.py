@@ -42,6 +42,17 @@ def _boxed(arrays: list[np.ndarray], kind: dtypes.DType) -> np.ndarray:
     return result
 
 
+def _boxed_ranges(
+    whole: np.ndarray, bounds: Sequence[tuple[int, int]], kind: dtypes.DType
+) -> np.ndarray:
+    """The same of ranges of an array's rows."""
+    from ...io.tensor_content import serialized_ranges
+
+    if kind != dtypes.string:
+        return _objects([whole[first:last] for first, last in bounds])
+    return _objects(serialized_ranges(whole, bounds))
+
+
 def _unboxed(element: object) -> np.ndarray:
     if isinstance(element, np.ndarray):
         return element
@@ -78,8 +89,8 @@ def _serialize_many(
     rest, sorted_values = indices[order, 1:], values[order]
     between = list(zip(ends[:-1].tolist(), ends[1:].tolist()))
     result = np.empty((count, 3), object)
-    result[:, 0] = _boxed([rest[first:last] for first, last in between], kind)
-    result[:, 1] = _boxed([sorted_values[first:last] for first, last in between], kind)
+    for column, whole in ((0, rest), (1, sorted_values)):
+        result[:, column] = _boxed_ranges(whole, between, kind)
     # (The shape is the same for all.)
     result[:, 2] = _boxed([shape[1:]] * min(count, 1), kind)
     return result
@@ -102,7 +113,7 @@ def _serialize_rows(
     return result
 
 
-def _objects(arrays: list[np.ndarray]) -> np.ndarray:
+def _objects(arrays: list[Any]) -> np.ndarray:
     return np.fromiter(arrays, object, len(arrays))
 
 
@@ -180,6 +191,11 @@ def _part(place: int, row: Sequence[object], dtype: DType) -> tuple[Any, Any, An
         raise errors.invalid(
             f"Expected {where}, 1] to be a shape vector but its shape is {shape_text(shape.shape)}"
         )
+    for number, array in ((0, indices), (2, shape)):
+        if array.dtype != np.int64:
+            raise errors.invalid(
+                f"Expected {where}, {number}] to hold int64 numbers but it holds {array.dtype.name}"
+            )
     if values.dtype != dtype.as_numpy_dtype and dtype != dtypes.string:
         raise errors.invalid(
             f"Requested SparseTensor of type {dtype.name} but SparseTensor[{place}]"

@@ -245,7 +245,7 @@ def _joined_groups(
 ) -> np.ndarray:
     """The texts of a column in an order, those between bounds joined."""
     if packing.is_many(column) and (texts := packing.packed(column)) is not None:
-        ordered = PackedTexts(texts.data, texts.places[order])
+        ordered = PackedTexts(texts.data, texts.places.take(order, axis=0))
         found = at_once.joined(ordered, np.array(bounds, np.int64), separator)
         if found is not None:
             return found

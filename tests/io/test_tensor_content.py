@@ -8,7 +8,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.io import protos
-from numbaflow.io.tensor_content import serialized, texts_of, varint
+from numbaflow.io.tensor_content import serialized, serialized_ranges, texts_of, varint
 
 pytestmark = pytest.mark.cpu
 
@@ -61,3 +61,26 @@ def test_sparse_texts_go_through_a_serialized_batch() -> None:
         found = session.run(tf.deserialize_many_sparse(rows, tf.string))
     np.testing.assert_array_equal(found.indices, places)
     assert found.values.tolist() == texts.tolist() and found.dense_shape.tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("inner", [(), (2,), (0,), (3, 1)])
+@pytest.mark.parametrize("dtype", [np.int64, np.float16, object])
+def test_ranges_of_rows_are_serialized_as_they_would_be_alone(inner: tuple, dtype: type) -> None:
+    numbers = np.arange(7 * int(np.prod(inner, dtype=np.int64))).reshape(7, *inner)
+    whole = numbers.astype("S").astype(object) if dtype is object else numbers.astype(dtype)
+    bounds = [(0, 2), (2, 2), (2, 5), (5, 7)]
+    found = serialized_ranges(whole, bounds)
+    assert found == [serialized(whole[first:last]) for first, last in bounds]
+
+
+def test_places_and_shapes_of_serialized_tensors_are_int64() -> None:
+    numbers = [np.zeros((1, 1), np.int64), np.ones(1, np.float32), np.array([2], np.int64)]
+    for wrong in (0, 2):
+        row = [
+            serialized(part.astype(np.float32) + np.float32(np.inf) if i == wrong else part)
+            for i, part in enumerate(numbers)
+        ]
+        with tf.Graph().as_default(), tf.Session() as session:
+            found = tf.deserialize_many_sparse(tf.constant([row]), tf.float32)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="int64 numbers"):
+                session.run(found.values)

@@ -90,6 +90,20 @@ class FunctionView:
         """See View."""
         self._view.follow(session)
 
+    # (Asked for before every operation of every call.)
+
+    @property
+    def is_ending(self) -> bool:
+        """See View."""
+        session = self._view._session()
+        return session is None or session.is_ending
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether runs of the session may have a time at which they must be over."""
+        session = self._view._session()
+        return session is not None and session.has_limits
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,6 +154,12 @@ class FunctionRun:
     def __call__(self, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """The results for one element."""
         return (self._call or self._prepare()).run(arguments)
+
+    def begun(self, many: Sequence[Sequence[np.ndarray]]) -> list[Ending]:
+        """Begins calls for several elements; what ends each of them."""
+        call = self._call or self._prepare()
+        ends = call.begun(many) if call.begun is not None and len(many) > 1 else None
+        return ends or [partial(call.run, arguments) for arguments in many]
 
     @property
     def packed(self) -> Collection[int]:
@@ -309,6 +316,10 @@ class BlockError(Exception):
         self.single = single
 
 
+# What ends a call that was begun; the results.
+Ending = Callable[[], tuple[np.ndarray, ...]]
+
+
 class Caller(NamedTuple):
     """What calls a function with arrays, and the numbers of those that may be packed texts."""
 
@@ -316,6 +327,8 @@ class Caller(NamedTuple):
     packed: Collection[int]
     # Whether the interpreter's lock is held as long as it runs.
     holds_lock: bool
+    # What begins several calls at once, and gives what ends each; None where nothing does.
+    begun: Callable[[Sequence[Sequence[Any]]], list[Ending] | None] | None = None
 
 
 def caller(
@@ -354,10 +367,16 @@ def caller(
     packed, holds_lock = (run.packed, run.holds_lock) if is_hosted else (frozenset(), False)
     kinds = [tensor.dtype.base_dtype.np_dtype for tensor in computed]
     if list(results) == computed:
+
+        def begun(many: Sequence[Sequence[Any]]) -> list[Ending] | None:
+            ends = run.begun([[*arrays, *constant] for arrays in many])
+            return ends and [lambda end=end: tuple(map(as_array, end(), kinds)) for end in ends]
+
         return Caller(
             lambda arrays: tuple(map(as_array, run([*arrays, *constant]), kinds)),
             packed,
             holds_lock,
+            begun if hasattr(run, "begun") else None,
         )
     slots = {tensor: i for i, tensor in enumerate(computed)}
     sources = [(t in given, given[t] if t in given else slots[t]) for t in results]

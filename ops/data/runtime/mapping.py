@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,8 +96,13 @@ class MapDataset(UnaryDataset):
 
 def mapped(function: Function, element: Element, keeps_count: bool) -> Element | None:
     """The results for an element; None where the function says that there are no more."""
+    return ended(partial(function, element), keeps_count)
+
+
+def ended(end: Callable[[], Element], keeps_count: bool) -> Element | None:
+    """The same of a call that was begun."""
     try:
-        return function(element)
+        return end()
     except errors.OutOfRangeError as error:
         if not keeps_count:
             return None

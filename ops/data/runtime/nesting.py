@@ -10,12 +10,13 @@ from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Block, BlockWay, Dataset, Element, State, Stream, dataset_in
+from .functions import is_stateless
+from .interleaved_blocks import InterleavedBlocks
 from .ordering import UnaryDataset
 from .statistics import ToldTurns, teller
 from .threads import Ahead
 
 if TYPE_CHECKING:
-    from ....engine.graph.tensor import Tensor
     from .context import Context
     from .functions import Captured
 
@@ -24,6 +25,8 @@ _IN_BLOCKS = {
     *("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TextLineDataset"),
     *("RangeDataset", "TFRecordDataset", "TensorSliceDataset"),
 }
+# What gives them as it gets them.
+_PASSING = {"Identity", "RepeatDataset", "SkipDataset", "TakeDataset"}
 # What a parallel interleave reads ahead of each dataset, in blocks of the cycle.
 _BLOCKS_AHEAD = 2
 
@@ -42,16 +45,7 @@ class _Nested:
     @property
     def is_in_blocks(self) -> bool:
         """Whether the function makes datasets that give blocks."""
-        return [t.op.type in _IN_BLOCKS for t in self._made()] == [True]
-
-    def _made(self) -> Sequence[Tensor]:
-        """What the function gives, behind nodes that only pass it on."""
-        results = []
-        for tensor in self._function.body.results:
-            while tensor.op.type == "Identity":
-                tensor = tensor.op._inputs_val[0]
-            results.append(tensor)
-        return results
+        return _makes_blocks(self._function.captured)
 
     def dataset(self, element: Element) -> Dataset:
         """The dataset of an element."""
@@ -59,6 +53,20 @@ class _Nested:
         if len(results) != 1 or results[0].ndim:
             raise errors.invalid("Function must return a single scalar of dtype DT_VARIANT.")
         return dataset_in(results[0])
+
+
+def _makes_blocks(function: Captured) -> bool:
+    """Whether a function makes datasets that give blocks."""
+    results = function.body().results
+    if len(results) != 1:
+        return False
+    op = results[0].op
+    while op.type in _PASSING and op._inputs_val:
+        op = op._inputs_val[0].op
+    if op.type == "FlatMapDataset":
+        called = function.called_by(op)
+        return len(called) == 1 and _makes_blocks(called[0])
+    return op.type in _IN_BLOCKS
 
 
 class FlatMapDataset(UnaryDataset):
@@ -186,8 +194,13 @@ class InterleaveDataset(FlatMapDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         nested = _Nested(context, self.function, f"{path}::{self.kind}")
-        stream = _Interleaved(self, context, self.source_stream(context, path), nested)
+        source = self.source_stream(context, path)
         told = teller(context, self) if self.is_parallel else None
+        # (Where nobody can tell when the function is called.)
+        is_in_blocks = source.has_blocks and nested.is_in_blocks and is_stateless(self.function)
+        if told is None and is_in_blocks:
+            return InterleavedBlocks(source, nested.begin, (self.cycle, self.block))
+        stream = _Interleaved(self, context, source, nested)
         return stream if told is None else ToldTurns(stream, told)
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,6 +115,10 @@ class ToldFunction:
     def holds_lock(self) -> bool:
         """See `FunctionRun`."""
         return self._function.holds_lock
+
+    def begun(self, many: Sequence[Element]) -> list[Callable[[], Element]]:
+        """See `FunctionRun`: calls of which each is told of for itself."""
+        return [partial(self, arguments) for arguments in many]
 
     def __call__(self, arguments: Element) -> Element:
         self._count(1)

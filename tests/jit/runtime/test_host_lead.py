@@ -110,3 +110,76 @@ def test_arrays_of_other_shapes_go_another_way(leads: list[int]) -> None:
             np.testing.assert_array_equal(session.run(pixels, fed), picture.astype(np.int32) + 5)
         with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
             session.run(pixels, {text: b"a", files: [b"one", b"two"]})
+
+
+def _pipeline(files: list[bytes], threads: int | None) -> list[Any]:
+    """Pictures of files, resized, with texts and whole numbers from the host beside them."""
+
+    def shown(file: Any, name: Any) -> Any:
+        pixels = tf.image.decode_png(file, channels=3)
+        small = tf.image.resize_images(pixels, [4, 4]) / 255.0
+        parts = tf.string_split([name], "-").values
+        return small, parts, tf.strings.length(name) * 2
+
+    names = [b"n-%d" % i for i in range(len(files))]
+    read = tf.data.Dataset.from_tensor_slices((files, names))
+    element = tf.data.make_one_shot_iterator(read.map(shown, threads).batch(3)).get_next()
+    found = []
+    with tf.Session() as session:
+        while True:
+            try:
+                found.append(session.run(element))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2])
+def test_functions_of_datasets_begin_on_the_host(leads: list[int], threads: int | None) -> None:
+    """Whatever of them can, wherever it stands in the function."""
+    pictures = [_picture(*sizes, i) for i, sizes in enumerate(_SIZES * 6)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        files = [_png(session, picture) for picture in pictures]
+        single = tf.placeholder(tf.uint8, [None, None, 3])
+        small = tf.image.resize_images(single, [4, 4]) / 255.0
+        expected = [session.run(small, {single: picture}) for picture in pictures]
+        found = _pipeline(files, threads)
+    pixels, parts, lengths = (np.concatenate(column) for column in zip(*found))
+    np.testing.assert_array_equal(pixels, expected)
+    assert parts.tolist() == [[b"n", b"%d" % i] for i in range(len(files))]
+    assert lengths.tolist() == [2 * len(b"n-%d" % i) for i in range(len(files))]
+    if threads is None:
+        assert leads and min(leads) >= 3
+
+
+def test_an_error_in_front_is_that_of_its_element() -> None:
+    pictures = [_picture(*sizes, i) for i, sizes in enumerate(_SIZES * 6)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        files = [_png(session, picture) for picture in pictures]
+        files[17] = b"no picture"
+        read = tf.data.Dataset.from_tensor_slices(files)
+        read = read.map(lambda f: tf.reduce_sum(tf.to_int64(tf.image.decode_png(f))), 2)
+        element = tf.data.make_one_shot_iterator(read).get_next()
+        for picture in pictures[:17]:
+            assert session.run(element) == picture.sum(dtype=np.int64)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(element)
+        for picture in pictures[18:]:
+            assert session.run(element) == picture.sum(dtype=np.int64)
+
+
+def test_decoding_of_any_format_is_followed_to_where_it_is_used() -> None:
+    """Its branches give different shapes, and are within each other."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        files = [_png(session, _picture(*sizes, i)) for i, sizes in enumerate(_SIZES)]
+        files += [session.run(tf.image.encode_jpeg(_picture(9, 8, 5)))]
+
+        def shown(file: Any) -> Any:
+            pixels = tf.image.decode_image(file, channels=3)
+            pixels.set_shape([None, None, 3])
+            return tf.cast(pixels[:2, :2], tf.float32) / 255.0
+
+        read = tf.data.Dataset.from_tensor_slices(files).map(shown)
+        element = tf.data.make_one_shot_iterator(read).get_next()
+        for file in files:
+            expected = session.run(tf.image.decode_image(file))[:2, :2] / np.float32(255)
+            np.testing.assert_allclose(session.run(element), expected, rtol=1e-6)

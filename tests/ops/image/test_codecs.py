@@ -17,7 +17,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.ops.image import jpeg_decoding
+from numbaflow.ops.image import jpeg_decoding, jpeg_header
 from numbaflow.ops.image.codec_samples import BMP, GIF, JPEG, PNG, with_right_checksums
 from numbaflow.ops.image.png_chunks import SIGNATURE, chunk, header_chunk
 
@@ -280,6 +280,24 @@ def test_damaged_files_are_decoded_or_refused(session: Any, kind: str) -> None:
         else:
             assert found.dtype == np.uint8 and found.size
     assert 100 < refused < 2000
+
+
+def test_headers_that_differ_in_size_alone_are_told_apart(session: Any) -> None:
+    """The last header is kept, for the next file may begin alike."""
+    random = np.random.default_rng(5)
+    pictures = [
+        random.integers(0, 256, (*size, 3), np.uint8) for size in ((9, 16), (33, 8), (9, 7))
+    ]
+    files = [run(session, "encode_jpeg", picture) for picture in pictures]
+    at = files[0].index(b"\xff\xc0") + 5
+    empty = files[0][:at] + bytes(2) + files[0][at + 2 :]
+    for file, picture in [*zip(files, pictures), *zip(files[::-1], pictures[::-1])]:
+        assert run(session, "decode_jpeg", file).shape == picture.shape
+        assert run(session, "extract_jpeg_shape", file).tolist() == list(picture.shape)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(session, "decode_jpeg", empty)
+        header = jpeg_header.read_header(file)
+        assert header == jpeg_header._read(file)[0]
 
 
 @pytest.mark.cpu
