@@ -125,7 +125,7 @@ def lower_part(a: Scalar, x: Scalar) -> Scalar:
 def upper_part(a: Scalar, x: Scalar) -> Scalar:
     """Q(a, x) by its continued fraction, for x > a and x > 1.
 
-    Two fractions that follow each other are compared crosswise: a division takes longer than a step.
+    Fractions that follow each other are compared crosswise: a division takes longer than a step.
     """
     y, z, i = 1.0 - a, x + 2.0 - a, float64(0.0)
     under, under_before = float64(1.0), 1.0 / z
