@@ -20,9 +20,6 @@ _REASONS = {
     "LAPACK is called for each of many small (complex) matrices": (
         "Lu MatrixLogarithm MatrixSolveLs MatrixSquareRoot Svd"
     ),
-    "SciPy transforms, and the result is copied into a plan's memory": (
-        "FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT RFFT"
-    ),
     "its series is added up in double precision, one number after another": (
         "Betainc Digamma Igamma Igammac IgammaGradA Polygamma RandomGamma RandomGammaGrad Zeta"
     ),

@@ -60,7 +60,8 @@ def transformed(
         left = left // radix
         for RADIX in RADICES:
             if radix == RADIX:
-                if left == 1:
+                # (The factors of a last step are ones; odd radices are rarely last.)
+                if RADIX % 2 == 0 and left == 1:
                     butterflies(LANES, RADIX, 0, step, x, y, part, step * row, step * row, factors)
                 else:
                     for p in range(left):

@@ -39,6 +39,7 @@ HUGE = 1.7976931348623157e308  # above it there is infinity alone
 PI = 3.141592653589793
 HALF_LOG_TWO_PI = 0.9189385332046727
 MOST_TERMS = 100000
+GROWN = 2.0**100  # both sides of a fraction are divided by it
 NORMAL = 1e6  # from here on slopes are those of a distribution that is nearly normal
 # B(2n) / (2n (2n - 1)) of Stirling's series, B(2n) / 2n of Digamma's, B(2n) / (2n)! of Zeta's.
 S1, S2, S3, S4, S5, S6, S7 = 1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156
@@ -122,23 +123,26 @@ def lower_part(a: Scalar, x: Scalar) -> Scalar:
 
 @helper
 def upper_part(a: Scalar, x: Scalar) -> Scalar:
-    """Q(a, x) by its continued fraction, for x > a and x > 1, after Lentz."""
-    small = float64(1e-300)
-    b = x + 1.0 - a
-    c, d = 1.0 / small, 1.0 / b
-    h, i, change = d, float64(0.0), float64(0.0)
-    while abs(change - 1.0) > 2 * EPSILON and i < MOST_TERMS:
+    """Q(a, x) by its continued fraction, for x > a and x > 1.
+
+    Fractions that follow each other are compared crosswise: a division takes longer than a step.
+    """
+    y, z, i = 1.0 - a, x + 2.0 - a, float64(0.0)
+    under, under_before = float64(1.0), 1.0 / z
+    over, over_before = (x + 1.0) / x * under_before, under_before / x
+    left, right = float64(1.0), float64(0.0)
+    while abs(left - right) > 2 * EPSILON * abs(left) and i < MOST_TERMS:
         i += 1.0
-        factor = i * (a - i)
-        b += 2.0
-        d = factor * d + b
-        c = b + factor / c
-        d = small if abs(d) < small else d
-        c = small if abs(c) < small else c
-        d = 1.0 / d
-        change = d * c
-        h *= change
-    return h * gamma_density(a, x)
+        y += 1.0
+        z += 2.0
+        factor = y * i
+        over, over_before = over * z - over_before * factor, over
+        under, under_before = under * z - under_before * factor, under
+        if abs(under) > GROWN:
+            over, over_before = over / GROWN, over_before / GROWN
+            under, under_before = under / GROWN, under_before / GROWN
+        left, right = over * under_before, over_before * under
+    return over / under * gamma_density(a, x)
 
 
 @helper
