@@ -172,7 +172,17 @@ def _examples(tf: Any, folder: str, count: int) -> Pipelines:
     def sparse() -> Any:
         return lists().map(lambda r: tf.parse_single_example(r, ragged)).batch(128)
 
+    def interleaved() -> Any:
+        names = tf.data.Dataset.from_tensor_slices(files)
+        read = names.interleave(tf.data.TFRecordDataset, cycle_length=3, block_length=4)
+        numbers = read.map(lambda r: tf.sparse.to_dense(tf.parse_single_example(r, ragged)["x"]))
+        return numbers.filter(lambda x: tf.size(x) > 0).padded_batch(32, [None])
+
+    files = [os.path.join(folder, f"part{i}-{count // 50}") for i in range(3)]
+    for i in range(3):
+        _records(tf, folder, f"part{i}", count // 50, _write_lists)
     return {
+        "records of three files in turns, parsed, filtered, padded batch": (0.95, interleaved),
         "records, parsed one by one, batch": (0.8, one_by_one),
         "records of sparse features, parsed one by one, batch": (1.0, sparse),
         "records, batch, parsed": (
