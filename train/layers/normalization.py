@@ -13,6 +13,7 @@ from ...ops.nn.fused_norm import fused_batch_norm
 from ...ops.nn.norm import batch_normalization as normalize
 from ...ops.nn.norm import moments
 from ...ops.public import tf
+from ..variables import replicas
 from . import base, named
 from .functional import functional
 from .input_spec import InputSpec
@@ -244,24 +245,32 @@ class BatchNormalization(base.Layer):
 
     # Updates
 
-    def _assign_moving_average(self, variable: Variable, value: Tensor, momentum: Any) -> Any:
+    def _size_if_it_counts(self, inputs: Tensor) -> Tensor | None:
+        """How many elements a batch has, where a strategy's last batches may have none."""
+        return tf.size(inputs) if replicas.may_be_empty() else None
+
+    def _assign_moving_average(
+        self, variable: Variable, value: Tensor, momentum: Any, size: Tensor | None
+    ) -> Any:
         with tf.name_scope("AssignMovingAvg") as scope, tf.colocate_with(variable):
             decay = tf.convert_to_tensor(1.0 - momentum, name="decay")
             if decay.dtype != variable.dtype.base_dtype:
                 decay = tf.cast(decay, variable.dtype.base_dtype)
             delta = (variable - tf.cast(value, variable.dtype)) * decay
+            delta = _zero_if_empty(delta, size)
             return tf.assign_sub(variable, delta, name=scope)
 
     def _assign_new_value(self, variable: Variable, value: Tensor) -> Any:
         with tf.name_scope("AssignNewValue") as scope, tf.colocate_with(variable):
             return tf.assign(variable, value, name=scope)
 
-    def _updated_variance(self, variance: Tensor) -> Any:
+    def _updated_variance(self, variance: Tensor, size: Tensor | None) -> Any:
         """The update of the moving variance; of its root, and then by it, with renorm."""
         if not self.renorm:
-            return self._assign_moving_average(self.moving_variance, variance, self.momentum)
+            average = self.moving_variance
+            return self._assign_moving_average(average, variance, self.momentum, size)
         root = tf.sqrt(variance + self.epsilon)
-        stddev = self._assign_moving_average(self.moving_stddev, root, self.momentum)
+        stddev = self._assign_moving_average(self.moving_stddev, root, self.momentum, size)
         # The average is of the root with epsilon inside; without epsilon rounding may leave it
         # below zero.
         return self._assign_new_value(self.moving_variance, relu(stddev * stddev - self.epsilon))
@@ -280,6 +289,7 @@ class BatchNormalization(base.Layer):
         beta = self.beta if self.center else vars(self)["_beta_const"]
         gamma = self.gamma if self.scale else vars(self)["_gamma_const"]
         common: Any = dict(epsilon=self.epsilon, data_format=self._data_format)
+        size = self._size_if_it_counts(inputs)
         output, mean, variance = smart_cond(
             training,
             lambda: fused_batch_norm(inputs, gamma, beta, **common),
@@ -305,7 +315,7 @@ class BatchNormalization(base.Layer):
             momentum = tf.convert_to_tensor(self.momentum)
         if known is None or known:
             for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-                self.add_update(self._assign_moving_average(average, value, momentum))
+                self.add_update(self._assign_moving_average(average, value, momentum, size))
         return output
 
     # The fused op's variance is that of a sample; tests of TensorFlow's ask for the other.
@@ -364,32 +374,35 @@ class BatchNormalization(base.Layer):
             scale, offset = _composed(factor, bias, scale, offset)
         keep = self.virtual_batch_size is not None or len(self.axis) > 1
         mean, variance = moments(tf.cast(inputs, self._param_dtype), reduced, keep_dims=keep)
+        counted = self._size_if_it_counts(inputs)
+        mean, variance = _zero_if_empty(mean, counted), _zero_if_empty(variance, counted)
         mean = _if(training, mean, lambda _: tf.convert_to_tensor(self.moving_mean))
         variance = _if(training, variance, lambda _: tf.convert_to_tensor(self.moving_variance))
         new_mean, new_variance = mean, variance
         if self.virtual_batch_size is not None:
             new_mean = tf.reduce_mean(mean, axis=1, keepdims=True)
             new_variance = tf.reduce_mean(variance, axis=1, keepdims=True)
+        size = self._size_if_it_counts(inputs)
         if self.renorm:
             # Batch renormalization, https://arxiv.org/abs/1702.03275: x' = (x - mean) / stddev * r
             # + d, and r and d are constants to the gradient.
-            r, d, new_mean, new_variance = self._corrections(new_mean, new_variance, training)
+            r, d, new_mean, new_variance = self._corrections(new_mean, new_variance, training, size)
             r = broadcast(tf.stop_gradient(r, name="renorm_r"))
             d = broadcast(tf.stop_gradient(d, name="renorm_d"))
             scale, offset = _composed(r, d, scale, offset)
 
         def new_average() -> Any:
-            return self._assign_moving_average(self.moving_mean, new_mean, self.momentum)
+            return self._assign_moving_average(self.moving_mean, new_mean, self.momentum, size)
 
         def new_average_variance() -> Any:
-            return self._updated_variance(new_variance)
+            return self._updated_variance(new_variance, size)
 
         self.add_update(smart_cond(training, new_average, lambda: self.moving_mean))
         self.add_update(smart_cond(training, new_average_variance, lambda: self.moving_variance))
         return mean, variance, scale, offset
 
     def _corrections(
-        self, mean: Tensor, variance: Tensor, training: TensorLike
+        self, mean: Tensor, variance: Tensor, training: TensorLike, size: Tensor | None
     ) -> tuple[Any, Any, Any, Any]:
         """Factor and offset of renormalization, and the moments after its averages' updates."""
         stddev = tf.sqrt(variance + self.epsilon)
@@ -410,20 +423,27 @@ class BatchNormalization(base.Layer):
         d = _if(training, d, tf.zeros_like)
         updates = []
         for variable, value in ((self.renorm_mean, mean), (self.renorm_stddev, stddev)):
-            updates.append(self._renorm_update(variable, tf.identity(value), training))
+            updates.append(self._renorm_update(variable, tf.identity(value), training, size))
         with tf.control_dependencies(updates):
             return r, d, tf.identity(mean), tf.identity(variance)
 
-    def _renorm_update(self, variable: Variable, value: Tensor, training: TensorLike) -> Any:
+    def _renorm_update(
+        self, variable: Variable, value: Tensor, training: TensorLike, size: Tensor | None
+    ) -> Any:
         return smart_cond(
             training,
-            lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
+            lambda: self._assign_moving_average(variable, value, self.renorm_momentum, size),
             lambda: tf.identity(variable),
         )
 
     def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """The input's shape."""
         return input_shape
+
+
+def _zero_if_empty(value: Tensor, size: Tensor | None) -> Tensor:
+    """A value, which is zero if the size is."""
+    return value if size is None else tf.where(size > 0, value, tf.zeros_like(value))
 
 
 def _if(training: TensorLike, value: Tensor, otherwise: Callable[[Any], Any]) -> Any:

@@ -57,6 +57,11 @@ def scaling() -> Any:
     return extended if several and extended.scales_loss else None
 
 
+def may_be_empty() -> bool:
+    """Whether batches of the strategy whose scope this is may have no elements at the end."""
+    return bool(getattr(_extended(), "experimental_enable_get_next_as_optional", False))
+
+
 def scaled_loss(loss: Any) -> Any:
     """A replica's share of the loss that an optimizer minimizes."""
     extended = scaling()

@@ -24,6 +24,7 @@ from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.library.library_kernel import LibraryKernel
 from numbaflow.jit.runtime import calling, driver, warming
+from numbaflow.jit.runtime.constant_parts import ConstantParts
 from numbaflow.jit.schedule import size_code
 
 ROOT = Path(__file__).parents[3]
@@ -398,6 +399,8 @@ def recording(patch: pytest.MonkeyPatch) -> Recorder:
     patch.setattr(compiler, "compiled_parts", lambda kernel: [])
     patch.setattr(driver, "prepare", lambda: None)
     patch.setattr(warming, "begin", lambda: None)
+    # Nothing can run: what is constant stays in the plan, with the kernels that it takes.
+    patch.setattr(ConstantParts, "_compute", lambda self, operations: False)
     return found
 
 
