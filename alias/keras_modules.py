@@ -112,6 +112,7 @@ MODULES = {
 RENAMED = {
     "keras.utils.generic_utils": {"to_snake_case": ".train.layers.names:snake_case"},
     "keras.optimizer_v2.optimizer_v2": {"OptimizerV2": f"{_K}.optimizers.base:Optimizer"},
+    "ops.losses.loss_reduction": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.backend": {
         "get_graph": "get_default_graph",

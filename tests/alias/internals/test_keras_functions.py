@@ -131,3 +131,27 @@ def test_sequences_are_padded_and_cut() -> None:
 def test_what_cannot_be_padded_is_told(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tf.keras.preprocessing.sequence.pad_sequences(*arguments)
+
+
+@pytest.mark.programs
+def test_a_choice_between_rows_and_elements_has_tensorflows_nodes() -> None:
+    with tf.Graph().as_default() as graph:
+        chosen = K.switch(tf.constant([True, False]), tf.ones([2, 3]), tf.zeros([2, 3]))
+        # As TensorFlow 1.15: where the condition is a vector, Select takes rows by itself.
+        assert [op.type for op in graph.get_operations()][-1] == "Select"
+        assert "Tile" not in {op.type for op in graph.get_operations()}
+        first = len(graph.get_operations())
+        tiled = K.switch(tf.constant([[True], [False]]), tf.ones([2, 3]), tf.zeros([2, 3]))
+        kinds = [op.type for op in graph.get_operations()][first:]
+        kinds = [kind for kind in kinds if kind not in ("Const", "Fill", "Shape")]
+        assert kinds == ["ConcatV2", "Reshape", "Sub", "Greater", "Select", "Tile", "Select"]
+        with tf.Session() as session:
+            for found in session.run([chosen, tiled]):
+                assert found.tolist() == [[1, 1, 1], [0, 0, 0]]
+
+
+def test_modules_of_layers_have_their_private_classes() -> None:
+    merge = finder.resolve("tensorflow.python.keras.layers.merge")
+    losses = finder.resolve("tensorflow.python.ops.losses.loss_reduction")
+    assert issubclass(tf.keras.layers.Add, merge._Merge)
+    assert losses.ReductionV2.AUTO == tf.keras.losses.Reduction.AUTO

@@ -23,6 +23,9 @@ class GRUCell(cells.GRUCell):
 class GRU(recurrent.GRU):
     """A layer of GRU; arguments as of `tf.keras.layers.GRU`."""
 
+    # (In graphs of TensorFlow 1 it never is NVIDIA's.)
+    could_use_cudnn = False
+
     cell_class: Any = GRUCell
 
     def __init__(self, units: int, activation: Any = "tanh", **kwargs: Any) -> None:
@@ -41,6 +44,8 @@ class LSTMCell(cells.LSTMCell):
 
 class LSTM(recurrent.LSTM):
     """A layer of LSTM; arguments as of `tf.keras.layers.LSTM`."""
+
+    could_use_cudnn = False
 
     cell_class: Any = LSTMCell
 
