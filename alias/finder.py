@@ -21,7 +21,7 @@ from ..engine.interface.missing import NOT_YET, is_known, module_error
 from .contributions import contribution_homes, contribution_modules, is_module_first
 from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
-from .renamed import RENAMED
+from .renamed import NICKNAMES, RENAMED
 from .shared import SharedClasses
 
 ROOT = "tensorflow"
@@ -275,9 +275,10 @@ class _View(ModuleType):
 def _neighbour(leaf: str, asker: str) -> Any:
     """The internal module of this name, which TensorFlow's modules import from one another.
 
-    `from tensorflow.python.ops.rnn import rnn_cell_impl` finds it that way.
+    `from tensorflow.python.ops.rnn import rnn_cell_impl` finds it that way, and `rnn.vs` a module
+    by the name under which it is imported.
     """
-    path = _modules_by_leaf().get(leaf, asker.removeprefix(f"{ROOT}."))
+    path = _modules_by_leaf().get(leaf) or NICKNAMES.get(leaf, asker.removeprefix(f"{ROOT}."))
     if f"{ROOT}.{path}" == asker or ROOT not in sys.modules:
         return _MISSING
     return importlib.import_module(f"{ROOT}.{path}")

@@ -31,6 +31,10 @@ RENAMED = {
     **renamed_contrib.RENAMED,
     "saved_model.model_utils": {"EstimatorModeKeys": _MODES, "SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
     "saved_model.model_utils.export_utils": {"SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
+    "estimator.estimator": {
+        "_check_hooks_type": ".train.estimator.settings:checked_hooks",
+        "_check_listeners_type": ".train.estimator.settings:checked_listeners",
+    },
     "feature_column.feature_column": {
         **{
             f"_{name}": f".train.feature_column.{room}:{name}"
@@ -177,5 +181,47 @@ RENAMED = {
         "TF_GetAllOpList": ".io.op_def_registry:all_op_list",
         "TF_GetBuffer": ".io.op_def_registry:bytes_of_buffer",
         "TF_bfloat16_type": ".engine.types.dtypes:_bfloat16",
+    },
+}
+
+# What TensorFlow's modules call others that they import, and what programs find there: `rnn.vs`.
+NICKNAMES = {
+    "base_layer": "python.layers.base",
+    "core_layers": "python.layers.core",
+    "distribution_lib": "python.ops.distributions.distribution",
+    "estimator_lib": "python.estimator.estimator",
+    "export_lib": "python.estimator.export.export",
+    "file_io": "python.lib.io.file_io",
+    "fwd_compat": "python.compat.compat",
+    "layers_core": "python.layers.core",
+    "meta_graph_lib": "python.framework.meta_graph",
+    "metrics_lib": "python.ops.metrics",
+    "model_fn_lib": "python.estimator.model_fn",
+    "optimizer_lib": "python.training.optimizer",
+    "pydev": "python.framework.device",
+    "pywrap_tensorflow": "python.pywrap_tensorflow",
+    "run_config": "python.estimator.run_config",
+    "saved_model_builder": "python.saved_model.builder",
+    "saver_lib": "python.training.saver",
+    "session": "python.client.session",
+    "session_lib": "python.client.session",
+    "signature_def_utils": "python.saved_model.signature_def_utils",
+    "sparse_tensor_lib": "python.framework.sparse_tensor",
+    "summary": "python.summary.summary",
+    "tag_constants": "python.saved_model.tag_constants",
+    "tf_optimizer": "python.training.optimizer",
+    "tf_saver": "python.training.saver",
+    "tf_session": "python.client.session",
+    "tf_variables": "python.ops.variables",
+    "trackable": "python.training.tracking.base",
+    "variables_lib": "python.ops.variables",
+    "vs": "python.ops.variable_scope",
+    **{
+        f"{name}_pb2": f"core.{folder}.{name}_pb2"
+        for folder, names in {
+            "framework": "attr_value function graph node_def summary types variable versions",
+            "protobuf": "config meta_graph rewriter_config saved_model saver",
+        }.items()
+        for name in names.split()
     },
 }

@@ -11,8 +11,8 @@ import types
 import pytest
 
 from numbaflow.alias.contributions import contribution_homes
-from numbaflow.alias.finder import _MISSING, _internal_names, _public, _target
-from numbaflow.alias.renamed import RENAMED
+from numbaflow.alias.finder import _MISSING, _internal_names, _public, _target, resolve
+from numbaflow.alias.renamed import NICKNAMES, RENAMED
 
 pytestmark = pytest.mark.process
 
@@ -56,6 +56,16 @@ def run(*lines: str) -> subprocess.CompletedProcess[str]:
             "assert not tf2.enabled()",
         ),
         ("from tensorflow.python.framework import graph_util", "graph_util.extract_sub_graph"),
+        (
+            "from tensorflow.python.estimator import estimator as lib",
+            "assert lib._check_hooks_type(None) == []",
+            "lib.ops.Graph, lib.training.MonitoredSession, lib.saver.latest_checkpoint",
+            "assert lib.model_fn_lib.ModeKeys.PREDICT == 'infer'",
+            "from tensorflow.python.ops import rnn, rnn_cell_impl",
+            "assert rnn.vs is rnn_cell_impl.vs and rnn.vs.variable_scope",
+            "from tensorflow.contrib.seq2seq.python.ops import attention_wrapper",
+            "attention_wrapper.layers_core.Dense, attention_wrapper.nest.flatten",
+        ),
         ("import tensorflow as tf", "import tensorflow.python.framework.ops", "tf.python"),
         ("from tensorflow.examples.tutorials.mnist import input_data", "input_data.read_data_sets"),
         (
@@ -176,6 +186,12 @@ def test_every_renamed_name_is_there(module: str, name: str, target: str) -> Non
     is_known = {f"python.{module}", module} & set(_internal_names())
     assert is_known or contribution_homes(module), f"no module has {name}"
     assert _target(target) is not _MISSING
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("name", NICKNAMES)
+def test_every_nickname_of_a_module_is_one(name: str) -> None:
+    assert isinstance(resolve(f"tensorflow.{NICKNAMES[name]}"), types.ModuleType)
 
 
 def test_op_types_are_found_as_messages() -> None:

@@ -82,12 +82,10 @@ def test_numbers_in_texts_come_through_input_queues() -> None:
         rows = tf.constant([row.tobytes() for row in NUMBERS])
         (row,) = tf.train.slice_input_producer([rows], shuffle=False)
         numbers = tf.decode_raw(row, tf.int32)
-        close = "input_producer/input_producer/input_producer_Close"
         coordinator = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(session, coordinator)
         for _ in range(2):
             for expected in NUMBERS:
                 np.testing.assert_array_equal(session.run(numbers), expected)
         coordinator.request_stop()
-        session.run(session.graph.get_operation_by_name(close))
         coordinator.join(threads)
