@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ....engine import errors
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
@@ -16,6 +18,9 @@ from .reading import Reader, ReaderAhead
 
 if TYPE_CHECKING:
     from .context import Context
+
+# About how many bytes of pieces of one length are read together.
+_TOGETHER = 1 << 18
 
 
 class FilesDataset(Dataset):
@@ -192,6 +197,8 @@ class Records(Reader):
 class FixedLengths(_Source):
     """Pieces of one length between a header and a footer."""
 
+    gives_many = True
+
     def __init__(self, name: bytes, compression: str, sizes: tuple[int, int, int]) -> None:
         super().__init__(name, compression)
         self._name, self._sizes = name, sizes
@@ -205,7 +212,8 @@ class FixedLengths(_Source):
                 self.close()
                 raise errors.invalid(self._misfit(self._body))
         self._source.read(header)
-        self._ahead = self._source.read(footer) if compression else b""
+        # Of what is compressed the end is known when it is there: the footer is read ahead.
+        self._ahead = b""
         self._read = 0
 
     def _misfit(self, body: int) -> str:
@@ -218,31 +226,31 @@ class FixedLengths(_Source):
         )
 
     def read(self) -> bytes | None:
-        record = self._sizes[1]
+        pieces = self.read_some(1)
+        return pieces[0] if len(pieces) else None
+
+    def read_some(self, count: int) -> Sequence[bytes]:
+        _, record, footer = self._sizes
+        wanted = min(count, _TOGETHER // record) * record or record
         if self._body >= 0:
-            if self._read >= self._body:
-                return None
-            piece = self._source.read(record)
-        else:
-            # Of what is compressed the end is known when it is there: the footer is read ahead.
-            new = self._source.read(record)
-            if len(new) < record:
-                if new:
-                    raise errors.data_loss(self._misfit(self._read + len(new)))
-                return None
-            data = self._ahead + new
-            piece, self._ahead = data[:record], data[record:]
-        self._read += record
-        return piece
+            wanted, footer = min(wanted, self._body - self._read), 0
+        data = self._ahead + self._source.read(max(wanted + footer - len(self._ahead), 0))
+        there = max(len(data) - footer, 0)
+        number = min(there, wanted) // record
+        if not number and there:
+            raise errors.data_loss(self._misfit(self._read + there))
+        self._ahead = data[number * record :]
+        self._read += number * record
+        places = np.arange(number, dtype=np.int64)[:, None] * record + [0, record]
+        return PackedTexts(data, places)
 
     def place(self) -> int:
         return self._read
 
     def go_to(self, place: int) -> None:
-        header, _, footer = self._sizes
+        header, _, _ = self._sizes
         self._source.skip_to(header + place)
-        self._ahead = self._source.read(footer) if self._body < 0 else b""
-        self._read = place
+        self._ahead, self._read = b"", place
 
 
 def compression_of(text: Any) -> str:
