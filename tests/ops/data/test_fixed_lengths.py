@@ -24,15 +24,19 @@ def written(path: Path, compression: str, length: int, count: int, extra: bytes 
 
 
 def values(dataset: tf.data.Dataset) -> list[bytes]:
-    following = tf.data.make_one_shot_iterator(dataset).get_next()
-    found: list[bytes] = []
     with tf.Session() as sess:
-        while True:
-            try:
-                given = sess.run(following)
-                found += [given] if isinstance(given, bytes) else given.tolist()
-            except tf.errors.OutOfRangeError:
-                return found
+        return rest(sess, tf.data.make_one_shot_iterator(dataset).get_next())
+
+
+def rest(sess: tf.Session, following: tf.Tensor) -> list[bytes]:
+    """All that is to come, behind which files are closed."""
+    found: list[bytes] = []
+    while True:
+        try:
+            given = sess.run(following)
+            found += [given] if isinstance(given, bytes) else given.tolist()
+        except tf.errors.OutOfRangeError:
+            return found
 
 
 @pytest.mark.parametrize("compression", PACK)
@@ -73,11 +77,11 @@ def test_a_file_that_shrinks_meanwhile_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("compression", PACK)
-@pytest.mark.parametrize("passed", [1, 64, 2999])
+@pytest.mark.parametrize("passed", [64, 2900])
 def test_a_restored_iterator_goes_on(tmp_path, compression, passed):
     wanted = written(tmp_path / "data", compression, 784, 3000)
     made = tf.data.FixedLengthRecordDataset(str(tmp_path / "data"), 784, 4, 5, None, compression)
-    iterator = tf.data.make_initializable_iterator(made.batch(64 if passed > 1 else 1))
+    iterator = tf.data.make_initializable_iterator(made.batch(64))
     following = iterator.get_next()
     saver = tf.train.Saver([tf.data.experimental.make_saveable_from_iterator(iterator)])
     with tf.Session() as sess:
@@ -86,10 +90,11 @@ def test_a_restored_iterator_goes_on(tmp_path, compression, passed):
         while len(found) < passed:
             found += sess.run(following).tolist()
         saved = saver.save(sess, str(tmp_path / "saved"))
+        assert rest(sess, following) == wanted[len(found) :]
     with tf.Session() as sess:
         sess.run(iterator.initializer)
         saver.restore(sess, saved)
-        assert sess.run(following).tolist() == wanted[len(found) :][: 64 if passed > 1 else 1]
+        assert rest(sess, following) == wanted[len(found) :]
 
 
 def test_bytes_are_decoded_in_blocks(tmp_path):
