@@ -16,6 +16,7 @@ from .attributes import from_proto as attr_from_proto
 from .attributes import op_def, public_value, to_proto
 from .graph_bytes import NodeWriter
 from .tensor_proto import shape_from_proto, shape_proto
+from .text_form import text_of
 
 if TYPE_CHECKING:
     from ..engine.graph.operation import Operation
@@ -90,12 +91,7 @@ def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool =
     if isinstance(message, Graph):
         message = as_graph_def(message)
     path = os.path.join(logdir, name)
-    if as_text:
-        from google.protobuf import text_format
-
-        content = text_format.MessageToString(message).encode()
-    else:
-        content = message.SerializeToString()
+    content = text_of(message) if as_text else message.SerializeToString()
     write_atomically(path, content)
     return path
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import protos
 from .graph_util import extract_sub_graph
+from .text_form import text_of
 
 
 def strip_unused(
@@ -93,11 +94,6 @@ def strip_unused_from_files(
     graph_def = read_message(input_graph, protos.GraphDef(), input_binary)
     inputs, outputs = input_node_names.split(","), output_node_names.split(",")
     result = strip_unused(graph_def, inputs, outputs, placeholder_type_enum)
-    if output_binary:
-        content = result.SerializeToString()
-    else:
-        from google.protobuf import text_format
-
-        content = text_format.MessageToString(result).encode()
+    content = result.SerializeToString() if output_binary else text_of(result)
     files.write_string_to_file(output_graph, content)
     print(f"{len(result.node)} ops in the final graph.")

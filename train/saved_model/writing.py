@@ -14,6 +14,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.interface.log import get_logger
 from ...io import files, protos
 from ...io.graph_def import write_atomically
+from ...io.text_form import text_of
 from ..checkpoints.meta_graph import all_saveable_objects
 from ..checkpoints.saver import Saver
 from . import names
@@ -86,10 +87,8 @@ class _SavedModelBuilder:
     def save(self, as_text: bool = False) -> bytes:
         """Writes `saved_model.pb`, or `saved_model.pbtxt`; returns its path."""
         if as_text:
-            from google.protobuf import text_format
-
             name = names.SAVED_MODEL_FILENAME_PBTXT
-            content = text_format.MessageToString(self._saved_model).encode()
+            content = text_of(self._saved_model)
         else:
             name = names.SAVED_MODEL_FILENAME_PB
             content = self._saved_model.SerializeToString()
