@@ -119,6 +119,7 @@ HOMES = {
             "tf.lookup .ops.lookup.tables .ops.lookup.vocabulary .train.checkpoints.lookup_mutable "
             "tf raw"
         ),
+        "losses.loss_reduction": "tf.losses",
         "losses.losses": "tf.losses",
         "losses.losses_impl": "tf.losses",
         "losses.util": "tf.losses",

@@ -49,7 +49,7 @@ def test_internal_modules_have_their_names(module: str, names: str) -> None:
 @_PURE
 def test_marks_of_autograph_have_their_internal_module() -> None:
     module = finder.resolve("tensorflow.python.autograph.impl.api")
-    assert module.do_not_convert(len) is len
+    assert module.do_not_convert(len)([1, 2]) == 2
 
 
 @_PURE

@@ -101,7 +101,7 @@ tf.python.framework.ops.Tensor
 tf.python.framework.opps.Tensor
 tf.contrib.slim.init_ops.zeros_initializer()
 tf.contrib.slim.init_ops.zeros_initialiser()
-tf.keras.mixed_precision.experimental.Policy
+tf.python.keras.layers.kernelized.RandomFourierFeatures
 """
     program = reading.read("old.py", text)
     assert list(program.restored) == ["tensorflow.contrib.estimator.DNNEstimator.evaluate"]
@@ -112,7 +112,7 @@ tf.keras.mixed_precision.experimental.Policy
         "tensorflow.contrib.slim.init_ops.zeros_initialiser": (
             "an internal module or name that numbaflow has not"
         ),
-        "tensorflow.keras.mixed_precision.experimental.Policy": (
+        "tensorflow.python.keras.layers.kernelized.RandomFourierFeatures": (
             "can be imported, and fails when it is used"
         ),
     }
