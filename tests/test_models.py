@@ -183,7 +183,7 @@ def test_tables_tell_best_turns_and_their_mean_ratio(in_path: None) -> None:
     assert tables.first_steps(measured).splitlines()[2].endswith("| 2 s | 7 | 500 ms | 250 ms |")
     assert tables.brief(measured).startswith(
         "Steps of 2 whole models are 0.75 to 3.00 times as fast as TensorFlow 2's (geometric mean "
-        "1.50); first steps with nothing compiled take 2 s to 2 s; first steps in a second process "
+        "1.50); first steps with an empty cache take 2 s to 2 s; first steps in a second process "
         "take 500 ms to 500 ms ("
     )
     assert tables.page(measured).startswith("2030-01-02, some CPU, 2 threads, load 3.5 of 2; numba")

@@ -108,7 +108,7 @@ def brief(result: Measured) -> str:
                 f"{spread} times as fast as {PEERS[peer].title}'s (geometric mean {mean:.2f})"
             )
     text = f"Steps of {len(result['rows'])} whole models are {', '.join(parts)}"
-    for name, key in (("with nothing compiled", "first"), ("in a second process", "fresh_first")):
+    for name, key in (("with an empty cache", "first"), ("in a second process", "fresh_first")):
         firsts = [row[key][OURS] for row in result["rows"] if OURS in row.get(key, {})]
         if firsts:
             text += f"; first steps {name} take {duration(min(firsts))} to {duration(max(firsts))}"
