@@ -43,8 +43,10 @@ _LITERAL_STRIDES = (0, 1, -1, 2, 3)
 # anyway.
 _LINE = 16
 _FEW = 4096
-# Axes of at most this static size are written into the kernel, so that LLVM may unroll them.
-_SHORT_AXIS = 16
+# Axes of at most this static size are written into the kernel, so that LLVM may unroll them: what a
+# row is reduced over, and what may be channels or a window.  With any other size in the text, maps
+# over pictures of each size would have kernels of their own.
+_SHORT_ROW, _SHORT_AXIS = 16, SHORT
 
 
 Form = Literal["map", "row", "column"]
@@ -95,7 +97,7 @@ class _Arguments:
         self.buffers: list[Value] = []
         self.access: list[str] = []
         self.params: list[AnySize] = []
-        self._slots: dict[str, int] = {}
+        self._slots: dict[tuple[str, object], int] = {}
 
     def buffer(self, value: Value, access: str) -> int:
         """The number of a value's memory, noting how it is used."""
@@ -110,13 +112,17 @@ class _Arguments:
         self.access.append(access)
         return len(self.buffers) - 1
 
-    def param(self, size: AnySize) -> ir.Param:
-        """The slot that holds a size."""
-        text = sizes.expression(size)
-        if text not in self._slots:
-            self._slots[text] = len(self.params)
+    def param(self, size: AnySize, role: object = None) -> ir.Param:
+        """The slot that holds a size in its role.
+
+        Numbers that are equal by chance (a stride of one buffer and an offset in another) have
+        slots of their own: else each such chance would make another kernel.
+        """
+        key = (sizes.expression(size), role)
+        if key not in self._slots:
+            self._slots[key] = len(self.params)
             self.params.append(size)
-        return ir.Param(self._slots[text])
+        return ir.Param(self._slots[key])
 
 
 def memory(value: Value) -> object:
@@ -182,30 +188,32 @@ class NestBuilder:
         hide = reduced if isinstance(value.node, Reduce) else frozenset()
         return tuple(along(None if a in hide else a) for a in self.cluster.align[value.node])
 
-    def index(self, place: Affine, lead: tuple[AnySize, ...] | None = None) -> ir.Index:
-        """A position in memory as kernel IR; strides of merged loops are those of the innermost."""
+    def index(
+        self, buffer: int, place: Affine, lead: tuple[AnySize, ...] | None = None
+    ) -> ir.Index:
+        """A position in a buffer as kernel IR; strides of merged loops are the innermost's."""
         self.accesses.append(place)
-        strides: list[int | ir.Param] = [self._stride(size) for size in lead or (0,) * self.lead]
-        for group in self.groups:
-            strides.append(self._stride(place.coefficients.get(group[-1], 0)))
+        steps = [*(lead or (0,) * self.lead)]
+        steps += [place.coefficients.get(group[-1], 0) for group in self.groups]
+        strides = [self._stride(step, (buffer, loop)) for loop, step in enumerate(steps)]
         offset: ir.Expr | None = None
         if not same(place.offset, 0):
-            offset = self._offset(place.offset, strides)
+            offset = self._offset(place.offset, strides, buffer)
         for expr, factor in place.loaded:
             term = expr if same(factor, 1) else scalar.mul(expr, self._number(factor))
             offset = term if offset is None else scalar.add(offset, term)
         return ir.Index(tuple(strides), offset)
 
-    def _offset(self, size: AnySize, strides: Sequence[int | ir.Param]) -> ir.Expr:
+    def _offset(self, size: AnySize, strides: Sequence[int | ir.Param], buffer: int) -> ir.Expr:
         # Of pixels LLVM must see which channels lie beside each other, to load them together.
         if not isinstance(size, Size) and any(s in (2, 3) and 0 < size < s for s in strides):
             return ir.Const(int(size), "int64")
-        return self.arguments.param(size)
+        return self.arguments.param(size, buffer)
 
-    def _stride(self, size: AnySize) -> int | ir.Param:
+    def _stride(self, size: AnySize, role: tuple[int, int]) -> int | ir.Param:
         if not isinstance(size, Size) and size in _LITERAL_STRIDES:
             return int(size)
-        return self.arguments.param(size)
+        return self.arguments.param(size, role)
 
     def _number(self, size: AnySize) -> ir.Expr:
         return self.arguments.param(size)
@@ -242,7 +250,7 @@ class NestBuilder:
             turned = self._turned(storage, place)
             storage, place = turned.value, turned.position
         buffer, dtype = self.arguments.buffer(storage, "r"), element(storage, self.is_move)
-        loads = [ir.Load(buffer, index, dtype) for index in self.indices(storage, place)]
+        loads = [ir.Load(buffer, i, dtype) for i in self.indices(buffer, storage, place)]
         return loads[0] if len(loads) == 1 else scalar.complex(*loads)
 
     def _goes_across(self, place: Affine) -> bool:
@@ -272,11 +280,11 @@ class NestBuilder:
         expr = self._load(turned.storage, turned.place)
         self._append(turned.value, turned.position, expr)
 
-    def indices(self, storage: Value, place: Affine) -> tuple[ir.Index, ...]:
+    def indices(self, buffer: int, storage: Value, place: Affine) -> tuple[ir.Index, ...]:
         """Where an element is; of a complex one, where its two parts are, beside each other."""
         if element(storage, self.is_move) != scalar.PARTS.get(storage.dtype):
-            return (self.index(place),)
-        first = self.index(place.scaled(2))
+            return (self.index(buffer, place),)
+        first = self.index(buffer, place.scaled(2))
         # (Told from the first one by a literal, so that LLVM sees them to be neighbours.)
         one: ir.Expr = ir.Const(1, "int64")
         offset = one if first.offset is None else scalar.add(first.offset, one)
@@ -380,7 +388,7 @@ class NestBuilder:
         kept = [along(axis) for axis in self.cluster.kept]
         flat = flatten(kept, partial.shape[1:])
         buffer = self.arguments.buffer(partial, "w")
-        index = self.index(flat, (sizes.product(partial.shape[1:]),))
+        index = self.index(buffer, flat, (sizes.product(partial.shape[1:]),))
         self.stores.append(ir.Store(buffer, index, expr))
 
     def _write_place(self, node: StoreRegion) -> None:
@@ -397,7 +405,7 @@ class NestBuilder:
         values = [expr]
         if scalar.is_complex(expr.dtype):
             values = [scalar.real(expr), scalar.imag(expr)]
-        for index, value in zip(self.indices(target, flat), values):
+        for index, value in zip(self.indices(buffer, target, flat), values):
             self.stores.append(ir.Store(buffer, index, value))
 
 
@@ -444,10 +452,12 @@ def finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnySi
     axes, extents = [axis for axis, _ in lead], [size for _, size in lead]
     for group in builder.groups:
         extent = sizes.product(cluster.domain[axis] for axis in group)
-        short = None if isinstance(extent, Size) or extent > _SHORT_AXIS else extent
+        kind: Literal["reduce", "map"] = "reduce" if group[0] in reduced else "map"
+        most = _SHORT_ROW if kind == "reduce" and form == "row" else _SHORT_AXIS
+        short = None if isinstance(extent, Size) or extent > most else extent
         chunked = any(axis.of == len(axes) for axis in axes)
         # (Of an axis in pieces the last one may be shorter: no loop over it has a fixed length.)
-        axes.append(ir.Axis("reduce" if group[0] in reduced else "map", None if chunked else short))
+        axes.append(ir.Axis(kind, None if chunked else short))
         extents.append(extent)
     buffers = tuple(
         ir.Buffer(element(value, builder.is_move), access)  # type: ignore[arg-type]
