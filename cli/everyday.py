@@ -17,27 +17,29 @@ from ..engine import settings
 from ..jit.kernel.ir import Kernel
 from ..jit.library.library_kernel import LibraryKernel
 from . import aot
+from . import everyday_losses as losses
 from . import everyday_nets as nets
+from .everyday_wholes import WHOLE
 
 
 class Program(NamedTuple):
     """A network, its loss, the name of an optimizer, and how its step is made."""
 
     network: nets.Network
-    loss: nets.Loss = nets.one_of_classes
+    loss: losses.Loss = losses.one_of_classes
     optimizer: str = "adam"
-    step: Callable[[Any, Any, Any], Any] = nets.plain
+    step: Callable[[Any, Any, Any], Any] = losses.plain
 
 
 _OPTIMIZERS = ("sgd", "momentum", "nesterov", "rmsprop", "rmsprop with momentum", "adagrad")
 _LOSSES = (
-    nets.weighted_classes,
-    nets.short_classes,
-    nets.shares_of_classes,
-    nets.one_hot_classes,
-    nets.yes_or_no,
-    nets.squares,
-    nets.values_of_actions,
+    losses.weighted_classes,
+    losses.short_classes,
+    losses.shares_of_classes,
+    losses.one_hot_classes,
+    losses.yes_or_no,
+    losses.squares,
+    losses.values_of_actions,
 )
 PROGRAMS = (
     Program(nets.dense_layers()),
@@ -45,27 +47,44 @@ PROGRAMS = (
     *(Program(nets.dense_layers(), loss) for loss in _LOSSES),
     *(Program(nets.dense_layers(outputs=100), loss) for loss in _LOSSES[:4]),
     *(Program(nets.dense_layers(name)) for name in ("tanh", "sigmoid", "elu")),
-    *(Program(nets.dense_layers(), step=s) for s in (nets.clipped, nets.decayed, nets.decaying)),
-    Program(nets.dense_layers(dropout=True), nets.weighted_classes),
-    Program(nets.dense_layers("tanh", outputs=1), nets.squares),
-    Program(nets.dense_layers("tanh"), nets.policy, step=nets.clipped),
-    Program(nets.convolutions(), nets.weighted_classes),
-    Program(nets.convolutions(dropout=True), nets.shares_of_classes),
-    Program(nets.convolutions(normed=True), nets.weighted_classes),
+    *(
+        Program(nets.dense_layers(), step=s)
+        for s in (losses.clipped, losses.decayed, losses.decaying)
+    ),
+    Program(nets.dense_layers(dropout=True), losses.weighted_classes),
+    Program(nets.dense_layers("tanh", outputs=1), losses.squares),
+    Program(nets.dense_layers("tanh"), losses.policy, step=losses.clipped),
+    Program(nets.convolutions(), losses.weighted_classes),
+    Program(nets.convolutions(dropout=True), losses.shares_of_classes),
+    Program(nets.convolutions(normed=True), losses.weighted_classes),
     Program(nets.convolutions(normed=True, dropout=True, bias=False)),
-    Program(nets.residual, nets.one_of_classes, "momentum", nets.decayed),
-    Program(nets.bottlenecks, nets.one_of_classes, "momentum"),
+    Program(nets.residual, losses.one_of_classes, "momentum", losses.decayed),
+    Program(nets.bottlenecks, losses.one_of_classes, "momentum"),
     *(Program(nets.recurrent(cell)) for cell in ("BasicLSTMCell", "GRUCell")),
-    Program(nets.recurrent("LSTMCell"), step=nets.clipped),
-    Program(nets.recurrent_words, step=nets.clipped),
+    Program(nets.recurrent("LSTMCell"), step=losses.clipped),
+    Program(nets.recurrent_words, step=losses.clipped),
     Program(nets.bag_of_words),
-    Program(nets.convolved_words, nets.one_hot_classes),
-    Program(nets.convolved_words, nets.one_of_classes, "rmsprop with momentum", nets.counted),
-    Program(nets.columns, nets.one_yes_or_no, "adagrad"),
-    Program(nets.columns, nets.one_yes_or_no, step=nets.decayed),
+    Program(nets.convolved_words, losses.one_hot_classes),
+    Program(nets.convolved_words, losses.one_of_classes, "rmsprop with momentum", losses.counted),
+    Program(nets.columns, losses.one_yes_or_no, "adagrad"),
+    Program(nets.columns, losses.one_yes_or_no, step=losses.decayed),
     Program(nets.attention),
-    Program(nets.language, nets.next_words, step=nets.clipped),
-    Program(partial(nets.language, dropout=True), nets.next_words),
+    Program(nets.language, losses.next_words, step=losses.clipped),
+    Program(partial(nets.language, dropout=True), losses.next_words),
+    Program(nets.normed_layers),
+    *(Program(nets.convolutions(normed=True), optimizer=o) for o in ("momentum", "rmsprop")),
+    Program(nets.residual),
+    Program(nets.separable()),
+    Program(nets.separable(bounded=False), optimizer="momentum"),
+    Program(nets.pictures(), losses.pixels),
+    Program(nets.pictures(normed=True), losses.pixels),
+    Program(nets.pictures(outputs=5), losses.classes_of_pixels),
+    Program(nets.coded, losses.squares),
+    Program(nets.gated, losses.samples),
+    *(Program(nets.both_ways(cell), losses.tags) for cell in ("LSTMCell", "GRUCell")),
+    *(Program(nets.letters(cell), losses.next_words) for cell in ("BasicLSTMCell", "GRUCell")),
+    Program(nets.letters(dropout=True), losses.next_words, step=losses.clipped),
+    Program(nets.attended, losses.tags),
 )
 
 
@@ -87,11 +106,11 @@ def _built() -> Iterator[tuple[Any, list[list[Any]]]]:
             outputs = program.network(tf)
             loss, beside = program.loss(tf, outputs)
             with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
-                step = program.step(tf, loss, nets.optimizers(tf)[program.optimizer])
+                step = program.step(tf, loss, losses.optimizers(tf)[program.optimizer])
             yield graph, [[step, loss, beside], [outputs]]
-    for run in (nets.acting, nets.beginning):
+    for whole in WHOLE:
         with tf.Graph().as_default() as graph:
-            yield graph, [run(tf)]
+            yield graph, whole(tf)
 
 
 def _kernels(graph: Any, fetches: list[Any]) -> Iterator[Kernel | LibraryKernel]:

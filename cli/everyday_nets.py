@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What everyday programs consist of: small networks, losses, optimizers; see cli/everyday.py.
+"""The networks of everyday programs, small; see cli/everyday.py.
 
-Sizes do not matter, as kernels take them when they run, but that they are over 16: loops of fewer
-turns are of known length.  `tf` is this package.  Imports nothing.
+Sizes do not matter, as kernels take them when they run, but that those of pictures are over 4 and
+those of rows over 16: loops of fewer turns are of known length.  `tf` is this package.  Imports
+nothing.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 _CLASSES = 10
-_STEPS = 24
-# Of a network: its outputs.  Of a loss, given outputs: the loss, and what is told beside it.
+STEPS = 24
+# Of a network: its outputs.
 Network = Callable[[Any], Any]
-Loss = Callable[[Any, Any], tuple[Any, Any]]
 
 
 def dense_layers(
@@ -89,7 +89,7 @@ def recurrent(cell: str) -> Network:
     """A recurrent layer over sequences, and a layer behind its last output."""
 
     def build(tf: Any) -> Any:
-        x = tf.placeholder(tf.float32, [None, _STEPS, 24])
+        x = tf.placeholder(tf.float32, [None, STEPS, 24])
         out, _ = tf.nn.dynamic_rnn(getattr(tf.nn.rnn_cell, cell)(40), x, dtype=tf.float32)
         return tf.layers.dense(out[:, -1], _CLASSES)
 
@@ -97,7 +97,7 @@ def recurrent(cell: str) -> Network:
 
 
 def _words(tf: Any) -> Any:
-    numbers = tf.placeholder(tf.int32, [None, _STEPS])
+    numbers = tf.placeholder(tf.int32, [None, STEPS])
     return tf.nn.embedding_lookup(tf.get_variable("words", [300, 24]), numbers)
 
 
@@ -159,7 +159,7 @@ def language(tf: Any, dropout: bool = False) -> Any:
         joint = tf.layers.dense(_layer_normed(tf, x), 3 * _WIDTH)
         query, key, value = (_heads(tf, part) for part in tf.split(joint, 3, axis=2))
         scores = tf.matmul(query, key, transpose_b=True) * _SCALE
-        seen = tf.linalg.band_part(tf.ones([_STEPS, _STEPS]), -1, 0)
+        seen = tf.linalg.band_part(tf.ones([STEPS, STEPS]), -1, 0)
         shares = dropped(tf.nn.softmax(scores * seen - 1e10 * (1 - seen)))
         mixed = _joined(tf, tf.matmul(shares, value))
         x = x + dropped(tf.layers.dense(mixed, _WIDTH))
@@ -176,9 +176,9 @@ _SCALE = (_WIDTH // _HEADS) ** -0.5
 
 
 def _placed(tf: Any) -> Any:
-    numbers = tf.placeholder(tf.int32, [None, _STEPS])
+    numbers = tf.placeholder(tf.int32, [None, STEPS])
     table = tf.get_variable("table", [300, _WIDTH])
-    return tf.nn.embedding_lookup(table, numbers) + tf.get_variable("places", [_STEPS, _WIDTH])
+    return tf.nn.embedding_lookup(table, numbers) + tf.get_variable("places", [STEPS, _WIDTH])
 
 
 def _layer_normed(tf: Any, h: Any) -> Any:
@@ -188,169 +188,130 @@ def _layer_normed(tf: Any, h: Any) -> Any:
 
 
 def _heads(tf: Any, h: Any) -> Any:
-    parted = tf.reshape(h, [-1, _STEPS, _HEADS, _WIDTH // _HEADS])
+    parted = tf.reshape(h, [-1, STEPS, _HEADS, _WIDTH // _HEADS])
     return tf.transpose(parted, [0, 2, 1, 3])
 
 
 def _joined(tf: Any, mixed: Any) -> Any:
-    return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [-1, _STEPS, _WIDTH])
+    return tf.reshape(tf.transpose(mixed, [0, 2, 1, 3]), [-1, STEPS, _WIDTH])
 
 
-def one_of_classes(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """Cross entropy with numbers of classes, and how many are right."""
-    labels = tf.placeholder(tf.int64, [None])
-    costs = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return tf.reduce_mean(costs), _share(tf, tf.equal(tf.argmax(logits, 1), labels))
+def normed_layers(tf: Any) -> Any:
+    """Layers of a perceptron, normed over the batch."""
+    h = tf.placeholder(tf.float32, [None, 200])
+    for units in (64, 48):
+        h = tf.nn.relu(_normed(tf, tf.layers.dense(h, units)))
+    return tf.layers.dense(h, _CLASSES)
 
 
-def weighted_classes(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """The same by tf.losses, which counts its weights."""
-    labels = tf.placeholder(tf.int64, [None])
-    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
-    return loss, _share(tf, tf.equal(tf.argmax(logits, 1), labels))
+def separable(bounded: bool = True) -> Network:
+    """Convolutions that are separate in channels and in places, with batch norm."""
+
+    def build(tf: Any) -> Any:
+        relu = tf.nn.relu6 if bounded else tf.nn.relu
+        h = tf.placeholder(tf.float32, [None, 48, 48, 3])
+        h = relu(_normed(tf, tf.layers.conv2d(h, 24, 3, 2, padding="same", use_bias=False)))
+        for number, stride in enumerate((1, 2, 1)):
+            shape = [3, 3, h.shape[-1].value, 1]
+            filters = tf.get_variable(f"depthwise{number}", shape)
+            places = tf.nn.depthwise_conv2d(h, filters, [1, stride, stride, 1], "SAME")
+            inner = relu(_normed(tf, places))
+            h = relu(_normed(tf, tf.layers.conv2d(inner, 40, 1, use_bias=False)))
+        return tf.layers.dense(tf.reduce_mean(h, [1, 2]), _CLASSES)
+
+    return build
 
 
-def short_classes(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """The same of 32-bit numbers."""
-    labels = tf.placeholder(tf.int32, [None])
-    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
-    return loss, _share(tf, tf.nn.in_top_k(logits, labels, 1))
+def pictures(outputs: int = 1, normed: bool = False) -> Network:
+    """A network for each pixel: down, up by transposed convolutions, and across."""
+
+    def build(tf: Any) -> Any:
+        def twice(h: Any, filters: int) -> Any:
+            for _ in range(2):
+                h = tf.layers.conv2d(h, filters, 3, padding="same")
+                h = tf.nn.relu(_normed(tf, h) if normed else h)
+            return h
+
+        high = twice(tf.placeholder(tf.float32, [None, 24, 24, 3]), 20)
+        low = twice(tf.layers.max_pooling2d(high, 2, 2), 40)
+        up = tf.layers.conv2d_transpose(low, 20, 2, 2, padding="same")
+        joint = twice(tf.concat([high, up], 3), 20)
+        return tf.layers.conv2d(joint, outputs, 1)
+
+    return build
 
 
-def next_words(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """The same of a row for each word."""
-    labels = tf.placeholder(tf.int32, [None, _STEPS])
-    costs = tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=tf.reshape(labels, [-1]), logits=logits
-    )
-    return tf.reduce_mean(costs), tf.nn.softmax(logits)
+def coded(tf: Any) -> Any:
+    """Pictures, made small and large again."""
+    h = tf.placeholder(tf.float32, [None, 24, 24, 3])
+    for filters in (20, 40):
+        h = tf.layers.conv2d(h, filters, 3, 2, padding="same", activation=tf.nn.relu)
+    h = tf.layers.dense(tf.layers.flatten(h), 6 * 6 * 40, tf.nn.relu)
+    h = tf.reshape(h, [-1, 6, 6, 40])
+    for filters in (20, 3):
+        h = tf.image.resize_nearest_neighbor(h, [h.shape[1].value * 2] * 2)
+        h = tf.layers.conv2d(h, filters, 3, padding="same", activation=tf.nn.relu)
+    return tf.sigmoid(h)
 
 
-def shares_of_classes(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """Cross entropy with a row for each label."""
-    labels = tf.placeholder(tf.float32, [None, logits.shape[-1].value])
-    costs = tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
-    right = tf.equal(tf.argmax(logits, 1), tf.argmax(labels, 1))
-    return tf.reduce_mean(costs), _share(tf, right)
+def gated(tf: Any) -> Any:
+    """Dilated convolutions with gates over a sequence of numbers of classes."""
+    numbers = tf.placeholder(tf.int32, [None, STEPS * 4])
+    h = tf.layers.conv1d(tf.one_hot(numbers, 40), 24, 1)
+    kept = []
+    for dilation in (1, 2, 4):
+        padded = tf.pad(h, [[0, 0], [dilation, 0], [0, 0]])
+        both = tf.layers.conv1d(padded, 48, 2, dilation_rate=dilation)
+        left, right = tf.split(both, 2, 2)
+        out = tf.tanh(left) * tf.sigmoid(right)
+        kept.append(tf.layers.conv1d(out, 24, 1))
+        h = h + tf.layers.conv1d(out, 24, 1)
+    h = tf.layers.conv1d(tf.nn.relu(tf.add_n(kept)), 24, 1, activation=tf.nn.relu)
+    return tf.layers.conv1d(h, 40, 1)
 
 
-def one_hot_classes(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """The same with rows that are made of numbers."""
-    labels = tf.placeholder(tf.int32, [None])
-    rows = tf.one_hot(labels, logits.shape[-1].value)
-    costs = tf.nn.softmax_cross_entropy_with_logits_v2(labels=rows, logits=logits)
-    return tf.reduce_mean(costs), tf.nn.softmax(logits)
+def both_ways(cell: str = "LSTMCell") -> Network:
+    """A recurrent layer in both directions over words; outputs for each of them."""
+
+    def build(tf: Any) -> Any:
+        lengths = tf.placeholder(tf.int32, [None])
+        cells = [getattr(tf.nn.rnn_cell, cell)(40) for _ in range(2)]
+        words = _words(tf)
+        out, _ = tf.nn.bidirectional_dynamic_rnn(*cells, words, lengths, dtype=tf.float32)
+        return tf.layers.dense(tf.concat(out, 2), _CLASSES)
+
+    return build
 
 
-def yes_or_no(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """Cross entropy of each output for itself."""
-    labels = tf.placeholder(tf.float32, [None, logits.shape[-1].value])
-    costs = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-    return tf.reduce_mean(costs), _share(tf, tf.equal(tf.round(tf.sigmoid(logits)), labels))
+def letters(cell: str = "BasicLSTMCell", dropout: bool = False) -> Network:
+    """Two recurrent layers over text; of every letter what may come next."""
+
+    def build(tf: Any) -> Any:
+        def layer() -> Any:
+            made = getattr(tf.nn.rnn_cell, cell)(40)
+            return tf.nn.rnn_cell.DropoutWrapper(made, output_keep_prob=0.8) if dropout else made
+
+        layers = tf.nn.rnn_cell.MultiRNNCell([layer() for _ in range(2)])
+        words = _words(tf)
+        state = layers.zero_state(tf.shape(words)[0], tf.float32)
+        out, _ = tf.nn.dynamic_rnn(layers, words, initial_state=state)
+        return tf.layers.dense(tf.reshape(out, [-1, 40]), 300)
+
+    return build
 
 
-def one_yes_or_no(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """The same of one output."""
-    labels = tf.placeholder(tf.float32, [None])
-    logit = tf.squeeze(logits, 1)
-    costs = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logit)
-    return tf.reduce_mean(costs), _share(tf, tf.equal(tf.round(tf.sigmoid(logit)), labels))
-
-
-def squares(tf: Any, outputs: Any) -> tuple[Any, Any]:
-    """Mean square of what is wrong."""
-    wanted = tf.placeholder(tf.float32, [None, outputs.shape[-1].value])
-    loss = tf.reduce_mean(tf.square(outputs - wanted))
-    return loss, tf.losses.mean_squared_error(wanted, outputs)
-
-
-def policy(tf: Any, logits: Any) -> tuple[Any, Any]:
-    """A clipped policy gradient with an entropy bonus."""
-    chosen = tf.placeholder(tf.int32, [None])
-    advantage, before = (tf.placeholder(tf.float32, [None]) for _ in range(2))
-    chance = -tf.nn.sparse_softmax_cross_entropy_with_logits(labels=chosen, logits=logits)
-    ratio = tf.exp(chance - before)
-    bounded = tf.clip_by_value(ratio, 0.8, 1.2)
-    gain = tf.reduce_mean(tf.minimum(ratio * advantage, bounded * advantage))
-    shares = tf.nn.softmax(logits)
-    entropy = -tf.reduce_mean(tf.reduce_sum(shares * tf.log(shares + 1e-8), 1))
-    return -gain - 0.01 * entropy, entropy
-
-
-def values_of_actions(tf: Any, values: Any) -> tuple[Any, Any]:
-    """What an action was worth, with the loss of Huber."""
-    chosen = tf.placeholder(tf.int32, [None])
-    wanted = tf.placeholder(tf.float32, [None])
-    value = tf.reduce_sum(values * tf.one_hot(chosen, values.shape[-1].value), 1)
-    return tf.losses.huber_loss(wanted, value), tf.argmax(values, 1)
-
-
-def _share(tf: Any, right: Any) -> Any:
-    return tf.reduce_mean(tf.cast(right, tf.float32))
-
-
-def optimizers(tf: Any) -> dict[str, Any]:
-    """Those in use, by name."""
-    return {
-        "adam": tf.train.AdamOptimizer(1e-3),
-        "sgd": tf.train.GradientDescentOptimizer(0.1),
-        "momentum": tf.train.MomentumOptimizer(0.1, 0.9),
-        "nesterov": tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
-        "rmsprop": tf.train.RMSPropOptimizer(1e-3),
-        "rmsprop with momentum": tf.train.RMSPropOptimizer(1e-3, momentum=0.9),
-        "adagrad": tf.train.AdagradOptimizer(0.1),
-    }
-
-
-def plain(tf: Any, loss: Any, optimizer: Any) -> Any:
-    """An optimizer's step."""
-    return optimizer.minimize(loss)
-
-
-def counted(tf: Any, loss: Any, optimizer: Any) -> Any:
-    """The same, with the number of steps."""
-    return optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
-
-
-def clipped(tf: Any, loss: Any, optimizer: Any) -> Any:
-    """The same, with gradients that are kept short together."""
-    gradients, variables = zip(*optimizer.compute_gradients(loss), strict=True)
-    short, _ = tf.clip_by_global_norm(gradients, 5.0)
-    return optimizer.apply_gradients(zip(short, variables, strict=True))
-
-
-def decayed(tf: Any, loss: Any, optimizer: Any) -> Any:
-    """The same, with weights that are kept small."""
-    sizes = tf.add_n([tf.nn.l2_loss(variable) for variable in tf.trainable_variables()])
-    return optimizer.minimize(loss + 1e-4 * sizes)
-
-
-def decaying(tf: Any, loss: Any, optimizer: Any) -> Any:
-    """The step of an Adam whose rate falls."""
-    step = tf.train.get_or_create_global_step()
-    rate = tf.train.exponential_decay(1e-3, step, 1000, 0.9)
-    return tf.train.AdamOptimizer(rate).minimize(loss, global_step=step)
-
-
-def acting(tf: Any) -> list[Any]:
-    """What draws an action of a policy, and values a state."""
-    state = tf.placeholder(tf.float32, [None, 40])
-    h = tf.layers.dense(tf.layers.dense(state, 40, tf.nn.tanh), 40, tf.nn.tanh)
-    logits = tf.layers.dense(h, 5)
-    value = tf.squeeze(tf.layers.dense(h, 1), 1)
-    return [tf.squeeze(tf.multinomial(logits, 1), 1), value, logits]
-
-
-def beginning(tf: Any) -> list[Any]:
-    """What gives variables their first values."""
-    makers = (
-        tf.glorot_uniform_initializer(),
-        tf.truncated_normal_initializer(stddev=0.1),
-        tf.random_normal_initializer(stddev=0.1),
-        tf.random_uniform_initializer(-0.1, 0.1),
-        tf.variance_scaling_initializer(),
-        tf.orthogonal_initializer(),
-    )
-    for number, maker in enumerate(makers):
-        tf.get_variable(f"v{number}", [40, 40], initializer=maker)
-    return [tf.global_variables_initializer()]
+def attended(tf: Any) -> Any:
+    """A recurrent reader and a writer that looks at what was read."""
+    lengths = tf.placeholder(tf.int32, [None])
+    words = _words(tf)
+    read, state = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(40), words, lengths, dtype=tf.float32)
+    numbers = tf.placeholder(tf.int32, [None, STEPS])
+    table = tf.get_variable("written", [300, 24])
+    written = tf.nn.embedding_lookup(table, numbers)
+    with tf.variable_scope("writer"):
+        out, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(40), written, initial_state=state)
+    scores = tf.matmul(tf.layers.dense(out, 40, use_bias=False), read, transpose_b=True)
+    seen = tf.sequence_mask(lengths, STEPS, dtype=tf.float32)[:, None]
+    context = tf.matmul(tf.nn.softmax(scores + (seen - 1) * 1e9), read)
+    h = tf.layers.dense(tf.concat([out, context], 2), 40, tf.tanh)
+    return tf.layers.dense(h, 300)

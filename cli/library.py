@@ -30,7 +30,10 @@ from ..jit.report.plan_text import counted, size_text
 from .cache import JSON, app, fail, print_json
 
 DTYPES = typer.Option(
-    ["float32", "float64"], "--dtype", metavar="DTYPE", help=f"Numbers: {', '.join(BYTES)}; may be repeated."
+    ["float32", "float64"],
+    "--dtype",
+    metavar="DTYPE",
+    help=f"Numbers: {', '.join(BYTES)}; may be repeated.",
 )
 JOBS = typer.Option(0, "--jobs", "-j", min=0, help="Threads that compile; 0: one for each core.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing if all goes well.")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import numbaflow as tf
 from numbaflow.cli import everyday
+from numbaflow.cli import everyday_losses as losses
 from numbaflow.cli import everyday_nets as nets
 from numbaflow.cli.main import application
 from numbaflow.engine import settings
@@ -20,7 +21,7 @@ from numbaflow.jit.codegen import scalar_functions
 from numbaflow.jit.library import closed_set
 from numbaflow.jit.runtime import thread_pool
 
-PROGRAM = everyday.Program(nets.dense_layers(), nets.weighted_classes)
+PROGRAM = everyday.Program(nets.dense_layers(), losses.weighted_classes)
 
 
 def classifier(features: int, units: tuple[int, ...], batch: int) -> tuple[list[Any], Any]:
