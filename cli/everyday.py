@@ -22,6 +22,11 @@ from . import everyday_nets as nets
 from .everyday_wholes import WHOLE
 
 
+# Programs know how large their batches are, or they do not; then each sum over one may be long, and
+# is made of parts.
+_BATCH = 32
+
+
 class Program(NamedTuple):
     """A network, its loss, the name of an optimizer, and how its step is made."""
 
@@ -41,11 +46,15 @@ _LOSSES = (
     losses.squares,
     losses.values_of_actions,
 )
+# (Rows of up to 16 numbers have kernels for their length.)
+_FEW = (2, 3, 4, 6)
+_OF_CLASSES = (losses.one_of_classes, *_LOSSES[:4], losses.values_of_actions)
 PROGRAMS = (
     Program(nets.dense_layers()),
     *(Program(nets.dense_layers(), optimizer=name) for name in _OPTIMIZERS),
     *(Program(nets.dense_layers(), loss) for loss in _LOSSES),
     *(Program(nets.dense_layers(outputs=100), loss) for loss in _LOSSES[:4]),
+    *(Program(nets.dense_layers(outputs=n), loss) for n in _FEW for loss in _OF_CLASSES),
     *(Program(nets.dense_layers(name)) for name in ("tanh", "sigmoid", "elu")),
     *(
         Program(nets.dense_layers(), step=s)
@@ -98,9 +107,29 @@ def kernels() -> list[Kernel | LibraryKernel]:
     return list(found)
 
 
+class _Library:
+    """This package, as a program sees it whose batches have a size."""
+
+    def __init__(self, tf: Any, batch: int | None) -> None:
+        self._tf, self._batch = tf, batch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tf, name)
+
+    def placeholder(self, dtype: Any, shape: list[int | None]) -> Any:
+        """What is fed."""
+        known = [self._batch if size is None else size for size in shape]
+        return self._tf.placeholder(dtype, known)
+
+
 def _built() -> Iterator[tuple[Any, list[list[Any]]]]:
     """The graphs, and the fetches of each run of them."""
-    tf: Any = importlib.import_module(__name__.rpartition(".cli.")[0])
+    package = importlib.import_module(__name__.rpartition(".cli.")[0])
+    for batch in (None, _BATCH):
+        yield from _for_batches(_Library(package, batch))
+
+
+def _for_batches(tf: Any) -> Iterator[tuple[Any, list[list[Any]]]]:
     for program in PROGRAMS:
         with tf.Graph().as_default() as graph:
             outputs = program.network(tf)

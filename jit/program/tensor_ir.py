@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Scalars that stand in the kernel's text; others are loaded, so that kernels differing only in a
 # learning rate are one kernel.
-_LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
+LITERALS = frozenset({0, 1, 2, 3, 4, -1, 0.5, -0.5})
 Shape = tuple[AnySize, ...]
 
 
@@ -412,6 +412,6 @@ def literal(value: Value) -> ir.Expr | None:
         return None
     item = value.known.item()
     parts = (item.real, item.imag) if isinstance(item, complex) else (item,)
-    if isinstance(item, bool) or all(p in _LITERALS and str(p) != "-0.0" for p in parts):
+    if isinstance(item, bool) or all(p in LITERALS and str(p) != "-0.0" for p in parts):
         return scalar.const(item, value.dtype)
     return None

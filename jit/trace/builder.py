@@ -45,6 +45,7 @@ from ..program.tensor_ir import (
     argument,
     literal,
 )
+from .attributes import loading
 from .forms import (
     as_size,
     broadcast_of,
@@ -145,7 +146,8 @@ class Builder:
         """How many elements lie along `axes` (all, when None), as a 0-d value."""
         axes = range(value.ndim) if axes is None else axes
         count = sizes.product(value.shape[axis] for axis in axes)
-        if isinstance(count, Size):
+        if isinstance(count, Size) or count > 1:
+            # (An argument of kernels even where it is known, as it is where it is not.)
             return self._sizes(np.array(count, dtype=object), dtype)
         return self.constant(np.array(count, dtype=numpy_dtype(dtype)))
 
@@ -187,6 +189,7 @@ class Builder:
         exprs = result if isinstance(result, tuple) else (result,)
         if dtype is not None:
             exprs = tuple(scalar.cast(e, dtype) for e in exprs)
+        exprs, inputs = loading(exprs, inputs, self.constant)
         made = self._once(
             ("map", exprs, tuple(inputs), shape_key(shape)),
             lambda: self.program.add(Map(tuple(inputs), exprs), *((e.dtype, shape) for e in exprs)),
