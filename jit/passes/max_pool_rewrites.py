@@ -113,13 +113,14 @@ def _mask(route: Route, node: Map, whole: Value, pooled: Value) -> bool:
     """
     if len(node.exprs) != 1 or not same_shape(node.outputs[0].shape, whole.shape):
         return False
-    # What else it read would have to be looked up at the maximum as well.
-    if not all(value is whole or value is route.x for value in node.inputs):
+    # What else it read would have to be looked up at the maximum as well; but for single numbers.
+    if not all(value is whole or value is route.x or not value.ndim for value in node.inputs):
         return False
     reads = {number for number, value in enumerate(node.inputs) if value is whole}
     if not _is_mask(node.exprs[0], reads):
         return False
-    inputs = tuple(pooled if value is whole else route.y for value in node.inputs)
+    pooling = {whole: pooled, route.x: route.y}
+    inputs = tuple(pooling.get(value, value) for value in node.inputs)
     with route.program.adding(node, like=node):
         (masked,) = route.program.add(Map(inputs, node.exprs), (pooled.dtype, pooled.shape))
     _follow(route, node.outputs[0], masked)

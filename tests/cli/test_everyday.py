@@ -41,7 +41,7 @@ def classifier(features: int, units: tuple[int, ...], batch: int) -> tuple[list[
     return [train, loss, right], feeds
 
 
-@pytest.mark.programs
+@pytest.mark.cpu
 def test_every_program_is_traced_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some of each kind; what is wrong with one would show when the cache is warmed."""
     chosen = everyday.PROGRAMS[:: len(everyday.PROGRAMS) // 6]
