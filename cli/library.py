@@ -68,11 +68,15 @@ def warm(
     as_json: bool = JSON,
 ) -> None:
     """Compile the library and what everyday programs need, so that programs compile little."""
+    from ..jit.runtime import warming
+
     _check_dtypes(dtypes)
     done = []
     for text in targets or [""]:
         with _aimed_at(text):
-            done.append(_warm(text, dtypes, jobs, quiet or as_json))
+            done.append(_warm(text, _kernels(dtypes), jobs, quiet or as_json))
+            if "float32" in dtypes:
+                warming.note_done()
             if not quiet and not as_json:
                 say(_report(done[-1]))
     if as_json:
@@ -104,9 +108,10 @@ def export_library(
     files: dict[str, int] = {}
     for level in targets:
         with _aimed_at(level):
-            _warm(level, dtypes, jobs, quiet or as_json, is_for_others=True)
+            every = _kernels(dtypes)
+            _warm(level, every, jobs, quiet or as_json, is_for_others=True)
             path = shipped.path_of(target.current().system, level, folder)
-            files[str(path)] = compiler.pack(path, _kernels(dtypes))
+            files[str(path)] = compiler.pack(path, every)
             if not quiet and not as_json:
                 size = size_text(path.stat().st_size)
                 say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
@@ -143,17 +148,19 @@ def _aimed_at(text: str) -> Iterator[None]:
 
 
 def _warm(
-    name: str, dtypes: Sequence[str], jobs: int, quiet: bool, is_for_others: bool = False
+    name: str,
+    every: Sequence[Kernel | LibraryKernel],
+    jobs: int,
+    quiet: bool,
+    is_for_others: bool = False,
 ) -> Warmed:
-    """Compiles what is missing for the target of the settings, of such a name."""
+    """Compiles what is missing of these for the target of the settings, of such a name."""
     from ..jit.codegen import compile as compiler
-    from ..jit.runtime import warming
 
     start = time.perf_counter()
     root = store.folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     store.check_owner(root)
-    every = _kernels(dtypes)
     missing = compiler.absent(every, even_shipped=is_for_others)
     sizes: list[int] = []
     with _progress(len(missing), quiet) as step:
@@ -166,8 +173,6 @@ def _warm(
     left = compiler.absent(missing, even_shipped=is_for_others)
     if left:
         fail(f"{counted(len(left), 'kernel')} could not be kept in {root}")
-    if "float32" in dtypes and not is_for_others:
-        warming.note_done()
     seconds = time.perf_counter() - start
     name, known = name or target.current().cpu, len(every) - len(missing)
     return Warmed(name, len(missing), known, sum(sizes), seconds)
