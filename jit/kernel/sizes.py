@@ -232,6 +232,8 @@ def same(a: AnySize, b: AnySize) -> bool:
     """Are two sizes equal by form?  Never writes a guard; False may mean "not known"."""
     if a is b:
         return True
+    if type(a) is int and type(b) is int:  # most of them
+        return a == b
     if isinstance(a, Size):
         if isinstance(b, Size) and a.text == b.text:
             return True

@@ -7,7 +7,6 @@ Imports kernel IR, tensor IR, sizes and fuse.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ...engine.record_class import record
@@ -442,7 +441,9 @@ def _without_counted(form: Form, axes: list[ir.Axis]) -> tuple[ir.Axis, ...]:
     outer = [n for n, axis in enumerate(axes) if axis.kind != "reduce"]
     is_few = form == "map" and len(axes) > 1 and (axes[-1].size or SHORT + 1) <= SHORT
     counted = {*outer[:1], *((len(axes) - 1,) if form != "row" and not is_few else ())}
-    return tuple(replace(a, size=None) if n in counted else a for n, a in enumerate(axes))
+    return tuple(
+        ir.Axis(a.kind, None, a.of, a.length) if n in counted else a for n, a in enumerate(axes)
+    )
 
 
 def finish(builder: NestBuilder, form: Form, lead: Sequence[tuple[ir.Axis, AnySize]]) -> Nest:
