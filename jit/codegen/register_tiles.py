@@ -15,21 +15,26 @@ from typing import Any
 
 from llvmlite import ir
 
+from .. import target
 from ..library.vectors import vectors
 from .numbers import word
 from .words import Address, Kind, Unfit, Word, function, of_one_dtype
 
 _WORD = ir.IntType(64)
 _BIT, _INDEX = ir.IntType(1), ir.IntType(32)
-# Gives, for so many steps from one on, the places of what all rows have there.
-Places = Callable[[Any, int], list[list[Any]]]
+# Where a row's element is: the address of several rows, and terms of what it lies behind it.
+Spot = tuple[Any, tuple[Any, ...]]
+# Gives, for so many steps from one on, where all rows have theirs.
+Places = Callable[[Any, int], list[list[Spot]]]
 # Gives the number of the run that stands so many words behind the first of those about taps.
 Told = Callable[..., Any]
 # Sums that are all being added to while the first addition is done: with no more than these a step
 # waits for the one before, and what else it does costs nothing.
 _IN_FLIGHT = 8
-# Registers besides those of sums, weights and a factor, without which LLVM keeps sums in memory.
+# Registers besides those of sums, weights and factors, without which LLVM keeps sums in memory.
 _SPARE = 2
+_FEW, _FEW_OF_MANY = 3, 4  # rows whose addresses share a register, and where there are more of them
+_MANY = 15  # rows, up to which there are few
 _ELEMENTS = {"float32": (ir.FloatType(), 4), "float64": (ir.DoubleType(), 8)}
 
 
@@ -84,10 +89,11 @@ class Tile:
         # Rows of w end where those of out do, so that their loads are masked.
         self.ragged = ragged
         self.masks = [None if left is None else self._mask(v) for v in range(self.vectors)]
-        # A factor is an operand in memory where it is used but once.
+        # A factor is an operand in memory where it is used but once, else a few are read ahead.
         # Two steps at a time halve what counting costs, but only where the step is not waiting for
         # sums (_IN_FLIGHT), and where sums do not fall out of the registers.
-        most = vectors(dtype).registers - self.vectors - (self.vectors > 1) - _SPARE
+        ahead = _FEW if self.vectors > 1 else 0
+        most = vectors(dtype).registers - self.vectors - ahead - _SPARE
         self.takes_pairs = _IN_FLIGHT < self.pixels * self.vectors <= most
         self.cells = [(p, v) for p in range(self.pixels) for v in range(self.vectors)]
 
@@ -196,17 +202,22 @@ class Tile:
         function = self.function(name, self.vector, [self.vector] * 3)
         return self.b.call(function, [x, y, z])
 
-    def multiply_add(self, places: list[Any], w: Any, row: Any, sums: list[Any]) -> list[Any]:
-        """One step of the reduction: sums[p, v] += what is at places[p] * w[row + v * lanes]."""
+    def multiply_add(self, spots: list[Spot], w: Any, row: Any, sums: list[Any]) -> list[Any]:
+        """One step of the reduction: sums[p, v] += what is at spots[p] * w[row + v * lanes]."""
         whole = not self.ragged
         weights = [self.load(w, v, row, whole=whole) for v in range(self.vectors)]
-        new = []
+        new: list[Any] = []
+        base = after = spots[0][0]
         for number, old in enumerate(sums):
             p, v = divmod(number, self.vectors)
             if v == 0:
+                if spots[p][0] is not base:
+                    base = spots[p][0]
+                    after = self._after(base, new[-1])
+                place = self.address(after, *spots[p][1])
                 # One load that fills all lanes, from a place in memory to a register, is as cheap
                 # as one of a vector; p is the outer loop, so that there is one of them at a time.
-                scalar = self.splat(self.b.load(places[p]))
+                scalar = self.splat(self.b.load(place))
             new.append(self.fma(scalar, weights[v], old))
         return new
 
@@ -217,9 +228,9 @@ class Tile:
         """
         b = self.b
 
-        def places(q: Any, many: int) -> list[list[Any]]:
+        def places(q: Any, many: int) -> list[list[Spot]]:
             ats = [b.add(start, b.mul(b.add(q, _WORD(n)), step)) for n in range(many)]
-            return [[self.address(x, _WORD(p), at) for p in pixels] for at in ats]
+            return [[(x, (_WORD(p), at)) for p in pixels] for at in ats]
 
         return places
 
@@ -231,7 +242,7 @@ class Tile:
         """
         # About the square root of the rows: bases and offsets together are fewest then, and each
         # spot is base + offset, which an address of the machine can say without an addition.
-        b, few = self.b, 3 if len(pixels) <= 15 else 4
+        b, few = self.b, _FEW if len(pixels) <= _MANY else _FEW_OF_MANY
         first = b.add(start, b.mul(_WORD(pixels.start), pixel))
         bases = [b.add(x, b.mul(first, _WORD(self.bytes)))]
         size = b.mul(pixel, _WORD(self.bytes * few))
@@ -239,12 +250,14 @@ class Tile:
             bases.append(b.add(bases[-1], size))
         bases = [self._opaque(base) for base in bases]
 
-        def places(q: Any, many: int) -> list[list[Any]]:
+        def places(q: Any, many: int) -> list[list[Spot]]:
             offsets = [q]
             for j in range(1, min(few, len(pixels))):
                 offsets.append(self._opaque(b.add(q, b.mul(_WORD(j), pixel))))
-            spots = [(bases[p // few], offsets[p % few]) for p in range(len(pixels))]
-            return [[self.address(*spot, _WORD(n)) for spot in spots] for n in range(many)]
+            rows = range(len(pixels))
+            return [
+                [(bases[p // few], (offsets[p % few], _WORD(n))) for p in rows] for n in range(many)
+            ]
 
         return places
 
@@ -253,6 +266,16 @@ class Tile:
         # An empty instruction that may have changed the number; it costs none.
         kind = ir.FunctionType(_WORD, [_WORD])
         return self.b.asm(kind, "", "=r,0", [number], side_effect=False)
+
+    def _after(self, number: Any, value: Any) -> Any:
+        """A number that LLVM has only when it has a vector, so that it reads no factor before.
+
+        It would read those of most rows at once, and keep sums in memory for want of registers:
+        products of float64 took twice as long.  The machine waits for nothing here.
+        """
+        kind = ir.FunctionType(_WORD, [_WORD, self.vector])
+        held = "w" if target.current().machine == "aarch64" else "v"
+        return self.b.asm(kind, "", f"=r,0,{held}", [number, value], side_effect=False)
 
 
 # What the arguments of a tile are that come before its addresses and numbers, and after them.

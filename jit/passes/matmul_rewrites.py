@@ -3,7 +3,8 @@
 
 Transposes and slices of factors are ways of reading them; of a result that is read in part, only
 that part is computed; a sum of products (or of one and another stored value) is added up by the
-products themselves; a factor that several products read is packed once.
+products themselves; a product of one column and one row is a map, which moves into what reads it; a
+factor that several products read is packed once.
 Imports tensor IR, kernel IR, sizes, rewriting, and the role that the library gives its products.
 """
 
@@ -290,6 +291,67 @@ SUMS = (
         Map,
         _addends,
         _add_up,
+    ),
+)
+
+
+# Outer products.
+
+
+def _is_outer(program: Program, call: Call) -> tuple[Value, ...] | None:
+    """The factors of a product with nothing to sum over, and the value that it adds.
+
+    None where it is one of a sum of products, which they add up as they are made.
+    """
+    if not is_plain_product(call) or not call.role.can_add or not same(call.role.k, 1):
+        return None
+    product, out = call.role, call.outputs[0]
+    strides = [f.stride for f, beside in _sides(product) if not beside]
+    is_added_to = any(_adds_onto(node, out) for node in program.users(out))
+    is_sum = product.onto and _adds_onto(call.inputs[2].node)
+    is_known = all(isinstance(stride, int) for stride in strides)
+    return None if is_added_to or is_sum or not is_known else tuple(call.inputs)
+
+
+def _sides(product: Product) -> tuple[tuple[Factor, bool], tuple[Factor, bool]]:
+    """The factors, and whether the elements of each lie side by side, if there is one a row."""
+    return (product.x, product.x.turned), (product.y, not product.y.turned)
+
+
+def _adds_onto(node: Node, value: Value | None = None) -> bool:
+    """Is a node a product that adds to a value, or to any?"""
+    if not isinstance(node, Call) or not isinstance(node.role, Product) or not node.role.onto:
+        return False
+    return value is None or node.inputs[2] is value
+
+
+def _map_outer(program: Program, scope: Scope, call: Call, found: tuple[Value, ...]) -> None:
+    factors, old, product = found[:2], call.outputs[0], call.role
+    with building(program, scope, call) as b:
+        column, row = (
+            b.view(
+                b.reshape(value, (sizes.product(value.shape),)),
+                (Axis(axis, 1 if beside else factor.stride, factor.offset),),
+                old.shape,
+            )
+            for axis, (value, (factor, beside)) in enumerate(
+                zip(factors, _sides(product), strict=True)
+            )
+        )
+        made = b.map(scalar.mul, column, row)
+        if product.onto:
+            made = b.map(scalar.add, made, found[2])
+    program.replace(old, made)
+    program.remove(call)
+
+
+OUTER = (
+    Rule(
+        "outer product",
+        "matmul %x %y, of one column and one row → map %x * %y",
+        Call,
+        _is_outer,
+        _map_outer,
     ),
 )
 

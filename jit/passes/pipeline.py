@@ -48,6 +48,8 @@ PASSES = (
     # views.
     Pass("read_products_through_views", partial(apply_rules, matmul_rewrites.VIEWS), straight=True),
     Pass("accumulate_products", partial(apply_rules, matmul_rewrites.SUMS), straight=True),
+    # What is left are gradients for one example, which fuse with the updates of weights.
+    Pass("map_outer_products", partial(apply_rules, matmul_rewrites.OUTER), straight=True),
     Pass("share_packing", matmul_rewrites.share_packing, straight=True),
     Pass("leave_loops", loop_invariants.leave_loops),
     # Behind all that makes a product's launch anew, which would lose the epilogue.

@@ -157,7 +157,7 @@ class SegmentPlans:
             finally:
                 # Runs that go on at once take arenas of their own: there are as many as ever went
                 # on at once.
-                arenas.append(arena)
+                arenas.append(arena.given_back())
         raise errors.aborted("a variable keeps changing its shape while running")
 
     def only_ends_before(self, number: int) -> Traced | None:

@@ -64,6 +64,8 @@ class Arena:
         self.runs: dict[int, Any] = {}
         # By where slots lie, the one of them that goes from sizes to sizes.
         self.spares: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        # Did the run that is here give a variable its first value?
+        self.fills_variables = False
 
     def reserve(self, count: int) -> np.ndarray:
         """At least `count` bytes.  A move makes everything that was prepared void."""
@@ -73,6 +75,18 @@ class Arena:
             # A quarter more, so that batches which grow by little do not move it each time.
             self.memory = aligned_empty((count + count // 4,), np.uint8)
         return self.memory
+
+    def given_back(self) -> Arena:
+        """Itself, after a run.
+
+        What has given variables their first values is another plan when it runs again, and it may
+        have taken more memory than all that follows.
+        """
+        if self.fills_variables:
+            self.fills_variables = False
+            self.runs.clear()
+            self.memory = self.memory[:0].copy()
+        return self
 
 
 class Frame:

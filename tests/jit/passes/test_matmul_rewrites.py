@@ -166,6 +166,62 @@ def test_sums_have_the_bits_of_separate_additions(dtype: str, batch: int) -> Non
     agree(lambda: build(False), a, c)
 
 
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("left", (False, True))
+@pytest.mark.parametrize("right", (False, True))
+def test_outer_products_are_products_bit_for_bit(dtype: str, left: bool, right: bool) -> None:
+    """Each is a row of a product of more rows, of which the others are zero."""
+    x, y = numbers(37, dtype=dtype), numbers(50, dtype=dtype, seed=1)
+    base = numbers(37, 43, dtype=dtype, seed=2)
+
+    def build(count: int) -> Any:
+        x, y = tf.placeholder(dtype, [count, 37]), tf.placeholder(dtype, [count, 50])
+        columns = tf.transpose(y[:, 5:48]) if right else y[:, 5:48]
+        rows = x if left else tf.transpose(x)
+        outer = tf.matmul(rows, columns, transpose_a=left, transpose_b=right)
+        return [outer, base + outer, tf.exp(outer)], (x, y)
+
+    one = agree(lambda: build(1), x[None], y[None])
+    empty = np.zeros([2, 87], dtype)
+    three = [np.concatenate([empty[:, : len(a)], a[None]]) for a in (x, y)]
+    for got, want in zip(one, run(lambda: build(3), three), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def outer_calls(terms: int) -> list[Any]:
+    """The library calls of a value plus so many outer products."""
+    sample = Sample([np.ones([6, 7]), *[np.ones(shape) for shape in [(6, 1), (1, 7)] * terms]])
+    total, *values = [pair.value for pair in sample.pairs]
+    for x, y in zip(values[::2], values[1::2], strict=True):
+        total = sample.builder.map(_plus, total, matmul(sample.builder, x, y))
+    found = calls(sample, total)
+    (outer,) = (one for one in PASSES if one.name == "map_outer_products")
+    outer.run(sample.program, sample.scope)
+    verify_program.after(outer.name, sample.program)
+    return [call for call in found if sample.program.holds(call)]
+
+
+def test_an_outer_product_is_a_map_unless_others_are_added_to_it() -> None:
+    assert not outer_calls(1)
+    assert len(outer_calls(3)) == 3
+
+
+def test_weights_of_one_example_are_updated_by_one_kernel() -> None:
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        x, w = tf.placeholder(tf.float32, [None, 40]), tf.Variable(numbers(40, 30))
+        loss = tf.reduce_sum(tf.square(tf.matmul(x, w)))
+        step = tf.train.MomentumOptimizer(0.01, 0.9).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        few, one = (session.explain(step, {x: numbers(n, 40)}) for n in (3, 1))
+        before = session.run(w).astype(np.float64)
+        session.run(step, {x: numbers(1, 40)})
+        after = session.run(w)
+    assert len(one.kernels) == len(few.kernels) - 1
+    fed = numbers(1, 40).astype(np.float64)
+    want = before - 0.01 * fed.T @ (2 * fed @ before)
+    np.testing.assert_allclose(after, want, rtol=1e-4, atol=1e-5)
+
+
 def test_unrolled_steps_share_one_packing() -> None:
     def build() -> Any:
         x = tf.placeholder(tf.float32, [None, 40])

@@ -22,7 +22,7 @@ from numbaflow.jit.passes import (
 )
 from numbaflow.jit.passes.rewriting import Rule, apply_rules
 from numbaflow.jit.program.editing import Program
-from numbaflow.jit.program.tensor_ir import Call, Feed, Value
+from numbaflow.jit.program.tensor_ir import Call, Feed, Map, Value
 from numbaflow.jit.trace.builder import Builder
 
 pytestmark = pytest.mark.pure
@@ -34,6 +34,7 @@ RULES = {
         *matmul_rewrites.RESULTS,
         *matmul_rewrites.FACTORS,
         *matmul_rewrites.SUMS,
+        *matmul_rewrites.OUTER,
     )
 }
 Build = Callable[[Builder, list[Value]], Any]
@@ -115,6 +116,14 @@ def added_twice(b: Builder, v: list[Value]) -> Value:
     return b.map(add, b.map(add, v[2], whole), b.map(scalar.exp, whole))
 
 
+def of_outer(b: Builder, v: list[Value]) -> Value:
+    return matmul(b, matmul(b, v[0], v[1]), v[2])
+
+
+def is_map(value: Value) -> bool:
+    return isinstance(value.node, Map)
+
+
 APPLIES: dict[str, tuple[Build, tuple[tuple[int, ...], ...], Callable[[Call], bool]]] = {
     "bias": (biased, (*MATRICES, (7,)), lambda call: call.launch.bias and len(call.inputs) == 3),
     "relu": (rectified, MATRICES, lambda call: call.launch.relu and not call.launch.bias),
@@ -123,6 +132,7 @@ APPLIES: dict[str, tuple[Build, tuple[tuple[int, ...], ...], Callable[[Call], bo
     "left factor": (turned_left, ((5, 6), (5, 7)), lambda call: call.role.x.turned),
     "right factor": (sliced_right, ((6, 5), (7, 7)), lambda call: call.role.y.offset == 7),
     "sum of products": (added, (*MATRICES, (6, 7)), lambda call: call.role.onto),
+    "outer product": (of_outer, ((6, 1), (1, 5), (5, 7)), lambda call: is_map(call.inputs[0])),
 }
 
 STAYS: dict[str, list[tuple[Build, tuple[tuple[int, ...], ...]]]] = {
@@ -132,6 +142,7 @@ STAYS: dict[str, list[tuple[Build, tuple[tuple[int, ...], ...]]]] = {
     "part of the columns": [(two_slices, MATRICES), (first_rows, MATRICES)],
     "left factor": [(backwards, MATRICES), (sliced_right, ((6, 5), (7, 7)))],
     "right factor": [(turned_left, ((5, 6), (5, 7)))],
+    "outer product": [(rectified, MATRICES), (of_outer, (*MATRICES, (7, 3)))],
     "sum of products": [(added_twice, (*MATRICES, (6, 7))), (biased, (*MATRICES, (7,)))],
 }
 

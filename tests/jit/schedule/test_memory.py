@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -141,3 +142,35 @@ def test_stacks_have_room_for_little_more_than_they_hold(item: int) -> None:
         if held * item > 1 << 26:
             break
     assert moves <= 7
+
+
+@pytest.mark.parametrize("mode", ["always", "auto"])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_sets_up_variables_keeps_no_memory(mode: str, use_resource: bool) -> None:
+    shape, size = [512, 1024], 1 << 21
+    with tf.Graph().as_default(), settings.override(jit=mode), tf.Session() as session:
+        drawn = tf.get_variable(
+            "drawn", shape, initializer=tf.random_normal_initializer(), use_resource=use_resource
+        )
+        stated = tf.get_variable(
+            "stated", shape, initializer=tf.constant_initializer(0.5), use_resource=use_resource
+        )
+        total = tf.reduce_sum(drawn) + tf.reduce_sum(stated)
+        init = tf.global_variables_initializer()
+        gc.collect()
+        tracemalloc.start()
+        try:
+            session.run(init)
+            gc.collect()
+            held, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        # The variables, and while the run goes on what is drawn and what becomes of that.
+        assert 2 * size <= held < 2.5 * size
+        assert held + size <= most
+        first = session.run([total, drawn])
+        session.run(init)
+        second = session.run([total, drawn])
+    for found, values in (first, second):
+        np.testing.assert_allclose(found, values.astype(np.float64).sum() + size / 8, rtol=1e-4)
+    assert not np.array_equal(first[1], second[1])
