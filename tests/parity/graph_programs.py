@@ -139,7 +139,7 @@ def _ending(w: Writer) -> None:
 
 def _further(w: Writer) -> None:
     sources = [v.name for v in [*w.placeholders, *w.variables] if v.is_float]
-    if "loop" not in w.marks and w.chance(0.3):
+    if not w.marks & {"loop", "once"} and w.chance(0.3):
         w.line("if slopes:")
         terms = "tf.add_n([tf.cast(tf.reduce_sum(tf.sin(g)), tf.float64) for g in slopes])"
         w.line(f"    curves = tf.gradients({terms}, [{', '.join(sources)}])")
