@@ -12,7 +12,6 @@ from typing import Any
 
 from ...engine.types import dtypes
 from ..program.tensor_ir import (
-    Call,
     GrowableStack,
     Node,
     Read,
