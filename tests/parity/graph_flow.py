@@ -10,6 +10,7 @@ from typing import Any
 from .graph_edges import EDGES
 from .graph_further import FURTHER
 from .graph_hosts import HOSTS
+from .graph_keras import KERAS
 from .graph_layers import LAYERS
 from .graph_moves import MOVES
 from .graph_shapes import PARTS, SHAPES
@@ -24,7 +25,7 @@ from .graph_windows import WINDOWS
 _DEPTH = 2
 _PLAIN = (
     *(STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS, EDGES),
-    *(WINDOWS, SHAPES),
+    *(WINDOWS, SHAPES, KERAS),
 )
 
 

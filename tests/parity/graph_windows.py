@@ -108,11 +108,15 @@ def _pooled(w: Writer, p: Picture) -> str:
 def _solid(w: Writer, p: Picture) -> str:
     (rows, columns), step = _sides(w, p), w.random.randint(1, 2)
     strides, solid = f"[1, {step}, {step}, 1, 1]", f"{p.name}[..., tf.newaxis]"
-    name = w.random.choice(["conv3d", "avg_pool3d", "max_pool3d"])
+    # (Those of double precision are in TensorFlow for convolutions alone.)
+    pools = ["avg_pool3d", "max_pool3d"] * (p.dtype == "float32")
+    name = w.random.choice(["conv3d", *pools])
     given = f"[1, {rows}, {columns}, 1, 1]"
     if name == "conv3d":
         given = _filters(p, rows, columns, w.random.randint(1, p.depth), 1, 2)
     text = f"tf.nn.{name}({solid}, {given}, {strides}, '{_padding(w)}')"
+    # (Where several are largest, versions of TensorFlow differ in which of them gets the gradient.)
+    text = f"tf.stop_gradient({text})" if name == "max_pool3d" else text
     return f"tf.reduce_mean({text}, -1)"
 
 
