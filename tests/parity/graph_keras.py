@@ -80,6 +80,8 @@ def _normalized(w: Writer, value: Value, known: str) -> None:
         return
     layer = _layer(w, "BatchNormalization(momentum=0.5, epsilon=0.5, {dtype})", value)
     trains = w.chance(0.7)
+    if trains:
+        w.marks.add("level")
     made = w.fresh("z")
     w.line(f"{made} = {layer}({known}, training={trains})")
     _bounded(w, made, value, value.sizes)
