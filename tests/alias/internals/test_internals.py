@@ -120,6 +120,13 @@ def test_inspecting_looks_within_decorators() -> None:
         functions.getargspec(functools.partial(inner, d=0))
 
 
+def test_the_gradient_of_batch_norms_has_its_internal_name() -> None:
+    x = tf.ones([2, 3, 3, 4])
+    norm = finder.resolve("tensorflow.python.ops.nn_grad")._BatchNormGrad
+    made = norm(x, x, tf.ones([4]), tf.zeros([4]), tf.ones([4]), 0.1, b"NHWC", False)
+    assert [one.shape.as_list() for one in made] == [[2, 3, 3, 4], [4], [4]]
+
+
 def test_parts_and_copies_of_datasets() -> None:
     parts = finder.resolve("tensorflow.python.distribute.input_ops")
     whole = tf.data.Dataset.range(6).map(lambda x: x * 10)
