@@ -306,7 +306,7 @@ def _backward_shape(c: ShapeContext) -> list[TensorShape]:
 
 def composed_gradient(
     grad_y: Tensor,
-    x: Tensor,
+    x: Any,
     scale: Tensor,
     pop_mean: Tensor,
     pop_var: Tensor,
