@@ -35,6 +35,7 @@ MODULES = {
         ).split()
     },
     "python.distribute.device_util": _PARTS,
+    "python.distribute.input_ops": ".alias.internals.dataset_parts",
     "python.distribute.distribution_strategy_context": _PARTS,
     "python.distribute.cross_device_utils": ".alias.internals.device_parts",
     "python.distribute.parameter_server_strategy": "tf.distribute.experimental",

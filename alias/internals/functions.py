@@ -139,8 +139,51 @@ def getargspec(obj: Any) -> ArgSpec:
     """The arguments of a function, or of a partial one, as Python 2 knew them."""
     if isinstance(obj, functools.partial):
         return _of_partial(obj)
-    full = getfullargspec(obj if not inspect.isclass(obj) else obj.__init__)
-    return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
+    spec = getfullargspec(_maker(obj) if inspect.isclass(obj) else obj)
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def _maker(cls: type) -> Any:
+    """What of a class states the arguments that its objects are made of."""
+    return cls.__new__ if cls.__init__ is object.__init__ else cls.__init__
+
+
+def getcallargs(  # type: ignore[no-redef]
+    func: Any, /, *positional: Any, **named: Any
+) -> dict[str, Any]:
+    """What the arguments of a call would be, as a decorator states them."""
+    spec = getfullargspec(func)
+    if inspect.ismethod(func):
+        positional = (func.__self__, *positional)
+    names = [name for name in spec.args if name not in named]
+    behind = spec.args[len(spec.args) - len(spec.defaults or ()) :]
+    defaults = {**dict(zip(behind, spec.defaults or ())), **(spec.kwonlydefaults or {})}
+    return {**defaults, **dict(zip(names, positional)), **named}
+
+
+def _of_inner(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of the standard module, of what stands within decorators."""
+
+    @functools.wraps(function)
+    def of_inner(object: Any) -> Any:
+        return function(unwrap(object)[1])
+
+    return of_inner
+
+
+getfile = _of_inner(inspect.getfile)
+getsource = _of_inner(inspect.getsource)
+getsourcefile = _of_inner(inspect.getsourcefile)
+getsourcelines = _of_inner(inspect.getsourcelines)
+isbuiltin = _of_inner(inspect.isbuiltin)
+isclass = _of_inner(inspect.isclass)
+isframe = _of_inner(inspect.isframe)
+isfunction = _of_inner(inspect.isfunction)
+isgenerator = _of_inner(inspect.isgenerator)
+isgeneratorfunction = _of_inner(inspect.isgeneratorfunction)
+ismethod = _of_inner(inspect.ismethod)
+ismodule = _of_inner(inspect.ismodule)
+isroutine = _of_inner(inspect.isroutine)
 
 
 def _of_partial(obj: functools.partial[Any]) -> ArgSpec:
@@ -148,10 +191,18 @@ def _of_partial(obj: functools.partial[Any]) -> ArgSpec:
     names = spec.args[len(obj.args) :]
     behind = spec.args[len(spec.args) - len(spec.defaults or ()) :]
     defaults = {**dict(zip(behind, spec.defaults or ())), **obj.keywords}
+    if not spec.keywords and not obj.keywords.keys() <= {*spec.args}:
+        raise ValueError(
+            "Function does not have **kwargs parameter, but contains an unknown partial keyword."
+        )
     given = [name in defaults for name in names]
     first = given.index(True) if True in given else len(names)
     if not all(given[first:]):
-        raise ValueError(f"Some arguments {names[first:]} do not have default value")
+        lacking = [name for name in names[first:] if name not in defaults]
+        raise ValueError(
+            f"Some arguments {lacking} do not have default value, but they are positioned after "
+            "those with default values. This can not be expressed with ArgSpec."
+        )
     values = tuple(defaults[name] for name in names[first:])
     return ArgSpec(names, spec.varargs, spec.keywords, values or None)
 

@@ -76,6 +76,10 @@ _gradient_registry = _Registry()
 
 def __getattr__(name: str) -> Any:
     """`_ReluGrad`: the gradient function of Relu."""
+    if name == "_BatchNormGrad":
+        from ...ops.nn.fused_norm import composed_gradient
+
+        return composed_gradient
     kind = name.removeprefix("_").removesuffix("Grad")
     if name.startswith("_") and name.endswith("Grad") and kind:
         function = _function(kind, None)

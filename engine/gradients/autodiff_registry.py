@@ -87,9 +87,7 @@ def gradient_function(op: Operation) -> GradientFunction | None:
     if name in _REGISTERED:
         return _REGISTERED[name]
     definition = op.definition if name == op.type else registry.find(name)
-    if definition is None:
-        raise LookupError(f"gradient registry has no entry for: {name}")
-    gradient = definition.gradient
+    gradient = None if definition is None else definition.gradient
     if isinstance(gradient, registry.NoGradient) and gradient.silent:
         return None
     if gradient is None or isinstance(gradient, registry.NoGradient):

@@ -72,11 +72,17 @@ class Attr:
 class NoGradient:
     """The declared fact that an op has no gradient, with the reason.
 
-    `silent` ops propagate None (as TensorFlow's NotDifferentiable); others raise LookupError.
+    Where a gradient arrives at one, `tf.gradients` raises LookupError; nothing flows back through
+    `silent` ones, those that TensorFlow declares NotDifferentiable.
     """
 
     reason: str
-    silent: bool = True
+    silent: bool = False
+
+    @property
+    def silently(self) -> NoGradient:
+        """The same reason of an op that TensorFlow declares NotDifferentiable."""
+        return NoGradient(self.reason, silent=True)
 
 
 @record(frozen=True, slots=True)

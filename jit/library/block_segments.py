@@ -65,7 +65,7 @@ def product_of_sparse(
         _product_kernel(dense.dtype),
         [columns, values, dense, order, starts_of_rows(b, keys, count)],
         [((count, width), dense.dtype)],
-        [width],
+        [width, dense.shape[0]],
         columns=count * width,
         col_tile=THREADS,
         operations=2 * values.shape[0] * width,
@@ -114,13 +114,13 @@ def _segments(fn: str, dtype: str, is_picked: bool, halves: int) -> Iterator[str
 @cache
 def _product_kernel(dtype: str) -> LibraryKernel:
     """Arguments: columns and values of entries, matrix, order of entries, where rows' begin,
-    result; width of a row.  Columns are elements of the result."""
+    result; width of a row, rows of the matrix.  Columns are elements of the result."""
     head = ["CONSTANT = (0, 1, 2, 3, 4)", f"START = {typed(0, dtype)}"]
     return block_kernel("block_sparse_product", head, _product(), (1, THREADS, THREADS))
 
 
 def _product() -> Iterator[str]:
-    names = "places values dense order starts out width".split()
+    names = "places values dense order starts out width most".split()
     yield from (f"{name} = args[{i}]" for i, name in enumerate(names))
     yield elements()
     yield "    row = truncatediv(e, width)"
@@ -129,6 +129,9 @@ def _product() -> Iterator[str]:
     yield "    last = cast_int64(load(starts, row + 1))"
     yield "    for k in range(cast_int64(load(starts, row)), last):"
     yield "        entry = cast_int64(load(order, k))"
-    yield "        found = load(dense, load(places, entry) * width + column)"
+    yield "        source = load(places, entry)"
+    # (Where places are outside, the run fails; here nothing outside is read.)
+    yield "        inside = minimum(maximum(source, 0), most - 1)"
+    yield "        found = load(dense, inside * width + column)"
     yield "        total = add(total, mul(load(values, entry), found))"
     yield "    store(out, e, total)"

@@ -106,7 +106,7 @@ def sparse_product(
     """A sparse matrix of `count` rows times a dense one: entry by entry, in order.
 
     places: int64[entries, 2], the row and the column of each (the column and the row, if turned),
-    required to be inside.
+    required to be inside (who asks for the product makes the run fail where some are not).
     """
     if dense.dtype not in ("float32", "float64") or values.dtype != dense.dtype:
         return NotImplemented
@@ -121,7 +121,7 @@ def sparse_product(
         _sparse_kernel(dense.dtype),
         [places, values, dense],
         [((count, width), dense.dtype)],
-        [entries, width, *at],
+        [entries, width, *at, dense.shape[0]],
         count,
         maximum(ceil_div(count, 8), ceil_div(_WORK, maximum(width, 1))),
         operations=2 * entries * width,

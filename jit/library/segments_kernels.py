@@ -93,13 +93,14 @@ def sorted_segments(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker:
 
 
 def sparse_product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Args: places and values of entries, matrix, result; entries, width, and which number of a
-    place is its row, which its column.
+    """Args: places and values of entries, matrix, result; entries, width, which number of a place
+    is its row, which its column, and how many rows the matrix has.
 
-    Every tile goes through all entries in order and adds to the rows that are its own.
+    Every tile goes through all entries in order and adds to the rows that are its own.  (Where a
+    place is outside, the run fails; here nothing outside is read.)
     """
     places, values = pointer(args[0]), pointer(args[1])
-    count, width, row_at, column_at = args[4], args[5], args[6], args[7]
+    count, width, row_at, column_at, inner = args[4], args[5], args[6], args[7], args[8]
     result = pointer(args[3])
     for place in range(r0 * width, r1 * width):
         result[place] = START
@@ -107,14 +108,14 @@ def sparse_product(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
         # A loop of one turn for each entry would cost more than the entry.
         dense = pointer(args[2])
         for i in range(count):
-            row = places[2 * i + row_at]
-            if row >= r0 and row < r1:
-                result[row] = result[row] + values[i] * dense[places[2 * i + column_at]]
+            row, column = places[2 * i + row_at], places[2 * i + column_at]
+            if row >= r0 and row < r1 and column >= 0 and column < inner:
+                result[row] = result[row] + values[i] * dense[column]
         return
     for i in range(count):
-        row = places[2 * i + row_at]
-        if row >= r0 and row < r1:
-            factor, column = values[i], places[2 * i + column_at]
+        row, column = places[2 * i + row_at], places[2 * i + column_at]
+        if row >= r0 and row < r1 and column >= 0 and column < inner:
+            factor = values[i]
             source, target = pointer(args[2] + column * width), pointer(args[3] + row * width)
             for f in range(width):
                 target[f] = target[f] + factor * source[f]

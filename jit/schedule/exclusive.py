@@ -2,7 +2,7 @@
 """Which steps change variables that no other run may change meanwhile.
 
 A kernel that adds to a variable reads it and writes it back.  Two runs at a time would lose what
-one of them adds, which programs forbid by `use_locking`.
+one of them adds, or leave elements of both, which programs forbid by `use_locking`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from ...engine.types import dtypes
 from ..program.tensor_ir import (
-    Call,
     GrowableStack,
     Node,
     Read,
     Register,
     Value,
+    Write,
     base,
     home,
     written_cells,
@@ -60,9 +60,10 @@ def _changed(nodes: Sequence[Node]) -> Iterator[Any]:
         origins = [op for op in (node.origin, *getattr(node, "fused", ())) if op is not None]
         if not cells or not any(keeps_others_out(op) for op in origins):
             continue
-        # What is only written is the same afterwards, whoever comes first.
+        # One element that is only written is the same afterwards, whoever comes first.
         read = {_cell(value) for other in nodes for value in other.inputs}
-        yield from (cell for cell in cells if isinstance(node, Call) or cell in read)
+        is_whole = isinstance(node, Write) and node.inputs[0].shape == ()
+        yield from (cell for cell in cells if not is_whole or cell in read)
 
 
 def _cell(value: Value) -> Any:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_UPDATE = NoGradient("an update of a variable has no gradient", silent=False)
+_UPDATE = NoGradient("an update of a variable has no gradient")
 
 
 def _put(
@@ -123,7 +123,7 @@ define(
     "T: type; Index: index; " + MASKS,
     shape=lambda c: TensorShape(c.inputs[0]),
     kernel=_update,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="A tensor of which what a strided slice takes is replaced.",
     test=lambda: {
         "values": [

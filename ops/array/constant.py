@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_CONSTANT = NoGradient("a constant depends on nothing")
+_CONSTANT = NoGradient("a constant depends on nothing", silent=True)
 
 
 def _lower_const(b: Builder, op: OpView) -> Any:
@@ -200,7 +200,7 @@ _placeholder = define(
     "dtype: type; shape: shape = None",
     shape=_placeholder_shape,
     kernel=_not_fed,
-    gradient=NoGradient("a fed value depends on nothing", silent=False),
+    gradient=NoGradient("a fed value depends on nothing"),
     transfer="value",
     doc="A tensor that every run must feed.",
     is_fed=True,
@@ -211,7 +211,7 @@ _placeholder_v2 = define(
     "dtype: type; shape: shape",
     shape=_placeholder_shape,
     kernel=_not_fed,
-    gradient=NoGradient("a fed value depends on nothing", silent=False),
+    gradient=NoGradient("a fed value depends on nothing"),
     doc="A tensor that every run must feed.",
     is_fed=True,
 )
@@ -303,7 +303,7 @@ _zeros_like = define(
     lower=lambda b, op, x: (
         NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
     ),
-    gradient=NoGradient("zeros do not depend on the input"),
+    gradient=NoGradient("zeros do not depend on the input", silent=True),
     sizes=True,
     rows=rowwise.of_first,
     doc="Zeros of the input's shape and type.",
@@ -317,7 +317,7 @@ _ones_like = define(
     shape=lambda c: c.inputs[0],
     kernel=lambda c, x: _filled(x.shape, c.out_dtype(), 1),
     lower=lambda b, op, x: b.full(x.shape, 1, op.dtype(0)),
-    gradient=NoGradient("ones do not depend on the input"),
+    gradient=NoGradient("ones do not depend on the input", silent=True),
     sizes=True,
     rows=rowwise.of_first,
     doc="Ones of the input's shape and type.",

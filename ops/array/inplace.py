@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_NONE = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NONE = NoGradient("TensorFlow has no gradient of it")
 
 
 def _rows() -> Any:

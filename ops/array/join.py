@@ -290,7 +290,7 @@ _concat_offset = define(
     "N: int >= 2",
     shape=lambda c: list(c.inputs[1:]),
     kernel=_concat_offset_kernel,
-    gradient=NoGradient("offsets are integers"),
+    gradient=NoGradient("offsets are integers", silent=True),
     sizes=True,
     doc="Where each input of a concat begins in its output.",
     test=lambda: {

@@ -172,7 +172,7 @@ _invert: OpFunction = define(
     shape=lambda c: TensorShape(shape_inference.ranked(c.inputs[0], 1)),
     kernel=_inverse,
     lower=_lower_inverse,
-    gradient=NoGradient("a permutation is a vector of integers"),
+    gradient=NoGradient("a permutation is a vector of integers", silent=True),
     sizes=True,
     doc="The permutation that undoes a permutation.",
     test=lambda: {"values": [[np.array([2, 0, 1], np.int32)]]},

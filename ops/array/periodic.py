@@ -147,7 +147,7 @@ define(
     f"{_NUMBERS}; original_shape: shape; desired_shape: shape",
     shape=lambda c: as_shape(c.attr("original_shape")),
     kernel=_resampled_grad,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of PeriodicResample.",
     test=lambda: {
         "values": [[np.arange(12, dtype=np.float32).reshape(6, 2)]],

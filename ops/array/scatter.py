@@ -480,7 +480,7 @@ _one_hot = define(
     ),
     rows=one_hot_rows,
     lower=_lower_one_hot,
-    gradient=NoGradient("indices are integers"),
+    gradient=NoGradient("indices are integers", silent=True),
     doc="Vectors that are `on_value` at an index and `off_value` elsewhere.",
     test=lambda: {
         "values": [[np.array([0, 2, -1], np.int32), np.int32(3), np.float32(1), np.float32(0)]],

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_NO_ORDER = NoGradient("TensorFlow declares none", silent=False)
+_NO_ORDER = NoGradient("TensorFlow declares none")
 
 
 # Sorted search
@@ -162,7 +162,7 @@ _unravel_index = define(
     shape=_unravel_shape,
     kernel=_unravel,
     lower=_lower_unravel,
-    gradient=NoGradient("indices are integers", silent=False),
+    gradient=NoGradient("indices are integers"),
     doc="Flat indices as coordinates, one row per dimension.",
     test=lambda: {"values": [[np.array([4, 1], np.int32), np.array([2, 3], np.int32)]]},
 )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _TYPES = "T: {int8, int16, int32, int64, uint8, uint16, string}"
 _ATTRS = f"set_operation: string; validate_indices: bool = true; {_TYPES}"
 _RESULTS = "result_indices: int64, result_values: T, result_shape: int64"
-_NO_GRADIENT = NoGradient("sets of integers and strings")
+_NO_GRADIENT = NoGradient("sets of integers and strings", silent=True)
 _OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "a-b": lambda a, b: np.setdiff1d(a, b, assume_unique=True),
     "b-a": lambda a, b: np.setdiff1d(b, a, assume_unique=True),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_OF_SHAPE = NoGradient("a shape does not depend on the values")
+_OF_SHAPE = NoGradient("a shape does not depend on the values", silent=True)
 _SPARSE = (SparseTensor, SparseTensorValue)
 
 

@@ -242,7 +242,7 @@ _parallel_concat = define(
     shape=_parallel_shape,
     kernel=lambda c, values: np.concatenate(values, axis=0),
     lower=lambda b, op, values: values[0] if len(values) == 1 else b.concat(values, 0),
-    gradient=NoGradient("TensorFlow declares none", silent=False),
+    gradient=NoGradient("TensorFlow declares none"),
     doc="Rows joined to a tensor of a shape that is known beforehand.",
     test=lambda: {
         "shapes": [[[1, 3], [1, 3]]],

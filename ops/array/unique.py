@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Unique
 
-_NO_ORDER = NoGradient("TensorFlow declares none", silent=False)
+_NO_ORDER = NoGradient("TensorFlow declares none")
 
 
 # Numbers that are no further apart than this many times their count, or this far, have places in a

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 _FILES = NoGradient("files have no derivative")
-_FEATURES = NoGradient("TensorFlow has no gradient of it", silent=False)
+_FEATURES = NoGradient("TensorFlow has no gradient of it")
 _LARGEST = (1 << 31) - 1
 
 

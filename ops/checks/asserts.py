@@ -131,7 +131,7 @@ raw_assert = define(
     shape=_assert_shape,
     kernel=ranked(_assert_kernel, scalar(0, "In[0] should be a scalar: {shape}")),
     lower=_lower_assert,
-    gradient=NoGradient("an assertion has no outputs"),
+    gradient=NoGradient("an assertion has no outputs", silent=True),
     stateful=True,
     test=lambda: {"values": [[np.bool_(True), [np.int32(1)]]]},
     doc="Raises InvalidArgumentError, showing data, unless the condition holds.",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # What finds something of the variables of a loop: results and what must run.
 _Stage = Callable[[list[Tensor]], Any]
-_NO_GRADIENT = NoGradient("gradients do not go through functions", silent=False)
+_NO_GRADIENT = NoGradient("gradients do not go through functions")
 _TEST = {"needs": "a function"}
 
 

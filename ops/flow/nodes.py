@@ -153,7 +153,7 @@ define(
     "T: type; N: int >= 1",
     shape=lambda c: _merge_shape_of_references(c),
     kernel=lambda c, index, inputs: inputs[int(index)],
-    gradient=NoGradient("hands on a reference", silent=False),
+    gradient=NoGradient("hands on a reference"),
     control_flow_role="step",
     test=lambda: _PART,
     doc="One of several references.",

@@ -177,7 +177,7 @@ for _name, _kernel in (("PyFunc", _call), ("PyFuncStateless", _call_stateless)):
         "token: string; Tin: list(type) >= 0; Tout: list(type) >= 0",
         shape=_shapes,
         kernel=_kernel,
-        gradient=NoGradient("a Python function has no known gradient"),
+        gradient=NoGradient("a Python function has no known gradient", silent=True),
         stateful=_name == "PyFunc",
         touches=PYTHON,
         dynamic_shape=True,

@@ -71,7 +71,7 @@ for _is_resource, _handle, _size in (
         shape=lambda c: TensorShape([2]),
         kernel=_make,
         lower=_lower_make if _is_resource else None,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         stateful=True,
         control_flow_role="step",
         doc="A stack of at most max_size values; any number when that is negative.",
@@ -83,7 +83,7 @@ for _is_resource, _handle, _size in (
         shape=lambda c: c.inputs[1],
         kernel=_push,
         lower=_lower_push if _is_resource else None,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="step",
         doc="Puts a value on a stack; also gives it.",
     )
@@ -94,7 +94,7 @@ for _is_resource, _handle, _size in (
         shape=lambda c: unknown_shape(),
         kernel=lambda c, stack: stack.pop(),
         lower=_lower_pop if _is_resource else None,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="step",
         doc="Takes the last value from a stack.",
     )
@@ -103,7 +103,7 @@ for _is_resource, _handle, _size in (
         f"handle: {_handle} ->",
         kernel=_close,
         lower=(lambda b, op, stack: ()) if _is_resource else None,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="step",
         doc="Drops the values of a stack.",
     )

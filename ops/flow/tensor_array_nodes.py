@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
-_STATE = NoGradient("makes, measures or drops an array")
+_STATE = NoGradient("makes, measures or drops an array", silent=True)
 _ANY = unknown_shape()
 # A flow carries no number: it is there for the order of execution and for gradients to pass along,
 # which is why its type is a float.

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
-_STATE = NoGradient("makes, measures or drops an array")
-_GONE = NoGradient("TensorFlow has no gradient of it", silent=False)
+_STATE = NoGradient("makes, measures or drops an array", silent=True)
+_GONE = NoGradient("TensorFlow has no gradient of it")
 
 
 class _Name(bytes):

@@ -152,7 +152,7 @@ define_list_op(
     rules.push_shape,
     _push_batch,
     "TensorListPushBack for each list of a vector.",
-    NONE,
+    NONE.silently,
 )
 define_list_op(
     "TensorListPopBack",
@@ -194,5 +194,5 @@ define_list_op(
     rules.concat_lists_shape,
     _concat_lists,
     "The elements of two lists in one.",
-    NONE,
+    NONE.silently,
 )

@@ -174,7 +174,7 @@ define_list_op(
     rules.scalar,
     lambda c, handle: np.array(len(list_in(handle).items), np.int32),
     "How many elements a list has.",
-    NONE,
+    NONE.silently,
 )
 define_list_op(
     "TensorListElementShape",
@@ -183,7 +183,7 @@ define_list_op(
     rules.element_shape_shape,
     _shape_kernel,
     "The shape that all elements fit, as a tensor.",
-    NONE,
+    NONE.silently,
 )
 define_list_op(
     "TensorListGetItem",

@@ -263,7 +263,7 @@ def _grads() -> Any:
 
 
 _METHOD = "method: {'bilinear', 'nearest'} = 'bilinear'"
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 
 define(
     "CropAndResizeGradImage",

@@ -271,7 +271,7 @@ export("image.rgb_to_hsv")(_rgb_to_hsv)
 _hsv_to_rgb = _define_space(
     "HSVToRGB",
     from_hsv,
-    NoGradient("TensorFlow has no gradient of it"),
+    NoGradient("TensorFlow has no gradient of it", silent=True),
     """Red, green and blue of images of hue, saturation and value: the inverse of `rgb_to_hsv`.
 
     Args:
@@ -317,7 +317,7 @@ def _define_change(name: str, factor: str, body: Body, doc: str) -> None:
         shape=_shape_of_images,
         kernel=kernel,
         lower=lower,
-        gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+        gradient=NoGradient("TensorFlow has no gradient of it"),
         doc=doc,
         test=lambda: {"values": [[_colours(), np.float32(0.3)], [_colours(), np.float32(-1.2)]]},
     )
@@ -372,7 +372,7 @@ define(
     shape=_shape_of_contrast,
     kernel=_contrast,
     lower=_lower_contrast,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="Images whose channels differ more, or less, from their means over height and width.",
     test=lambda: {"values": [[_colours(), np.float32(1.7)]]},
 )

@@ -250,7 +250,7 @@ def _example() -> Any:
 _DEFINED: dict[str, Any] = {
     "shape": _shapes,
     "kernel": _sample,
-    "gradient": NoGradient("random boxes have no gradient"),
+    "gradient": NoGradient("random boxes have no gradient", silent=True),
     "stateful": True,
 }
 define(

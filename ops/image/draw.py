@@ -41,7 +41,7 @@ _COLORS = np.array(
     np.float32,
 )
 _DEPTHS = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=True)
 
 
 def _default_colors(depth: Any) -> np.ndarray:
@@ -191,7 +191,7 @@ define(
         ],
         "static": True,
     },
-    **{**_define, "gradient": NoGradient("TensorFlow has no gradient of it", silent=False)},
+    **{**_define, "gradient": NoGradient("TensorFlow has no gradient of it")},
 )
 
 

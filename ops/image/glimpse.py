@@ -144,7 +144,7 @@ define(
     "noise: string = 'uniform'",
     shape=_shape,
     kernel=_glimpses,
-    gradient=NoGradient("TensorFlow has no gradient of it"),
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=True),
     doc="Windows of images around given places.",
     test=lambda: {
         "values": [

@@ -84,7 +84,7 @@ define(
     "top_k: int = -1",
     shape=_match_shapes,
     kernel=_matches,
-    gradient=NoGradient("indices have no gradient"),
+    gradient=NoGradient("indices have no gradient", silent=True),
     stateful=True,
     doc="Matches rows with columns, the closest first.",
     test=lambda: {
@@ -101,7 +101,7 @@ define(
     "dtype: {int64, int32, uint16, int16, uint8, int8, half, float32, float64, bool, string}",
     shape=lambda c: c.inputs[0],
     kernel=_components,
-    gradient=NoGradient("numbers of components have no gradient"),
+    gradient=NoGradient("numbers of components have no gradient", silent=True),
     doc="Numbers of what in images hangs together and has one value; 0 where the image is zero.",
     test=lambda: {
         "values": [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_GONE = NoGradient("TensorFlow has no gradient of it", silent=False)
+_GONE = NoGradient("TensorFlow has no gradient of it")
 _TYPES = "T: {uint8, int8, int16, int32, int64, float32, float64}"
 
 
@@ -63,7 +63,7 @@ define(
     f"{_TYPES}; seed: int = 0; seed2: int = 0",
     shape=_cropped_shape,
     kernel=_crop,
-    gradient=_GONE,
+    gradient=_GONE.silently,
     stateful=True,
     doc="A window of an image, at a random place.",
     test=lambda: {"values": [[_image(), np.array([2, 3])]], "attrs": [{"seed": 1, "seed2": 2}]},

@@ -262,7 +262,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_transformed,
     lower=_lower,
-    gradient=NoGradient("TensorFlow has one for ImageProjectiveTransformV2", silent=False),
+    gradient=NoGradient("TensorFlow has one for ImageProjectiveTransformV2"),
     doc="Images as transforms show them.",
     test=lambda: {"values": [[_images(), _transforms()]], "attrs": _MODES},
 )

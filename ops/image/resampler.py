@@ -287,7 +287,7 @@ define(
     shape=lambda c: c.inputs[:2],
     kernel=_resampled_grad,
     lower=_lower_grad,
-    gradient=NoGradient("TensorFlow has no gradient of it"),
+    gradient=NoGradient("TensorFlow has no gradient of it", silent=True),
     doc="The gradient of Resampler.",
     test=lambda: {"values": [[_data(), _warp(), _grads()]]},
 )

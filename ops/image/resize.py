@@ -372,7 +372,7 @@ define(
     shape=resized_shape,
     kernel=_nearest_grad,
     lower=_lower_nearest_grad,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of ResizeNearestNeighbor.",
     test=lambda: {
         **_SAMPLES,

@@ -139,7 +139,7 @@ define(
     shape=_shape_of_gradient,
     kernel=_bicubic_grad,
     lower=_lower_bicubic_grad,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of ResizeBicubic.",
     test=lambda: {"attrs": _CHOICES, "static": True, "shapes": [[[2, 5, 3, 1], [2, 2, 4, 1]]]},
 )
@@ -235,7 +235,7 @@ _resize_area = define(
     shape=resized_shape,
     kernel=ranked(_area, *_INPUTS),
     lower=_lower_area,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="""Resizes images; each pixel is the mean of what it covers.
 
     Args:
@@ -354,7 +354,7 @@ define(
     shape=_shape_of_gradient,
     kernel=_translated_grad,
     lower=_lower_translated_grad,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="The gradient of ScaleAndTranslate.",
     test=lambda: {
         "attrs": _SAMPLED,

@@ -166,7 +166,7 @@ define(
     "output_image_shape: shape = [1024, 768, 1]; output_data_window: shape = [1022, 757]",
     shape=_shape,
     kernel=_stereogram,
-    gradient=NoGradient("random dots have no gradient"),
+    gradient=NoGradient("random dots have no gradient", silent=True),
     doc="A picture of random dots that shows depths to eyes that look through it.",
     test={"needs": "dots of the clock"},
 )

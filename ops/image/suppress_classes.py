@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 
 
 def _boxes() -> Any:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _THRESHOLDS = "T: {half, float32} = float32; T_threshold: {half, float32} = float32"
 _PADS = "pad_to_max_output_size: bool = false"
-_NO_GRADIENT = NoGradient("indices have no gradient")
+_NO_GRADIENT = NoGradient("indices have no gradient", silent=True)
+_NONE_OF_LATER = NoGradient("indices have no gradient")
 
 
 def _boxes() -> Any:
@@ -254,7 +255,7 @@ define(
     _THRESHOLDS,
     doc="NonMaxSuppressionV2 of the boxes whose score is above another threshold.",
     test=lambda: {"values": [_v3()]},
-    **_SUPPRESSED,
+    **{**_SUPPRESSED, "gradient": _NONE_OF_LATER},
 )
 define(
     "NonMaxSuppressionV4",
@@ -264,7 +265,7 @@ define(
     shape=_padded_shapes(1),
     kernel=_without_scores(_suppressed),
     lower=_without_scores(_lower_suppressed),
-    gradient=_NO_GRADIENT,
+    gradient=_NONE_OF_LATER,
     dynamic_shape=True,
     doc="NonMaxSuppressionV3, padded with zeros if that is asked for, and how many there are.",
     test=lambda: {"values": [_v3()], "attrs": [{}, {"pad_to_max_output_size": True}]},
@@ -277,7 +278,7 @@ define(
     shape=_padded_shapes(2),
     kernel=_suppressed,
     lower=_lower_suppressed,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     dynamic_shape=True,
     doc="NonMaxSuppressionV4 with scores, which boxes lower that overlap less than to be dropped.",
     test=lambda: {

@@ -102,7 +102,7 @@ define(
     shape=_shape,
     kernel=_adjusted,
     lower=_lower,
-    gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+    gradient=NoGradient("TensorFlow has no gradient of it"),
     doc="Colours whose hue is turned and whose saturation and value are scaled.",
     test=lambda: {
         "values": [

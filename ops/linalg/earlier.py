@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_OLD = NoGradient("an op of old graphs, which TensorFlow has no gradient of", silent=False)
+_OLD = NoGradient("an op of old graphs, which TensorFlow has no gradient of")
 _SOLVERS = "T: {float64, float32}"
 _SQUARE = np.array([[[2.0, 0.5], [0.5, 1.5]], [[1.0, 0.25], [0.25, 3.0]]])
 _RHS = np.array([[[1.0], [2.0]], [[0.5], [-1.0]]])

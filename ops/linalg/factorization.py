@@ -17,7 +17,7 @@ from ...engine.types.shape import shape_text, unknown_shape
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 _RANKS = ("should be a scalar.", "should be a vector.", "should be a matrix.")
 
 

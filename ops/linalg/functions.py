@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
     from ...engine.graph.tensor import Tensor
 
-_NONE = NoGradient("TensorFlow registers none", silent=False)
+_NONE = NoGradient("TensorFlow registers none")
 _NO_FACTORS = "Input is not invertible."
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
 
-_DISCRETE = NoGradient("tables look up, they do not compute")
+_DISCRETE = NoGradient("tables look up, they do not compute", silent=True)
+_IN_BULK = NoGradient("keys and values are moved, or dropped")
 _SHARING = "container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false"
 _TYPES = "key_dtype: type; value_dtype: type"
 # Columns of a text file.
@@ -353,7 +354,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         "Tkeys: type; Tvalues: type",
         shape=_exported_shapes,
         kernel=lambda c, table: table.export(),
-        gradient=_DISCRETE,
+        gradient=_IN_BULK,
         doc="All keys and values of a table.",
     )
     define(
@@ -361,7 +362,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"table_handle: {_handle}, keys: Tin, values: Tout ->",
         shape=_pairs if _is_resource else None,
         kernel=_import,
-        gradient=_DISCRETE,
+        gradient=_IN_BULK,
         doc="Puts keys and values in place of all that a table has.",
     )
     define(
@@ -396,6 +397,6 @@ define(
     "table_handle: resource, keys: Tin ->",
     shape=_removed_shape,
     kernel=_remove,
-    gradient=_DISCRETE,
+    gradient=_IN_BULK,
     doc="Takes keys out of a table.",
 )

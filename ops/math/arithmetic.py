@@ -342,7 +342,7 @@ floor_mod = elementwise(
 )
 export("math.floormod", "floormod", "math.mod", "mod")(floor_mod)
 
-_NO_TRUNCATED = NoGradient("TensorFlow registers none", silent=False)
+_NO_TRUNCATED = NoGradient("TensorFlow registers none")
 
 raw_mod = elementwise(
     "Mod",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 _INTEGERS = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
-_NONE = NoGradient("integers have no gradient")
+_NONE = NoGradient("integers have no gradient", silent=True)
 _SHIFTS = {"ranges": [(0, 100), (0, 7)]}
 
 

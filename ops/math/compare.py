@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...jit.trace.tracer import OpView
 
 _COMPARISON = "x: T, y: T -> z: bool"
-_NONE = NoGradient("the result is boolean")
+_NONE = NoGradient("the result is boolean", silent=True)
 _EQUALITY = (
     "T: {bfloat16, half, float32, float64, uint8, int8, int16, int32, int64, complex64, "
     "quint8, qint8, qint32, string, bool, complex128}; incompatible_shape_error: bool = True"

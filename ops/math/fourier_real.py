@@ -274,7 +274,7 @@ def _publish(rank: int, is_inverse: bool) -> Callable[..., Tensor]:
 def _define(rank: int, is_inverse: bool) -> None:
     made: Any = (_gradient_of_inverse if is_inverse else _gradient)(rank)
     if rank == 3:
-        made = NoGradient("TensorFlow has no gradient of it", silent=False)
+        made = NoGradient("TensorFlow has no gradient of it")
     random = np.random.RandomState(0)
     sizes, half = (2, 3, 4)[-rank:], (2, 3, 3)[-rank:]
     x: Any = random.uniform(-1, 1, (2, *sizes)).astype(np.float32)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_BOUNDARIES = 64
 # More elements than any memory holds; NumPy's error for them would not say so.
 _TOO_LARGE = 1 << 44
-_NONE = NoGradient("a sequence is not differentiated")
+_NONE = NoGradient("a sequence is not differentiated", silent=True)
 
 
 def _scalars(c: ShapeContext, names: tuple[str, ...]) -> None:
@@ -289,7 +289,7 @@ bucketize = define(
     shape=first_shape,
     kernel=_bucketize_kernel,
     lower=_lower_bucketize,
-    gradient=NoGradient("TensorFlow registers none", silent=False),
+    gradient=NoGradient("TensorFlow registers none"),
     test={"attrs": [{"boundaries": [0.0, 1.0]}]},
     doc="The number of boundaries that each element is not below.",
 )

@@ -183,10 +183,10 @@ euclidean_norm = _reduction(
     "EuclideanNorm",
     "euclidean",
     _euclidean,
-    NoGradient("TensorFlow declares it without one"),
+    NoGradient("TensorFlow declares it without one", silent=True),
     doc="The root of the sum of squares over some axes.",
 )
-_NONE = NoGradient("the result is boolean", silent=False)
+_NONE = NoGradient("the result is boolean")
 reduce_all = _reduction(
     "All", "all", np.all, _NONE, dtype="bool", doc="Whether all elements over some axes are true."
 )

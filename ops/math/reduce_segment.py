@@ -231,7 +231,7 @@ def _segment_prod(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
 segment_prod = _segment(
     "SegmentProd",
     _segment_prod,
-    NoGradient("TensorFlow registers none", silent=False),
+    NoGradient("TensorFlow registers none"),
     "segment_prod",
     "numbertype",
     lower_sorted("mul", _one, _one, check_sorted),

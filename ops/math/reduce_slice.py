@@ -127,7 +127,7 @@ for _name, _reduction, _start, _kinds, _doc in (
         _DTYPES[_kinds],
         shape=_shape,
         kernel=partial(_reduced, reduction=_reduction, start=_start),
-        gradient=NoGradient("TensorFlow has no gradient of it", silent=False),
+        gradient=NoGradient("TensorFlow has no gradient of it"),
         doc=_doc,
         test=lambda: {
             "values": [

@@ -220,7 +220,7 @@ for _name, _of, _power in (
         lower=lower_picked_gradient(
             _power, partial(_check_range, "Segment id"), partial(_check_range, "Index")
         ),
-        gradient=NoGradient("TensorFlow registers none", silent=False),
+        gradient=NoGradient("TensorFlow registers none"),
         doc=f"The gradient of {_of} by its data.",
         test=lambda: {"values": [[_rows(), *_pick(), np.int32(3)]]},
     )

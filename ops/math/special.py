@@ -311,7 +311,7 @@ igamma_grad_a = _binary(
     "IgammaGradA",
     _IGAMMA,
     _igamma_slope,
-    NoGradient("TensorFlow registers none", silent=False),
+    NoGradient("TensorFlow registers none"),
     compiled="igamma_slope",
     doc="The derivative of Igamma by its first argument.",
 )

@@ -300,7 +300,7 @@ raw_bincount = define(
     shape=_bincount_shape,
     kernel=_bincount_kernel,
     lower=_lower_bincount,
-    gradient=NoGradient("TensorFlow registers none", silent=False),
+    gradient=NoGradient("TensorFlow registers none"),
     test=lambda: {
         "values": [[np.array([1, 2, 1], np.int32), np.int32(4), np.array([], np.float32)]]
     },

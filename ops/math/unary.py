@@ -547,7 +547,7 @@ def round(x: TensorLike, name: str | None = None) -> Any:
 
 
 _TEST_OF_FLOATS = "x: T -> y: bool"
-_NONE_FOR_TESTS = NoGradient("the result is boolean", silent=False)
+_NONE_FOR_TESTS = NoGradient("the result is boolean")
 
 is_nan = elementwise(
     "IsNan",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 
 
 def _half_norms(rows: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
     from ...engine.session.function_inlining import Inliner
 
-_GONE = NoGradient("TensorFlow has no gradient of it", silent=False)
+_GONE = NoGradient("TensorFlow has no gradient of it")
 _ATTRS = (
     "T: {half, float32, float64}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; "
     "dilations: list(int) = [1, 1, 1, 1, 1]"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
 
-_NO_GRADIENT = NoGradient("labels have no gradient")
+_NO_GRADIENT = NoGradient("labels have no gradient", silent=True)
 _TYPES = "T: {float32, float64} = float32"
 
 

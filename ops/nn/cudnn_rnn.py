@@ -224,7 +224,7 @@ for _op, (_grad_op, _more, _before, _behind) in _VERSIONS.items():
         f"{TYPES}; {ATTRS}{_before}{_behind}",
         shape=_backprop_shape,
         expand=_backward,
-        gradient=NoGradient("TensorFlow has none", silent=False),
+        gradient=NoGradient("TensorFlow has none"),
         stateful=True,
         doc="The gradient of a recurrent net of several layers.",
         test=lambda: _NEEDS,

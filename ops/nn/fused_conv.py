@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
 
 _OPTIONS = "mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}"
-_NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("it is for inference; TensorFlow has no gradient of it")
 
 
 def _parts(x: Inliner, op: Operation, inputs: list[Tensor]) -> tuple[list[Tensor], list[Operation]]:

@@ -10,8 +10,10 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.api import export
+from ...engine.compat import as_text
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
+from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
 from ..elementwise import is_lowerable
@@ -302,45 +304,58 @@ def _backward_shape(c: ShapeContext) -> list[TensorShape]:
     return [c.inputs[1], size, size, TensorShape([0]), TensorShape([0])]
 
 
-def _composed(
-    dy: Tensor, x: Any, scale: Tensor, mean: Tensor, variance: Tensor, op: Operation
-) -> Any:
-    """The gradient ops' outputs by smaller ops, which have gradients of their own."""
-    epsilon, form = op.get_attr("epsilon"), op.attr("data_format")
+def composed_gradient(
+    grad_y: Tensor,
+    x: Any,
+    scale: Tensor,
+    pop_mean: Tensor,
+    pop_var: Tensor,
+    epsilon: float,
+    data_format: bytes | str,
+    is_training: bool = True,
+) -> tuple[Any, Any, Any]:
+    """The gradients of images, scale and offset by smaller ops, which have gradients of their own.
+
+    Those of images of sixteen bits are computed in single precision.
+    """
+    form, dtype = as_text(data_format), x.dtype.base_dtype
+    if dtype == dtypes.float16:
+        x, grad_y = tf.cast(x, dtypes.float32), tf.cast(grad_y, dtypes.float32)
     axes = list(_axes(form, x.shape.ndims))
     first = nw.is_channels_first(form)
     if first:
         shape = [1, tf.size(scale), *[1] * (x.shape.ndims - 2)]
         scale = tf.reshape(scale, shape)
-    if not op.get_attr("is_training"):
+    if not is_training:
         if first:
-            mean, variance = tf.reshape(mean, shape), tf.reshape(variance, shape)
-        doffset = tf.reduce_sum(dy, axis=axes)
-        inverse = tf.rsqrt(variance + epsilon)
-        dscale = tf.reduce_sum(dy * (x - mean) * inverse, axis=axes)
-        return dy * scale * inverse, dscale, doffset
-    mean_dy = tf.reduce_mean(dy, axes, keepdims=first)
+            pop_mean, pop_var = tf.reshape(pop_mean, shape), tf.reshape(pop_var, shape)
+        doffset = tf.reduce_sum(grad_y, axis=axes)
+        inverse = tf.rsqrt(pop_var + epsilon)
+        dscale = tf.reduce_sum(grad_y * (x - pop_mean) * inverse, axis=axes)
+        return tf.cast(grad_y * scale * inverse, dtype), dscale, doffset
+    mean_dy = tf.reduce_mean(grad_y, axes, keepdims=first)
     mean_x = tf.reduce_mean(x, axes, keepdims=first)
     deviation = tf.squared_difference(x, tf.stop_gradient(mean_x))
     variance = tf.reduce_mean(deviation, axes, keepdims=first)
-    dy_offset, x_offset = dy - mean_dy, x - mean_x
-    mean = tf.reduce_mean(dy * x_offset, axis=axes, keepdims=first)
+    dy_offset, x_offset = grad_y - mean_dy, x - mean_x
+    mean = tf.reduce_mean(grad_y * x_offset, axis=axes, keepdims=first)
     dx = (
         scale
         * tf.rsqrt(variance + epsilon)
         * (dy_offset - tf.reciprocal(variance + epsilon) * mean * x_offset)
     )
-    dscale = tf.rsqrt(variance + epsilon) * tf.reduce_sum(dy * x_offset, axis=axes, keepdims=first)
+    total = tf.reduce_sum(grad_y * x_offset, axis=axes, keepdims=first)
+    dscale = tf.rsqrt(variance + epsilon) * total
     if first:
         dscale = tf.squeeze(dscale)
-    return dx, dscale, tf.reduce_sum(dy, axis=axes)
+    return tf.cast(dx, dtype), dscale, tf.reduce_sum(grad_y, axis=axes)
 
 
 def _second(version: int) -> Callable[..., Any]:
     def gradient(op: Operation, *grads: Any) -> tuple[Any, ...]:
-        dy, x, scale, mean, variance = op.inputs[:5]
-        sources = [dy, x, scale]
-        made = _composed(dy, x, scale, mean, variance, op)
+        sources = list(op.inputs[:3])
+        facts = (op.get_attr(name) for name in ("epsilon", "data_format", "is_training"))
+        made = composed_gradient(*op.inputs[:5], *facts)
         # The inputs may depend on each other: only what was made here counts.
         results = tf.gradients(list(made), sources, list(grads[:3]), stop_gradients=sources)
         return *results, None, None, *([None] if version == 2 else [])

@@ -141,7 +141,7 @@ define(
     shape=lambda c: c.inputs[1],
     kernel=_lrn_grad,
     lower=_lower_lrn_grad,
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     doc="The gradient of LRN.",
     test={"shapes": [[[1, 2, 2, 6]] * 3], "attrs": [{"depth_radius": 2}]},
 )

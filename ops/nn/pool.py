@@ -530,7 +530,7 @@ define(
     shape=lambda c: c.inputs[1],
     kernel=_max_pool_grad_grad,
     lower=views.lower_max_grad_grad,
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     doc="The gradient of MaxPoolGradV2.",
     test=lambda: {
         "values": [[_ramp(2, 4, 4, 3), _window_maxima(2, 4, 4, 3), _ramp(2, 4, 4, 3), *_two()]],

@@ -86,7 +86,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_scatter_argmax,
     lower=views.lower_argmax_grad(_check),
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     doc="The gradient of MaxPoolWithArgmax.",
     test=lambda: {
         "values": [
@@ -106,7 +106,7 @@ define(
     shape=lambda c: c.inputs[2],
     kernel=lambda c, x, grad, argmax: grad.reshape(-1)[_flat(c, x, argmax)],
     lower=views.lower_argmax_grad_grad(_check),
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     doc="The gradient of MaxPoolGradWithArgmax.",
     test=lambda: {
         "values": [

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.session.state import VariableStorage
 
-_SOLVES = NoGradient("it is a step of an optimizer")
+_SOLVES = NoGradient("it is a step of an optimizer", silent=True)
 # The chance that an example is taken again falls by this with every time it was.
 _DECAY = 0.1
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_MESSAGES = NoGradient("serialized messages have no derivative", silent=False)
+_MESSAGES = NoGradient("serialized messages have no derivative", silent=True)
 
 
 @record(frozen=True)

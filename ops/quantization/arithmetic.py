@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 KINDS = "{qint8, quint8, qint32, qint16, quint16}"
-NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 _RECORDS = {"needs": "numbers that NumPy has as records"}
 _f32 = np.float32
 _SCALAR = TensorShape([])

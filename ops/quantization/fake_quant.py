@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _BITS = "num_bits: int = 8; narrow_range: bool = false"
 _RANGE = f"min: float = -6.0; max: float = 6.0; {_BITS}"
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 
 
 def _ends(attr: Callable[[str], Any]) -> tuple[float, float]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _KINDS = "T: {qint8, quint8, qint32, qint16, quint16}"
 _MODES = "mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'"
-_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it", silent=False)
+_NO_GRADIENT = NoGradient("TensorFlow has no gradient of it")
 _f32 = np.float32
 
 

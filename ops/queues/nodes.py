@@ -179,7 +179,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             f"handle: {_handle}, components: Tcomponents ->",
             f"Tcomponents: list(type) >= 1; {_WAITS}",
             kernel=_kernel,
-            gradient=_STATE,
+            gradient=_STATE if _is_resource else _STATE.silently,
             control_flow_role="wait",
             doc=_what,
         )
@@ -189,7 +189,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"{_TYPES}; {_WAITS}",
         shape=_unknown,
         kernel=_dequeue,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="wait",
         doc="Takes one element, once there is one.",
     )
@@ -209,7 +209,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             f"{_TYPES}; {_WAITS}",
             shape=_rule,
             kernel=_dequeue_batch(_small),
-            gradient=_STATE,
+            gradient=_STATE if _is_resource else _STATE.silently,
             control_flow_role="wait",
             doc=_what,
         )
@@ -218,7 +218,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"handle: {_handle} ->",
         "cancel_pending_enqueues: bool = false",
         kernel=_close,
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="wait",
         doc="Closes a queue behind the enqueues that wait, or cancels those.",
     )
@@ -235,6 +235,6 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         f"handle: {_handle} -> size: int32",
         shape=lambda c: TensorShape([]),
         kernel=lambda c, queue: _scalar(queue.size(), np.int32),
-        gradient=_STATE,
+        gradient=_STATE if _is_resource else _STATE.silently,
         doc="The number of elements in a queue.",
     )

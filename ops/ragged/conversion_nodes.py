@@ -334,7 +334,7 @@ define(
     "RAGGED_RANK: int >= 1; Tvalues: type; Tsplits: {int32, int64}; batched_input: bool",
     shape=_variant_shape,
     kernel=_to_variant,
-    gradient=NoGradient("variants have no gradient"),
+    gradient=NoGradient("variants have no gradient", silent=True),
     doc="A ragged tensor as a variant, or each of its rows as one.",
     test={"needs": "variants"},
 )

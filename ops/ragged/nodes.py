@@ -101,7 +101,7 @@ ragged_range = define(
     "T: {bfloat16, float32, float64, int32, int64} = int32; Tsplits: {int32, int64} = int64",
     shape=_range_shapes,
     kernel=_range,
-    gradient=NoGradient("TensorFlow gives ranges of different lengths none"),
+    gradient=NoGradient("TensorFlow gives ranges of different lengths none", silent=True),
     lower=lower_range,
     dynamic_shape=_range_size,
     measured_sizes=measured_range,

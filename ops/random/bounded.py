@@ -208,7 +208,7 @@ define(
     "seed: int = 0; seed2: int = 0; dtype: {half, bfloat16, float32, float64}; T: index",
     shape=_shape,
     kernel=_bounded,
-    gradient=RANDOM,
+    gradient=RANDOM.silently,
     stateful=True,
     doc="Normal numbers with given means and deviations, within given bounds.",
     test=lambda: {

@@ -150,7 +150,7 @@ define(
     shape=lambda c: _broadcast(c),
     kernel=_gamma_derivative,
     lower=_lower_gamma_derivative,
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     doc="The derivative of a gamma sample with respect to alpha.",
     test={"ranges": [(0.5, 3.0)], "shapes": [[[3], [3]]]},
 )
@@ -302,7 +302,7 @@ def _define_stateless(name: str, fill: Callable[..., np.ndarray], function: str,
         shape=_stateless_shape,
         kernel=lambda c, shape, seed: fill(_generator(seed), _dims(shape), c.out_dtype()),
         lower=_lower_stateless(function),
-        gradient=RANDOM,
+        gradient=RANDOM.silently,
         doc=doc,
         test=lambda: {"values": [[np.array([3], np.int32), np.array([1, 2], np.int64)]]},
     )
@@ -325,7 +325,7 @@ define(
         c, lambda size: _generator(seed), shape, low, high
     ),
     lower=_lower_integers,
-    gradient=RANDOM,
+    gradient=RANDOM.silently,
     doc="Uniform integers in [minval, maxval).",
     test=lambda: {
         "values": [[np.array([3], np.int32), np.array([1, 2], np.int64), np.int32(0), np.int32(9)]]
@@ -338,7 +338,7 @@ define(
     shape=_classes_shape,
     kernel=lambda c, logits, n, seed: _multinomial(c, lambda size: _generator(seed), logits, n),
     lower=_lower_classes,
-    gradient=RANDOM,
+    gradient=RANDOM.silently,
     doc="Class numbers drawn with probabilities softmax(logits).",
     test=lambda: {
         "values": [[np.array([[1, 2, 3]], np.float32), np.int32(4), np.array([1, 2], np.int64)]]

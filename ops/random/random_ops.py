@@ -96,7 +96,7 @@ def _define_float(name: str, fill: Fill, lower: str, doc: str) -> None:
         shape=shape_of,
         kernel=kernel,
         lower=_lower_with(lower),
-        gradient=RANDOM,
+        gradient=RANDOM.silently,
         stateful=True,
         doc=doc,
         test=lambda: {
@@ -212,7 +212,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_shuffle,
     lower=_lower_shuffle,
-    gradient=NoGradient("not defined by TensorFlow", silent=False),
+    gradient=NoGradient("not defined by TensorFlow"),
     stateful=True,
     doc="The rows of a tensor in random order.",
     test={"shapes": [[[5, 2]]], "attrs": [{"seed": 3}]},
@@ -308,7 +308,7 @@ define(
     shape=_multinomial_shape,
     kernel=lambda c, logits, n: _multinomial(c, stream(c).reserve_outputs, logits, n),
     lower=_lower_multinomial,
-    gradient=RANDOM,
+    gradient=RANDOM.silently,
     stateful=True,
     doc="Class numbers drawn with probabilities softmax(logits).",
     test=lambda: {

@@ -76,7 +76,7 @@ define(
     shape=_shape,
     kernel=_pairs,
     dynamic_shape=True,
-    gradient=NoGradient("a choice of words"),
+    gradient=NoGradient("a choice of words", silent=True),
     stateful=True,
     doc="Words and those near them, as far as numbers between two limits say.",
     test=lambda: {

@@ -12,7 +12,6 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import OpFunction, define
 from ...engine.graph.convert import convert_to_tensor
-from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import name_scope
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, shape_text
@@ -23,6 +22,7 @@ from ..elementwise import is_integer
 from ..public import tf
 from ..shape_inference import ranked
 from ..sparse_checks import require_sparse, require_vectors
+from .common import no_gradient_yet
 from .compiled import lower_cwise
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ sparse_dense_cwise_add = _cwise(
     "SparseDenseCwiseAdd",
     np.add,
     k.add,
-    NoGradient("TensorFlow has none for it", silent=False),
+    no_gradient_yet("SparseDenseCwiseAdd"),
     doc="The values of a sparse tensor plus the dense ones at their places.",
 )
 

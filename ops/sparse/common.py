@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,15 @@ def as_sparse(value: Any) -> SparseTensor:
 def parts(sparse: SparseTensor) -> tuple[Any, Any, Any]:
     """Indices, values and dense shape."""
     return sparse.indices, sparse.values, sparse.dense_shape
+
+
+def no_gradient_yet(name: str) -> Callable[..., Any]:
+    """The gradient function of an op of which TensorFlow says that it has to be written."""
+
+    def gradient(*_: object) -> Any:
+        raise NotImplementedError(f"Gradient for {name} is currently not implemented yet.")
+
+    return gradient
 
 
 def flat_places(indices: np.ndarray, shape: TensorLike) -> np.ndarray:

@@ -230,10 +230,13 @@ def _sizes() -> Any:
     return [np.array([2, 2]), np.array([2, 2])]
 
 
+_NO_GRADIENT = NoGradient("crosses are texts or their hashes")
 _HASHED = {"hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
 
 
-def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
+def _define(
+    name: str, dense: str, key: bool, combine: _Combine, gradient: NoGradient = _NO_GRADIENT
+) -> None:
     define(
         name,
         f"indices: N * int64, values: sparse_types, shapes: N * int64, {dense}: dense_types -> "
@@ -243,7 +246,7 @@ def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
         "out_type: {int64, string}; internal_type: {int64, string}",
         shape=lambda c: [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])],
         kernel=functools.partial(_cross, combine),
-        gradient=NoGradient("crosses are texts or their hashes"),
+        gradient=gradient,
         dynamic_shape=True,
         doc="All combinations of the features of each row, one of every column.",
         test=lambda: {
@@ -259,8 +262,8 @@ def _define(name: str, dense: str, key: bool, combine: _Combine) -> None:
 
 
 _define("SparseCross", "dense_inputs", True, fingerprint_cat)
-_define("SparseFeatureCross", "dense", False, _hash_combine)
-_define("SparseFeatureCrossV2", "dense", True, fingerprint_cat)
+_define("SparseFeatureCross", "dense", False, _hash_combine, _NO_GRADIENT.silently)
+_define("SparseFeatureCrossV2", "dense", True, fingerprint_cat, _NO_GRADIENT.silently)
 
 
 def cross_with(

@@ -195,7 +195,7 @@ define(
     shape=_shape,
     kernel=_kernel,
     lower=_lower,
-    gradient=NoGradient("a number of changes has no gradient"),
+    gradient=NoGradient("a number of changes has no gradient", silent=True),
     dynamic_shape=_result_sizes,
     measured_sizes=_measured_sizes,
     doc="How many changes make the rows of one sparse tensor those of another.",

@@ -319,7 +319,7 @@ define(
     shape=_concat_shapes,
     kernel=_concat,
     lower=lower_concat(_require_one_shape),
-    gradient=NoGradient("TensorFlow has none for it"),
+    gradient=NoGradient("TensorFlow has none for it", silent=True),
     doc="Sparse tensors one after the other along an axis.",
     test=lambda: {
         "values": [[[a, b] for a, b in zip(SAMPLE, OTHER, strict=True)]],
@@ -422,7 +422,7 @@ define(
     shape=_split_shapes,
     kernel=_split,
     lower=lower_split(_require_parts),
-    gradient=NoGradient("TensorFlow has none for it", silent=False),
+    gradient=NoGradient("TensorFlow has none for it"),
     doc="A sparse tensor in parts along an axis; the first parts are the larger ones.",
     test=lambda: {"values": [[np.int64(1), *SAMPLE]], "attrs": [{"num_split": 2}]},
 )
@@ -560,7 +560,7 @@ define(
     shape=lambda c: TensorShape([c.inputs[1].with_rank(2)[0]]),
     kernel=_slice_gradient_kernel,
     lower=lower_slice_gradient(_require_all_used),
-    gradient=NoGradient("TensorFlow has none for it", silent=False),
+    gradient=NoGradient("TensorFlow has none for it"),
     doc="The gradient of a block of a sparse tensor.",
     test=lambda: {
         "values": [[np.array([5], np.float32), SAMPLE[0], np.array([0, 1]), np.array([[1, 1]])]]

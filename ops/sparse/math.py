@@ -31,6 +31,7 @@ from .common import (
     in_order,
     indices_at,
     merged_rows,
+    no_gradient_yet,
     parted_rows,
     parts,
     require_shape,
@@ -180,7 +181,7 @@ define(
     shape=lambda c: [TensorShape([ranked(c.inputs[i], 2)[0]]) for i in (1, 2)],
     kernel=_add_gradient_kernel,
     lower=lower_add_gradient,
-    gradient=NoGradient("TensorFlow has none for it"),
+    gradient=NoGradient("TensorFlow has none for it", silent=True),
     doc="The gradients of the sum of two sparse tensors.",
     test=lambda: {
         "values": [[np.array([1, 2], np.float32), SAMPLE[0], OTHER[0], np.array([[0, 0], [1, 2]])]]
@@ -226,7 +227,7 @@ def _extreme(
         shape=_extreme_shapes,
         kernel=lambda c, *given: _merged(given[:3], given[3:], combine),
         lower=lower_merge(fn, _require_equal),
-        gradient=NoGradient("TensorFlow has none for it", silent=False),
+        gradient=no_gradient_yet(name),
         doc=doc,
         test=lambda: {"values": [[*SAMPLE, *OTHER]]},
     )
@@ -352,7 +353,7 @@ def _sum_gradient(op: Operation, grad: Tensor) -> Any:
     return None, tf.gather_nd(grad, indices // scale), None, None
 
 
-_NONE = NoGradient("TensorFlow has none for it", silent=False)
+_NONE = NoGradient("TensorFlow has none for it")
 _REDUCED = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
 for _name, _sparse_name, _kind, _types, _lower, _gradient in (
     (

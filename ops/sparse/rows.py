@@ -129,7 +129,7 @@ define(
     shape=_fill_gradient_shapes,
     kernel=_fill_gradient_kernel,
     lower=lower_fill_gradient,
-    gradient=NoGradient("TensorFlow has none for it", silent=False),
+    gradient=NoGradient("TensorFlow has none for it"),
     doc="The gradient of filling empty rows.",
     test=lambda: {"values": [[np.array([0, 2]), np.array([1, 2, 3], np.float32)]]},
 )

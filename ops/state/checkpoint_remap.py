@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-_FILES = NoGradient("what a file holds does not depend on the graph")
+_FILES = NoGradient("what a file holds does not depend on the graph", silent=True)
 
 
 def _vocabulary(path: np.ndarray, what: str) -> list[bytes]:

@@ -150,7 +150,7 @@ assign_op = define(
     shape=_assign_shape,
     kernel=_assign,
     lower=_lower_assign,
-    gradient=UPDATE,
+    gradient=UPDATE.silently,
     transfer="write",
     doc="Gives a variable a value.",
 )
@@ -185,7 +185,7 @@ def _dense_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -
         shape=merged_shape,
         kernel=kernel,
         lower=lower,
-        gradient=UPDATE,
+        gradient=UPDATE.silently,
         doc=doc,
     )
 

@@ -188,7 +188,7 @@ define(
     "resource: resource -> is_initialized: bool",
     shape=lambda c: TensorShape([]),
     kernel=lambda c, cell: np.asarray(isinstance(cell, VariableStorage) and cell.is_initialized),
-    gradient=NoGradient("a question about a variable"),
+    gradient=NoGradient("a question about a variable", silent=True),
     stateful=True,
     doc="Whether the variable has a value.",
 )
@@ -232,7 +232,7 @@ define(
     shape=lambda c: TensorShape([handle_shape(c.tensor(0)).ndims]),
     kernel=lambda c, cell: np.asarray(cell.looked_up().shape, c.out_dtype()),
     lower=_lower_shape,
-    gradient=NoGradient("a shape is an integer"),
+    gradient=NoGradient("a shape is an integer", silent=True),
     stateful=True,
     doc="The shape of a resource variable.",
 )

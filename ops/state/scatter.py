@@ -13,6 +13,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
+from ...engine.graph.registry import NoGradient
 from ...engine.session.state import VariableStorage
 from ...engine.types.indices import first_outside, not_inside, place_text
 from ...engine.types.shape import TensorShape, shape_text
@@ -71,6 +72,8 @@ class _Kind(NamedTuple):
     # What kernels do with a row, where that is the same to the last bit.
     body: Callable[..., Any] | None = None
     types: str = "numbertype"
+    # TensorFlow declares that the ops on variables have none, but for some of rows.
+    gradient: NoGradient = UPDATE.silently
 
 
 _ORDERED = "{half, bfloat16, float32, float64, int32, int64}"
@@ -82,6 +85,7 @@ _KINDS = (
         _set,
         lambda old, new: new,
         "type",
+        UPDATE,
     ),
     _Kind(
         "Add",
@@ -102,10 +106,12 @@ _KINDS = (
     _Kind(
         *("Min", ("ScatterMin", "ResourceScatterMin"), None, np.minimum.at, _lesser),
         types=_ORDERED,
+        gradient=UPDATE,
     ),
     _Kind(
         *("Max", ("ScatterMax", "ResourceScatterMax"), None, np.maximum.at, _greater),
         types=_ORDERED,
+        gradient=UPDATE,
     ),
 )
 
@@ -302,7 +308,7 @@ def _define_all() -> None:
             shape=_scatter_shape,
             kernel=_scatter_kernel(kind.update),
             lower=_lowering(kind.body, True),
-            gradient=UPDATE,
+            gradient=kind.gradient,
             doc=f"{kind.name} of the rows of a variable at `indices`.",
         )
         define(
@@ -329,7 +335,7 @@ def _define_nd(kind: _Kind, names: tuple[str, str], lock: str) -> None:
         shape=_scatter_nd_shape,
         kernel=_scatter_nd_kernel(kind.update),
         lower=_lowering_nd(kind.body, True),
-        gradient=UPDATE,
+        gradient=UPDATE.silently,
         doc=f"{kind.name} of the slices of a variable that `indices` names.",
     )
     define(

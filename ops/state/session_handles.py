@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.session.session import BaseSession
 
-_KEPT = NoGradient("what a session keeps is not differentiable")
+_KEPT = NoGradient("what a session keeps is not differentiable", silent=True)
 _BY_TEXT = (Touch("session"),)
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 _numbers = itertools.count()

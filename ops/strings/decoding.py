@@ -123,7 +123,7 @@ define(
     shape=_raw_shape,
     kernel=_decode_raw,
     rows=_raw_rows,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     dynamic_shape=True,
     doc="The bytes of strings of one length as numbers, along a new last axis.",
     test=lambda: {
@@ -141,7 +141,7 @@ define(
     f"out_type: {{{_RAW}}}; little_endian: bool = true",
     shape=_padded_shape,
     kernel=_decode_padded,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     dynamic_shape=True,
     doc="The bytes of strings, cut or padded with zeros to one length, as numbers.",
     test=lambda: {
@@ -202,7 +202,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_to_number,
     elementwise=True,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     doc="The numbers that strings are.",
     test=lambda: {
         "values": [[np.array([b"1", b"-20"], object)], [np.array(b" 33 ", object)]],
@@ -268,7 +268,7 @@ define(
     "out_type: type",
     shape=lambda c: unknown_shape(),
     kernel=_parse_tensor,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     dynamic_shape=True,
     doc="The tensor in a serialized TensorProto.",
     test=lambda: {
@@ -283,7 +283,7 @@ define(
     "T: type",
     shape=lambda c: TensorShape([]),
     kernel=_serialize_tensor,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     doc="A tensor as a serialized TensorProto.",
 )
 

@@ -71,7 +71,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_as_string,
     elementwise=True,
-    gradient=NoGradient("text has no gradient"),
+    gradient=NoGradient("text has no gradient", silent=True),
     doc="Numbers as text.",
 )
 

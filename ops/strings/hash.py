@@ -25,7 +25,7 @@ _MASK = (1 << 64) - 1
 # MurmurHash64A, with the seed of TensorFlow's core/lib/hash/hash.h.
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _SEED = 0xDECAFCAFFE
-_DISCRETE = NoGradient("a hash is an integer")
+_DISCRETE = NoGradient("a hash is an integer", silent=True)
 
 
 def hash64(text: bytes, seed: int = _SEED) -> int:

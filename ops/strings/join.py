@@ -61,7 +61,7 @@ _string_join = define(
     shape=_shape,
     kernel=_join,
     elementwise=True,
-    gradient=NoGradient("texts have no gradient"),
+    gradient=NoGradient("texts have no gradient", silent=True),
     doc="Joins texts element by element; scalars go with every element.",
     test={"broadcast": False},
 )

@@ -268,7 +268,7 @@ _regex_replace = define(
         c, texts, _scalar(pattern, "Pattern"), _scalar(rewrite, "Rewrite")
     ),
     rows=rowwise.of_first,
-    gradient=_NO_GRADIENT,
+    gradient=_NO_GRADIENT.silently,
     doc="Replaces what matches the pattern; `\\1` in the new text is the first group.",
     test=lambda: {"values": [[_texts(), np.array(b"(a)", object), np.array(rb"<\1>", object)]]},
 )

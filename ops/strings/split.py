@@ -137,7 +137,7 @@ define(
     shape=_split_shape,
     kernel=_split,
     rows=_rows,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
     test=lambda: {
@@ -195,7 +195,7 @@ define(
     "keep_dims: bool = false; separator: string = ''",
     shape=shape_inference.reduction,
     kernel=_reduce_join,
-    gradient=_TEXT,
+    gradient=_TEXT.silently,
     doc="Strings joined along dimensions, in the order in which these are named.",
     test=lambda: {
         "values": [

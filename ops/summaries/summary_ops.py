@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Fewer values are counted by NumPy as quickly.
 _MANY = 4096
-FOR_PEOPLE = NoGradient("a summary is for people")
+FOR_PEOPLE = NoGradient("a summary is for people", silent=True)
 
 
 def only_tag(tag: np.ndarray, refusal: str) -> str:

@@ -10,17 +10,23 @@ from typing import Any
 from .graph_edges import EDGES
 from .graph_further import FURTHER
 from .graph_hosts import HOSTS
+from .graph_keras import KERAS
 from .graph_layers import LAYERS
 from .graph_moves import MOVES
+from .graph_shapes import PARTS, SHAPES
 from .graph_source import Writer
 from .graph_steps import STEPS, Step
 from .graph_types import TYPES
 from .graph_values import Value
 from .graph_wide import WIDE, written_by_number
+from .graph_windows import WINDOWS
 
 # Loops and branches stand within each other no deeper than this.
 _DEPTH = 2
-_PLAIN = (STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS, EDGES)
+_PLAIN = (
+    *(STEPS, STEPS, STEPS, MOVES, MOVES, LAYERS, WIDE, TYPES, FURTHER, HOSTS, EDGES),
+    *(WINDOWS, SHAPES, KERAS),
+)
 
 
 def some_steps(w: Writer, most: int) -> None:
@@ -229,7 +235,7 @@ def derivative(w: Writer) -> None:
     """A gradient as a value among others."""
     y = w.pick(lambda v: v.is_float)
     x = w.pick(lambda v: v.is_float)
-    if y is None or x is None or w.indent or "loop" in w.marks:
+    if y is None or x is None or w.indent or w.marks & {"loop", "once"}:
         return
     name = w.fresh("slope")
     w.line(f"{name} = tf.gradients({y.name}, {x.name})[0]")
@@ -238,4 +244,4 @@ def derivative(w: Writer) -> None:
 
 
 FLOW: list[Step] = [branch, branch, loop, loop, mapped, choice, called]
-ORDER: list[Step] = [read, write, write, written_by_number, together, derivative]
+ORDER: list[Step] = [*(read, write, write, written_by_number, *PARTS, together, derivative)]

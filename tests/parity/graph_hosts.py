@@ -22,8 +22,8 @@ _STATEFUL = (
     "tf.sigmoid(tf.truncated_normal({shape}, seed={seed}, dtype=tf.{dtype}))",
 )
 _STATELESS = (
-    "tf.random.stateless_uniform({shape}, [{seed}, 3], tf.{dtype})",
-    "tf.sigmoid(tf.random.stateless_normal({shape}, [{seed}, 3], tf.{dtype}))",
+    "tf.random.stateless_uniform({shape}, [{seed}, 3], dtype=tf.{dtype})",
+    "tf.sigmoid(tf.random.stateless_normal({shape}, [{seed}, 3], dtype=tf.{dtype}))",
 )
 
 
@@ -83,7 +83,8 @@ def selected(w: Writer) -> None:
     value = w.pick(lambda v: 1 <= v.ndim <= 3 and v.dtype != "bool" and v.largest <= 90)
     if value is None:
         return
-    flags = f"tf.equal(tf.floormod(tf.cast(tf.floor({value.name}), tf.int32), 2), 0)"
+    down = f"tf.floor({value.name})" if value.is_float else value.name
+    flags = f"tf.equal(tf.floormod(tf.cast({down}, tf.int32), 2), 0)"
     if not value.is_exact:
         rows = f"tf.range(tf.size({value.name}))"
         flags = f"tf.reshape(tf.equal(tf.floormod({rows}, 2), 0), tf.shape({value.name}))"

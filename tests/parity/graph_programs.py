@@ -139,15 +139,15 @@ def _ending(w: Writer) -> None:
 
 def _further(w: Writer) -> None:
     sources = [v.name for v in [*w.placeholders, *w.variables] if v.is_float]
-    if "loop" not in w.marks and w.chance(0.3):
+    if not w.marks & {"loop", "once"} and w.chance(0.3):
         w.line("if slopes:")
         terms = "tf.add_n([tf.cast(tf.reduce_sum(tf.sin(g)), tf.float64) for g in slopes])"
         w.line(f"    curves = tf.gradients({terms}, [{', '.join(sources)}])")
         w.line("    fetches += [tf.convert_to_tensor(g) for g in curves if g is not None]")
     if w.variables and w.chance(0.5):
-        rule = w.random.choice(
-            ["GradientDescentOptimizer(0.1)", "MomentumOptimizer(0.1, 0.5)", "AdamOptimizer(0.1)"]
-        )
+        # (Of a gradient that is zero but for rounding Adam makes a whole step.)
+        rules = ["GradientDescentOptimizer(0.1)", "MomentumOptimizer(0.1, 0.5)"]
+        rule = w.random.choice(rules + ["AdamOptimizer(0.1)"] * ("level" not in w.marks))
         effects = f"[{w.effect}]" if w.effect is not None else "[]"
         w.line("pairs = [(g, v) for g, v in zip(tf.gradients(loss, tf.trainable_variables()),")
         w.line("         tf.trainable_variables()) if g is not None]")

@@ -73,7 +73,7 @@ def _span(made: Any, low: float, high: float) -> Range:
 
 def unary(w: Writer) -> None:
     """A smooth function of one value."""
-    value = w.pick(lambda v: v.is_float)
+    value = w.pick(lambda v: v.is_float and v.largest <= LARGEST)
     if value is None:
         return
     fits = [k for k, (a, b, _) in _UNARY.items() if a <= value.low and value.high <= b]

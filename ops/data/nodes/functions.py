@@ -181,7 +181,7 @@ define(
     "use_inter_op_parallelism: bool = true",
     shape=stated_shapes,
     kernel=_reduce,
-    gradient=NONE,
+    gradient=NONE.silently,
     stateful=True,
     touches=(),
     dynamic_shape=True,

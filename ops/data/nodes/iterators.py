@@ -12,6 +12,7 @@ from ....engine import errors
 from ....engine.graph.build import define
 from ....engine.session.state import handle_bytes
 from ....engine.types.shape import TensorShape
+from ...public import raw
 from ...state.shared_state import kept
 from ..runtime.context import Context
 from ..runtime.dataset import boxed, dataset_in
@@ -205,8 +206,8 @@ def _nothing(c: ShapeContext) -> list[TensorShape]:
 
 
 def _define(name: str, signature: str, attrs: str, kernel: Any, doc: str, **facts: Any) -> None:
-    facts = {"shape": scalars(), "touches": (), "test": _TEST, **facts}
-    define(name, signature, attrs, kernel=kernel, gradient=NONE, doc=doc, **facts)
+    facts = {"shape": scalars(), "gradient": NONE, "touches": (), "test": _TEST, **facts}
+    define(name, signature, attrs, kernel=kernel, doc=doc, **facts)
 
 
 _PAIR: Any = {"shape": lambda c: [TensorShape([]), TensorShape([])]}
@@ -302,6 +303,11 @@ _define(
     "Toutput_types: list(type) >= 1",
     _optional_from_value,
     "An optional value that is there.",
+    gradient=lambda op, grad: raw.OptionalGetValue(
+        grad,
+        output_types=[x.dtype for x in op.inputs],
+        output_shapes=[x.shape for x in op.inputs],
+    ),
 )
 _define(
     "OptionalNone",
@@ -323,6 +329,7 @@ _define(
     TYPES,
     _optional_get_value,
     "The value of an optional; InvalidArgumentError if there is none.",
+    gradient=lambda op, *grads: raw.OptionalFromValue(grads),
     **_ELEMENT,
 )
 for _name in ("DatasetCardinality", "ExperimentalDatasetCardinality"):

@@ -98,6 +98,50 @@ def test_arguments_of_functions() -> None:
         functions.has_kwargs(3)
 
 
+def test_inspecting_looks_within_decorators() -> None:
+    class Made:
+        def __new__(cls, a: int, b: int = 1) -> Made:
+            return super().__new__(cls)
+
+    def inner(a: int, b: int, c: int = 3) -> int:
+        return a
+
+    outer = functions.TFDecorator("outer", inner)
+    assert functions.isfunction(outer) and not functions.isclass(outer)
+    assert functions.isroutine(len) and not functions.isroutine(functions.TFDecorator("x", Made))
+    assert functions.getfile(outer) == __file__
+    assert functions.getargspec(Made) == (["cls", "a", "b"], None, None, (1,))
+    told = functions.TFDecorator("told", inner, "", functions.ArgSpec(["x"], None, None, (7,)))
+    assert functions.getcallargs(told) == {"x": 7}
+    assert functions.getcallargs(outer, 1, c=5) == {"a": 1, "c": 5}
+    with pytest.raises(ValueError, match=r"Some arguments \['b'\] do not have default value, but"):
+        functions.getargspec(functools.partial(inner, a=0))
+    with pytest.raises(ValueError, match="unknown partial keyword"):
+        functions.getargspec(functools.partial(inner, d=0))
+
+
+def test_the_gradient_of_batch_norms_has_its_internal_name() -> None:
+    x = tf.ones([2, 3, 3, 4])
+    norm = finder.resolve("tensorflow.python.ops.nn_grad")._BatchNormGrad
+    made = norm(x, x, tf.ones([4]), tf.zeros([4]), tf.ones([4]), 0.1, b"NHWC", False)
+    assert [one.shape.as_list() for one in made] == [[2, 3, 3, 4], [4], [4]]
+
+
+def test_parts_and_copies_of_datasets() -> None:
+    parts = finder.resolve("tensorflow.python.distribute.input_ops")
+    whole = tf.data.Dataset.range(6).map(lambda x: x * 10)
+    first, copy = parts.auto_shard_dataset(whole, 2, 1), parts._clone_dataset(whole)
+    types = {op.type for op in tf.get_default_graph().get_operations()}
+    assert first.element_spec == whole.element_spec == copy.element_spec
+    assert "AutoShardDataset" in types
+    assert copy._variant_tensor.op.type == whole._variant_tensor.op.type
+    assert copy._variant_tensor.op.inputs[0].op is not whole._variant_tensor.op.inputs[0].op
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard = False
+    plain = whole.with_options(options)
+    assert parts.auto_shard_dataset(plain, 2, 1) is plain
+
+
 def test_decorators_know_what_is_inside() -> None:
     def inner(a: int) -> int:
         return a

@@ -64,6 +64,26 @@ def test_an_update_waits_for_the_lock_if_it_is_told_to(name: str, use_locking: b
         np.testing.assert_array_equal(session.run(v), np.full([4, 3], 2.0))
 
 
+@pytest.mark.parametrize("use_locking", [True, False])
+@pytest.mark.parametrize("shape", [[], [4, 3]])
+def test_elements_are_not_those_of_two_assignments(shape: list[int], use_locking: bool) -> None:
+    """(One element alone is always that of one.)"""
+    waits = use_locking and bool(shape)
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(tf.zeros(shape), use_resource=False)
+        amount = tf.placeholder_with_default(1.0, [])
+        update = tf.assign(v, tf.ones(shape) * amount, use_locking=use_locking).op
+        session.run(v.initializer)
+        compiled(session, update)
+        worker = threading.Thread(target=compiled, args=(session, update, {amount: 2.0}))
+        with storage(session).lock:
+            worker.start()
+            worker.join(0.3 if waits else 20)
+            assert worker.is_alive() == waits
+        worker.join()
+        np.testing.assert_array_equal(session.run(v), np.full(shape, 2.0))
+
+
 @pytest.mark.parametrize("use_resource", [False, True])
 def test_nothing_is_lost_among_threads(use_resource: bool) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
@@ -83,20 +103,3 @@ def test_nothing_is_lost_among_threads(use_resource: bool) -> None:
         for thread in threads:
             thread.join()
         np.testing.assert_array_equal(session.run(v), np.full([512, 512], 48.0))
-
-
-def test_what_only_writes_waits_for_nobody() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        v = tf.get_variable("v", initializer=np.zeros([4], np.float32))
-        given = tf.placeholder(tf.float32, [4])
-        write = tf.assign(v, given * 2.0)
-        for value in (1.0, 2.0):
-            session.run(v.initializer)
-            with storage(session).lock:
-                worker = threading.Thread(
-                    target=compiled, args=(session, write.op, {given: np.full(4, value)})
-                )
-                worker.start()
-                worker.join(20)
-                assert not worker.is_alive()
-        assert session.run(v).tolist() == [4.0] * 4

@@ -10,6 +10,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import memory
+from numbaflow.jit.kernel import verify_kernel
 from numbaflow.ops.data.runtime import batch_filling
 
 pytestmark = pytest.mark.cpu
@@ -82,6 +83,8 @@ def test_batches_belong_to_who_fetches_them() -> None:
 
 
 def test_results_are_made_in_memory_that_is_offered() -> None:
+    if verify_kernel.guards:
+        pytest.skip("guards stand around memory that is theirs")
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [200, 200])
         y = x * 2.0

@@ -150,3 +150,21 @@ def test_the_largest_integers_of_any_width(dtype):
 def test_impossible_convolutions_are_refused_when_built(shape, window, message):
     with pytest.raises(ValueError, match=message):
         tf.nn.conv2d(np.zeros(shape, "f"), np.zeros(window, "f"), [1, 1, 1, 1], "VALID")
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_second_derivatives_of_batch_norms_in_half_precision(is_training: bool) -> None:
+    """Computed in single precision, as TensorFlow 1.15 does: near to those of single precision."""
+    images = np.random.default_rng(3).normal(size=(2, 3, 3, 2))
+    found = []
+    for dtype in (tf.float16, tf.float32):
+        x, scale = tf.constant(images.astype("f2"), dtype), tf.constant([1.0, 2.0])
+        facts = () if is_training else (tf.constant([0.25, 0.5]), tf.constant([1.0, 2.0]))
+        y = tf.nn.fused_batch_norm(x, scale, tf.zeros(2), *facts, is_training=is_training)[0]
+        slope = tf.gradients(tf.reduce_sum(tf.cast(y, tf.float32) ** 3), x)[0]
+        curves = tf.gradients(tf.reduce_sum(tf.cast(slope, tf.float32) ** 2), [x, scale])
+        assert [curve.dtype for curve in curves] == [dtype, tf.float32]
+        with tf.Session() as session:
+            found.append(session.run(curves))
+    for narrow, wide in zip(*found):
+        np.testing.assert_allclose(narrow, wide, rtol=0.03, atol=0.03 * np.abs(wide).max())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.engine import settings
 from numbaflow.ops.public import raw
 
 pytestmark = pytest.mark.cpu
@@ -99,6 +100,19 @@ def test_indicator(session):
 def test_wrong_indices(session, indices, text):
     with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         session.run(tf.sparse_to_dense(indices, [2, 2], [1.0, 2.0]))
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("place", [[0, 9], [0, 10**12], [0, -(10**12)], [10**12, 0]])
+@pytest.mark.parametrize("width", [1, 4])
+def test_products_read_nothing_that_is_outside(place: list[int], width: int) -> None:
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        indices = tf.placeholder(tf.int64, [None, 2])
+        dense = np.ones((3, width), np.float32)
+        product = tf.sparse.matmul(tf.SparseTensor(indices, [2.0], [2, 3]), dense)
+        assert session.run(product, {indices: [[1, 2]]}).tolist() == [[0.0] * width, [2.0] * width]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+            session.run(product, {indices: [place]})
 
 
 def test_wrong_products(session):

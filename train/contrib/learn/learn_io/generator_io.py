@@ -71,7 +71,7 @@ class _GeneratorFeeder:
             for key, placeholder in self._placeholders.items():
                 if key not in row:
                     raise KeyError(
-                        "key mismatch between dicts emitted by GenFun Expected "
+                        "key mismatch between dicts emitted by GenFunExpected "
                         f"{list(self._placeholders)} keys; got {row.keys()}"
                     )
                 found[placeholder].append(row[key])
