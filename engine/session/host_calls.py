@@ -153,11 +153,12 @@ def runs_on_host(
     cells: Mapping[Tensor, Any],
     varies: bool = False,
     most_others: int = MOST_OTHERS,
+    least: int = 1,
 ) -> bool:
     """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
 
     varies: sizes are others in each call; a plan would be laid out anew in every one, which takes
-    longer than to move some whole numbers.
+    longer than to move some whole numbers.  least: so many operations have no other way to run.
     """
     hosted = others = 0
     varies = varies and any(map(_is_of_any_size, operations))
@@ -176,7 +177,7 @@ def runs_on_host(
             others += 1
         else:
             return False
-    return (hosted > 0 or varies) and others <= most_others and constant.isdisjoint(feeds)
+    return (hosted >= least or varies) and others <= most_others and constant.isdisjoint(feeds)
 
 
 def leading(

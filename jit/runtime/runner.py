@@ -170,6 +170,10 @@ def _within(
     around: Collection[Any],
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs operations within a branch or loop that is no plan as a whole."""
+    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=0) or (
+        host_calls.runs_on_host(operations, feeds, cells)
+    ):
+        return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
     reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)
     if found is None:

@@ -152,7 +152,22 @@ def _bytes(texts: list[bytes], starts: np.ndarray, lengths: np.ndarray) -> list[
     return found
 
 
+def _part_of_bytes(text: bytes, start: int, length: int) -> bytes | None:
+    """Some bytes of a string; None if they begin outside of it."""
+    size = len(text)
+    first = start + size if start < 0 else start
+    if not 0 <= first <= size:
+        return None
+    return text[first : size if length < 0 else first + length]
+
+
 def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
+    if texts.size == 1 and pos.ndim == length.ndim == 0:
+        # One text, as of an element: what follows takes longer to begin than this.
+        part = _part if c.attr("unit") == "UTF8_CHAR" else _part_of_bytes
+        piece = part(texts.item(), pos.item(), length.item())
+        if piece is not None:
+            return text_array([piece]).reshape(texts.shape)
     try:
         whole, starts, lengths = np.broadcast_arrays(texts, pos, length)
     except ValueError:
