@@ -33,6 +33,8 @@ def call(
 ) -> None:
     """Runs a kernel over rows in this thread, without the interpreter's lock unless it is kept.
 
+    (To take it again may take milliseconds, where other threads wait for it.)
+
     Args:
         kernel: it, for buffers of the arrays' dtypes.
         arrays: its buffers, contiguous, or their addresses.

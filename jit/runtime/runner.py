@@ -246,6 +246,8 @@ class Runner:
         self._lead: HostLead | None = None
         if lead:
             self._lead = HostLead(evaluate, self._fed)
+            first = set(self.operations[:lead])
+            host_calls.let_pack(self.operations, first, self.fetches, evaluate.context)
             self._lead.add_all(self.operations[:lead], cells, partial(self._segment, lead))
         self._looks = _MOST_LOOKS
         # A plan gives each result once, so fetches that repeat are put together from them.
