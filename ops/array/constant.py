@@ -352,7 +352,9 @@ def _fill_kernel(
     if 0 in c.packs and shape.size == 1:
         # (One text, in as many places as are wanted.)
         text = value[()]
-        return PackedTexts(text, np.tile(np.array([0, len(text)], np.int64), (shape.item(), 1)))
+        places = np.empty((shape.item(), 2), np.int64)
+        places[:] = 0, len(text)
+        return PackedTexts(text, places)
     found = np.empty(tuple(shape.tolist()), value.dtype)
     # (As `numpy.full` does, but without making an array of each text, which would lose zeros at
     # its end.)

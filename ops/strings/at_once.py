@@ -120,18 +120,19 @@ def woven(
     packs: they are given packed.
     """
     data, places, at = [], np.empty((count, len(columns), 2), np.int64), 0
+    sizes = np.full(count, len(separator) * (len(columns) - 1))
     for i, column in enumerate(columns):
         known = packed(column)
         if known is None:
             return None
-        places[:, i] = known.places + at
+        np.add(known.places, at, out=places[:, i])
+        sizes += known.places[:, 1] - known.places[:, 0]
         data.append(known.data)
         at += len(known.data)
     bounds = np.arange(0, count * len(columns) + 1, len(columns))
     groups = PackedTexts(b"".join(data), places.reshape(-1, 2))
     if not packs:
         return joined(groups, bounds, separator)
-    sizes = (places[:, :, 1] - places[:, :, 0]).sum(axis=1) + len(separator) * (len(columns) - 1)
     whole = _together(groups, bounds, separator, 0, int(sizes.sum()))
     return packing.between_marks(whole, sizes)
 
