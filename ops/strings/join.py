@@ -37,9 +37,7 @@ def _shape(c: ShapeContext) -> TensorShape:
     return result
 
 
-def _join(
-    c: KernelContext, inputs: list[np.ndarray | PackedTexts]
-) -> np.ndarray | PackedTexts:
+def _join(c: KernelContext, inputs: list[np.ndarray | PackedTexts]) -> np.ndarray | PackedTexts:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):

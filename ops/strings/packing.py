@@ -9,7 +9,6 @@ import numpy as np
 
 from ...engine.types.texts import PackedTexts
 
-
 # Fewer texts take kernels less time than to give the interpreter's lock away and take it again.
 FEW = 4096
 
