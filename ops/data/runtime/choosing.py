@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import UNKNOWN, Dataset, Element, State, Stream, dataset_in
+from .dataset import UNKNOWN, Dataset, Stream, dataset_in
+from .functions import is_stateless
+from .interleaved_blocks import BlockTurn, InterleavedBlocks
 from .nesting import FlatMapDataset, Interleaved, Nested
 from .ordering import UnaryDataset
-from .turns import ClosedUpTurns, Turn
+from .turns import ChosenTurns, ClosedUpTurns, Turn
 
 if TYPE_CHECKING:
     from .context import Context
@@ -45,7 +47,12 @@ class DirectedInterleaveDataset(Dataset):
         return made
 
     def stream(self, context: Context, path: str) -> Stream:
-        return _Chosen(self, context, f"{path}::{self.kind}")
+        path = f"{path}::{self.kind}"
+        selector = self.selector.stream(context, f"{path}.selector")
+        sources = [each.stream(context, f"{path}[{i}]") for i, each in enumerate(self.sources)]
+        if all(source.has_blocks for source in sources):
+            return InterleavedBlocks(ChosenTurns(selector, sources, BlockTurn))
+        return Interleaved(ChosenTurns(selector, sources, Turn))
 
     def cardinality(self) -> int:
         return UNKNOWN
@@ -93,62 +100,6 @@ class BranchDataset(UnaryDataset):
         return count if count < 0 else count * self.ratio[0] // self.ratio[1]
 
 
-class _Chosen(Stream):
-    def __init__(self, dataset: DirectedInterleaveDataset, context: Context, path: str) -> None:
-        self._selector: Stream | None = dataset.selector.stream(context, f"{path}.selector")
-        self._sources: list[Stream | None] = [
-            source.stream(context, f"{path}[{i}]") for i, source in enumerate(dataset.sources)
-        ]
-
-    def next(self) -> Element | None:
-        while self._selector is not None and any(self._sources):
-            choice = self._selector.next()
-            if choice is None:
-                break
-            number = int(choice[0])
-            if not 0 <= number < len(self._sources):
-                raise errors.invalid(
-                    f"Selector index out of range: {number} >= {len(self._sources)}"
-                )
-            source = self._sources[number]
-            element = None if source is None else source.next()
-            if element is not None:
-                return element
-            # What is at its end is passed over when it is chosen again.
-            if source is not None:
-                source.close()
-                self._sources[number] = None
-        self.close()
-        self._selector = None
-        return None
-
-    def save(self) -> State:
-        if self._selector is None:
-            return {}
-        return {
-            "selector": self._selector.save(),
-            "sources": [{} if s is None else {"stream": s.save()} for s in self._sources],
-        }
-
-    def restore(self, state: State) -> None:
-        if "selector" not in state:
-            self.close()
-            self._selector = None
-            return
-        assert self._selector is not None
-        self._selector.restore(state["selector"])
-        for i, (source, saved) in enumerate(zip(self._sources, state["sources"])):
-            if not saved:
-                self._sources[i] = None
-            elif source is not None:
-                source.restore(saved["stream"])
-
-    def close(self) -> None:
-        for stream in (self._selector, *self._sources):
-            if stream is not None:
-                stream.close()
-
-
 class ParallelInterleaveDataset(FlatMapDataset):
     """The elements of the datasets of several elements in turns, as TensorFlow's older op has them.
 
@@ -177,4 +128,7 @@ class ParallelInterleaveDataset(FlatMapDataset):
     def stream(self, context: Context, path: str) -> Stream:
         nested = Nested(context, self.function, f"{path}::{self.kind}")
         source, numbers = self.source_stream(context, path), (self.cycle, self.block)
+        # (Where nobody can tell when the function is called.)
+        if source.has_blocks and nested.is_in_blocks and is_stateless(self.function):
+            return InterleavedBlocks(ClosedUpTurns(source, nested.begin, numbers, BlockTurn))
         return Interleaved(ClosedUpTurns(source, nested.ahead(self.room), numbers, Turn))

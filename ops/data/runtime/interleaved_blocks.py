@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....engine import errors
 from ....engine.types.texts import PackedTexts, unpacked
 from .batching import joined
 from .dataset import Block, BlockStream, Element, State, Stream, alone, kept, taken_up
-from .turns import Begin, Turn, Turns
+from .turns import Order, Turn
 
 
-class _Turn(Turn):
+class BlockTurn(Turn):
     """A dataset that has its turns, and rows of it that were read and not given yet."""
 
     def __init__(self, element: Element, number: int, stream: Stream) -> None:
@@ -65,10 +66,9 @@ class InterleavedBlocks(BlockStream):
     comes when its element would.
     """
 
-    def __init__(self, source: Stream, begin: Begin, numbers: tuple[int, int]) -> None:
-        """numbers: how many datasets take turns, and how many elements each gives at a time."""
+    def __init__(self, turns: Order[BlockTurn]) -> None:
         super().__init__()
-        self._turns = Turns(source, begin, numbers, _Turn)
+        self._turns = turns
         self._failure: Exception | None = None
 
     def read_block(self, count: int) -> Block | None:
@@ -102,10 +102,15 @@ class InterleavedBlocks(BlockStream):
             self._failure = error
         return _together(pieces) if pieces else None
 
-    def _next_turn(self, share: int) -> _Turn | None:
+    def _next_turn(self, share: int) -> BlockTurn | None:
         """The dataset whose turn it is, with rows at hand; None at the end of all."""
         while (turn := self._turns.current()) is not None:
-            if turn.read(share):
+            try:
+                has_rows = turn.read(share)
+            except errors.OpError:
+                self._turns.failed()
+                raise
+            if has_rows:
                 return turn
             self._turns.end()
         return None

@@ -11,11 +11,11 @@ from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Block, BlockWay, Dataset, Element, State, Stream, dataset_in
 from .functions import is_stateless
-from .interleaved_blocks import InterleavedBlocks
+from .interleaved_blocks import BlockTurn, InterleavedBlocks
 from .ordering import UnaryDataset
 from .statistics import ToldTurns, teller
 from .threads import Ahead
-from .turns import Begin, Turn, Turns
+from .turns import Begin, Order, Turn, Turns
 
 if TYPE_CHECKING:
     from .context import Context
@@ -204,7 +204,9 @@ class InterleaveDataset(FlatMapDataset):
         # (Where nobody can tell when the function is called.)
         is_in_blocks = source.has_blocks and nested.is_in_blocks and is_stateless(self.function)
         if told is None and is_in_blocks:
-            return InterleavedBlocks(source, nested.begin, (self.cycle, self.block))
+            return InterleavedBlocks(
+                Turns(source, nested.begin, (self.cycle, self.block), BlockTurn)
+            )
         begin = nested.begin
         if self.parallel:
             begin = nested.ahead(max(1, _BLOCKS_AHEAD * self.block))
@@ -220,7 +222,7 @@ class InterleaveDataset(FlatMapDataset):
 class Interleaved(Stream):
     """Elements of several datasets in turns, one by one."""
 
-    def __init__(self, turns: Turns[Turn]) -> None:
+    def __init__(self, turns: Order[Turn]) -> None:
         self._turns = turns
 
     def next(self) -> Element | None:

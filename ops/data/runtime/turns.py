@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 from ....engine import errors
 from .dataset import Element, State, Stream
@@ -35,6 +35,39 @@ class Turn:
 T = TypeVar("T", bound=Turn)
 
 
+class Order(Protocol[T]):
+    """Says which of some datasets gives the next elements."""
+
+    # How many datasets there are at a time, and how many elements each gives at a time.
+    cycle: int
+    block: int
+
+    @property
+    def left(self) -> int:
+        """How many elements the one whose turn it is may give before it is another one's."""
+
+    def current(self) -> T | None:
+        """The dataset whose turn it is, begun if it has to be; None at the end of all."""
+
+    def gave(self, count: int = 1) -> None:
+        """Says that the one whose turn it is gave elements, at most `left`."""
+
+    def failed(self) -> None:
+        """Says that the one whose turn it is gave an error."""
+
+    def end(self) -> None:
+        """Says that the one whose turn it is has none left."""
+
+    def save(self) -> State:
+        """What `restore` needs."""
+
+    def restore(self, state: State) -> None:
+        """Goes on where others were."""
+
+    def close(self) -> None:
+        """Ends all."""
+
+
 class Turns(Generic[T]):
     """Some datasets, of elements of a source, each of which gives some elements at a time.
 
@@ -63,11 +96,11 @@ class Turns(Generic[T]):
 
     @property
     def left(self) -> int:
-        """How many elements the one whose turn it is may give before it is another one's."""
+        """See Order."""
         return self.block - self.given
 
     def current(self) -> T | None:
-        """The dataset whose turn it is, begun if it has to be; None at the end of all."""
+        """See Order."""
         while not self.is_over or any(self._places):
             turn = self._places[self.at]
             if turn is None and not self.is_over:
@@ -79,16 +112,16 @@ class Turns(Generic[T]):
         return None
 
     def gave(self, count: int = 1) -> None:
-        """Says that the one whose turn it is gave elements, at most `left`."""
+        """See Order."""
         self.given += count
         if self.given == self.block:
             self._advance()
 
     def failed(self) -> None:
-        """Says that the one whose turn it is gave an error: it goes on with its turn."""
+        """See Order: it goes on with its turn."""
 
     def end(self) -> None:
-        """Says that the one whose turn it is has none left."""
+        """See Order."""
         turn = self._places[self.at]
         assert turn is not None
         turn.stream.close()
@@ -112,7 +145,7 @@ class Turns(Generic[T]):
         return self._make(element, number, self._begin(element, number))
 
     def save(self) -> State:
-        """What `restore` needs."""
+        """See Order."""
         return {
             "source": self._source.save(),
             "turns": [{} if turn is None else turn.save() for turn in self._places],
@@ -123,7 +156,7 @@ class Turns(Generic[T]):
         }
 
     def restore(self, state: State) -> None:
-        """Goes on where others were."""
+        """See Order."""
         self._source.restore(state["source"])
         self.at, self.given = state["place"], state["given"]
         self.number, self.is_over = state["number"], bool(state["over"])
@@ -135,7 +168,7 @@ class Turns(Generic[T]):
         return turn
 
     def close(self) -> None:
-        """Ends all."""
+        """See Order."""
         self._source.close()
         for turn in self._places:
             if turn is not None:
@@ -182,6 +215,103 @@ class ClosedUpTurns(Turns[T]):
             raise
         except errors.OpError as error:
             return self._make((), self.number, _Failed(error))
+
+
+class ChosenTurns(Generic[T]):
+    """Some datasets, and one of numbers that says of which each element is.
+
+    One that has ended is passed over when it is chosen again.
+    """
+
+    block = left = 1
+
+    def __init__(
+        self,
+        selector: Stream,
+        sources: Sequence[Stream],
+        make: Callable[[Element, int, Stream], T],
+    ) -> None:
+        """make: see Turns."""
+        self.cycle = len(sources)
+        self._selector: Stream | None = selector
+        self._turns: list[T | None] = [make((), *pair) for pair in enumerate(sources)]
+        # That which has its turn, if it is known.
+        self._choice: int | None = None
+
+    def current(self) -> T | None:
+        """See Order."""
+        while self._selector is not None and any(self._turns):
+            if self._choice is None:
+                self._choice = self._chosen(self._selector)
+            if self._choice is None:
+                break
+            turn = self._turns[self._choice]
+            if turn is not None:
+                return turn
+            self._choice = None
+        self.close()
+        self._selector = None
+        return None
+
+    def _chosen(self, selector: Stream) -> int | None:
+        choice = selector.next()
+        if choice is None:
+            return None
+        number = int(choice[0])
+        if not 0 <= number < self.cycle:
+            raise errors.invalid(f"Selector index out of range: {number} >= {self.cycle}")
+        return number
+
+    def gave(self, count: int = 1) -> None:
+        """See Order."""
+        del count
+        self._choice = None
+
+    failed = gave
+
+    def end(self) -> None:
+        """See Order."""
+        assert self._choice is not None
+        self._drop(self._choice)
+        self._choice = None
+
+    def _drop(self, number: int) -> None:
+        turn, self._turns[number] = self._turns[number], None
+        if turn is not None:
+            turn.stream.close()
+
+    def save(self) -> State:
+        """See Order."""
+        if self._selector is None:
+            return {}
+        return {
+            "selector": self._selector.save(),
+            "turns": [{} if turn is None else turn.save() for turn in self._turns],
+            "choice": -1 if self._choice is None else self._choice,
+        }
+
+    def restore(self, state: State) -> None:
+        """See Order."""
+        if "selector" not in state:
+            self.close()
+            self._selector = None
+            return
+        assert self._selector is not None
+        self._selector.restore(state["selector"])
+        self._choice = state["choice"] if state["choice"] >= 0 else None
+        for number, (turn, saved) in enumerate(zip(self._turns, state["turns"])):
+            if not saved:
+                self._drop(number)
+            elif turn is not None:
+                turn.restore(saved)
+
+    def close(self) -> None:
+        """See Order."""
+        if self._selector is not None:
+            self._selector.close()
+        for turn in self._turns:
+            if turn is not None:
+                turn.stream.close()
 
 
 class _Failed(Stream):
