@@ -170,7 +170,9 @@ def _within(
     around: Collection[Any],
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs operations within a branch or loop that is no plan as a whole."""
-    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=0) or (
+    # (What is but a trifle needs no operation that only the host runs, to run there.)
+    others = _TRIFLE if _is_trifle(operations) else 0
+    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=others) or (
         host_calls.runs_on_host(operations, feeds, cells)
     ):
         return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
