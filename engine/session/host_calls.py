@@ -56,8 +56,8 @@ class HostCalls:
         count = len(feeds)
         self._feeds = program.feed_slots[:count]
         # The numbers of the feeds that may be `PackedTexts`.
-        taken = _taken_packed(operations, fetches)
-        self.packed = frozenset(i for i, feed in enumerate(feeds) if feed in taken)
+        packed = _taken_packed(operations, fetches)
+        self.packed = frozenset(i for i, feed in enumerate(feeds) if feed in packed)
         # Whether Python does all of it itself, so that threads would only wait for each other.
         self.holds_lock = not any(
             op.definition.is_native or op.definition.touches is not None for op in operations

@@ -37,9 +37,9 @@ def stripped(
         return None
     before = known.places.copy()
     if isinstance(texts, PackedTexts):
-        found = PackedTexts(known.data, before)
-        run("strip", [as_bytes(found.data), found.places], [], len(found))
-        return given(found, texts.shape, packs)
+        own = PackedTexts(known.data, before)
+        run("strip", [as_bytes(own.data), own.places], [], len(own))
+        return given(own, texts.shape, packs)
     run("strip", [as_bytes(known.data), known.places], [], texts.size)
     changed = (before != known.places).any(axis=1)
     count = int(np.count_nonzero(changed))
