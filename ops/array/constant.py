@@ -28,7 +28,6 @@ from ...engine.tracebacks import shorten
 from ...engine.types import dtypes
 from ...engine.types.repeated import whole
 from ...engine.types.shape import Dimension, TensorShape, shape_text
-from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import tf
 from ..ranks import ranked, scalar
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
+    from ...engine.types.texts import PackedTexts
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -351,7 +351,9 @@ def _fill_kernel(
             raise errors.invalid(f"dims[{i}] = {size} must be nonnegative.")
     if 0 in c.packs and shape.size == 1:
         # (One text, in as many places as are wanted.)
-        text = value[()]
+        from ...engine.types.texts import PackedTexts
+
+        text: Any = value[()]
         places = np.empty((shape.item(), 2), np.int64)
         places[:] = 0, len(text)
         return PackedTexts(text, places)

@@ -190,7 +190,6 @@ def _kernel(
             )
     kinds = c.op._attrs["OUT_TYPE"]
     form: _Format = c.kernel_state(lambda: _Format(c))
-    missing = form.missing
     if records.size == 1:
         single = form.single(unpacked(records).item(), kinds, records.shape)
         if single is not None:
@@ -199,7 +198,14 @@ def _kernel(
         whole = _at_once(form, records, defaults, kinds, c.packs)
         if whole is not None:
             return whole
-    records = unpacked(records)
+    return _one_by_one(form, unpacked(records), defaults, kinds)
+
+
+def _one_by_one(
+    form: _Format, records: np.ndarray, defaults: Sequence[np.ndarray], kinds: Sequence[DType]
+) -> list[np.ndarray]:
+    """The columns of records as Python reads them, with the errors that come of it."""
+    missing = form.missing
     columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
     # All records in one go where none needs a default or has an error; else one by one, in the
     # order in which errors come.

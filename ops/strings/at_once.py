@@ -18,7 +18,7 @@ from .packing import absent_byte, as_bytes, given, objects_of, packed, parted, r
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-def character_counts(texts: np.ndarray) -> np.ndarray | None:
+def character_counts(texts: np.ndarray | PackedTexts) -> np.ndarray | None:
     """How many characters of UTF-8 texts have."""
     known = packed(texts)
     if known is None:

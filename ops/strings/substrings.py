@@ -44,7 +44,7 @@ def _starts(text: bytes) -> list[int]:
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 
-def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _length(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     is_many, by_byte = packing.is_many(texts), c.attr("unit") == "BYTE"
     found = None
     if is_many:
@@ -52,16 +52,16 @@ def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
         found = count(texts)
     if found is not None:
         return found.astype(np.int32, copy=False).reshape(texts.shape)
-    texts = unpacked(texts)
+    objects = unpacked(texts)
     if by_byte:
-        return mapped(texts, len, np.int32)
-    return mapped(texts, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
+        return mapped(objects, len, np.int32)
+    return mapped(objects, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
 
 
-def _in_case(method: str) -> Callable[..., np.ndarray]:
+def _in_case(method: str) -> Callable[..., np.ndarray | PackedTexts]:
     """A kernel that changes the case of ASCII letters, or of all if the strings are UTF-8."""
 
-    def kernel(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray | PackedTexts:
         encoding = c.attr("encoding")
         if encoding not in ("", "utf-8"):
             raise errors.invalid(
@@ -78,12 +78,12 @@ def _in_case(method: str) -> Callable[..., np.ndarray]:
     return kernel
 
 
-def _strip(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _strip(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray | PackedTexts:
     found = at_once.stripped(texts, c.packs) if packing.is_many(texts) else None
     return mapped(unpacked(texts), lambda text: text.strip(_SPACE)) if found is None else found
 
 
-def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc: str) -> None:
+def _define_change(name: str, attrs: str, kernel: Callable[..., Any], doc: str) -> None:
     define(
         name,
         "input: string -> output: string",
@@ -167,8 +167,10 @@ def _part_of_bytes(text: bytes, start: int, length: int) -> bytes | None:
     return text[first : size if length < 0 else first + length]
 
 
-def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
-    if texts.size == 1 and pos.ndim == length.ndim == 0:
+def _substr(
+    c: KernelContext, texts: np.ndarray | PackedTexts, pos: np.ndarray, length: np.ndarray
+) -> np.ndarray | PackedTexts:
+    if isinstance(texts, np.ndarray) and texts.size == 1 and pos.ndim == length.ndim == 0:
         # One text, as of an element: what follows takes longer to begin than this.
         part = _part if c.attr("unit") == "UTF8_CHAR" else _part_of_bytes
         piece = part(texts.item(), pos.item(), length.item())
@@ -187,11 +189,11 @@ def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.nda
             f"Incompatible shapes: {shape_text(texts.shape)} vs. {shape_text(pos.shape)}"
         ) from None
     if not by_character and shape == texts.shape and packing.is_many(texts):
-        numbers = [
+        first, count = (
             (each if each.size == 1 else all_of).astype(np.int64).reshape(-1)
             for each, all_of in ((pos, starts), (length, lengths))
-        ]
-        at_a_time = at_once.parts(texts, *numbers, c.packs)
+        )
+        at_a_time = at_once.parts(texts, first, count, c.packs)
         if at_a_time is not None:
             parts, bad = at_a_time
             if bad >= 0:

@@ -207,7 +207,7 @@ class InterleaveDataset(FlatMapDataset):
             return InterleavedBlocks(
                 Turns(source, nested.begin, (self.cycle, self.block), BlockTurn)
             )
-        begin = nested.begin
+        begin: Begin = nested.begin
         if self.parallel:
             begin = nested.ahead(max(1, _BLOCKS_AHEAD * self.block))
         stream = Interleaved(Turns(source, begin, (self.cycle, self.block), Turn))

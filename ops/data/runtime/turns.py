@@ -33,9 +33,10 @@ class Turn:
 
 
 T = TypeVar("T", bound=Turn)
+Given_co = TypeVar("Given_co", bound=Turn, covariant=True)
 
 
-class Order(Protocol[T]):
+class Order(Protocol[Given_co]):
     """Says which of some datasets gives the next elements."""
 
     # How many datasets there are at a time, and how many elements each gives at a time.
@@ -46,7 +47,7 @@ class Order(Protocol[T]):
     def left(self) -> int:
         """How many elements the one whose turn it is may give before it is another one's."""
 
-    def current(self) -> T | None:
+    def current(self) -> Given_co | None:
         """The dataset whose turn it is, begun if it has to be; None at the end of all."""
 
     def gave(self, count: int = 1) -> None:
