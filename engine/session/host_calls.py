@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import settings, stopping
+from .. import errors, settings, stopping
 from ..graph import trust
 from ..graph.operation import arg_length
 from ..types import dtypes
@@ -72,12 +72,24 @@ class HostCalls:
         for step in program.steps:
             slots = [slot for slot, _ in step.sources]
             made = range(step.first, step.first + step.count)
-            if known.issuperset(slots) and step.count and not step.op._is_stateful:
-                step.run(self._template)
+            if known.issuperset(slots) and step.count and self._runs_now(step):
                 known.update(made)
             else:
                 taken = _taken(slots, step.layout)
                 self._steps.append((step, step.kernel, step.context, taken))
+
+    def _runs_now(self, step: interpreter.Step) -> bool:
+        """Runs a step of constants once and for all, if that can be.
+
+        What fails does so when it is called, if ever: it may be of a branch that nobody takes.
+        """
+        if step.op._is_stateful:
+            return False
+        try:
+            step.run(self._template)
+        except errors.OpError:
+            return False
+        return True
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The fetched values, which share no memory with anything."""
