@@ -21,7 +21,7 @@ class KernelContext:
 
     __slots__ = (
         *("op", "session_state", "feeds", "session", "_private", "_out"),
-        *("may_defer", "is_read_only", "resource_key"),
+        *("may_defer", "is_read_only", "resource_key", "packs"),
     )
 
     def __init__(
@@ -40,6 +40,9 @@ class KernelContext:
         # Whether everything that reads the results also takes a `LazyArray`
         # (engine/session/state.py).
         self.may_defer = False
+        # The numbers of the outputs whose texts may be packed (engine/types/texts.py), as all that
+        # reads them takes them so.
+        self.packs: frozenset[int] = frozenset()
         # Where the operation's resource is found, once that is known.
         self.resource_key: tuple[Any, ...] | None = None
         # Whether the run changes no variable: their arrays need not be copied.

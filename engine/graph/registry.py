@@ -191,6 +191,8 @@ class OpDef:
     rows: Callable[..., Any] | None = None
     # Inputs whose texts the kernel also takes packed (engine/types/texts.py).
     takes_packed: tuple[str, ...] = ()
+    # Whether the kernel gives vectors of texts packed where `KernelContext.packs` says that it may.
+    gives_packed: bool = False
     # A reference to a variable passes through: the output is the variable itself.
     passes_ref: bool = False
     # What it does with values as they are.  A run of ops that have such a role alone is not

@@ -59,7 +59,11 @@ def elementwise(op: Operation, inputs: Sequence[Rows]) -> Results:
         ndims = rows.tensor.shape.ndims
         if rows.rank is None and (ndims is None or ndims > most):
             return None
-    made = copied(op, [rows.tensor for rows in inputs])
+    try:
+        made = copied(op, [rows.tensor for rows in inputs])
+    except ValueError:
+        # It does not broadcast, and what is the same for all elements is no scalar.
+        return None
     wanted = rank + (places is None)
     if any(tensor.shape.ndims != wanted for tensor in made.outputs):
         return None

@@ -7,19 +7,21 @@ host, what a plan does around each of them would cost more than they do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import stopping
+from .. import errors, settings, stopping
 from ..graph import trust
 from ..graph.operation import arg_length
 from ..types import dtypes
+from ..types.texts import PackedTexts
 from . import interpreter
 
 if TYPE_CHECKING:
+    from ..graph.kernel_context import KernelContext
     from ..graph.operation import Operation
     from ..graph.tensor import Tensor
     from .session import BaseSession
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 MOST_OTHERS = 6
 # They have at most so many elements, if they are not elementwise.
 _MOST_ELEMENTS = 1024
+
+
+# What a kernel gives for an output as it is to be.
+_VALUES = frozenset({np.ndarray, PackedTexts})
 
 
 class HostCalls:
@@ -50,13 +56,14 @@ class HostCalls:
         count = len(feeds)
         self._feeds = program.feed_slots[:count]
         # The numbers of the feeds that may be `PackedTexts`.
-        self.packed = frozenset(
-            i for i, feed in enumerate(feeds) if _is_taken_packed(feed, operations, fetches)
-        )
+        packed = _taken_packed(operations, fetches)
+        self.packed = frozenset(i for i, feed in enumerate(feeds) if feed in packed)
         # Whether Python does all of it itself, so that threads would only wait for each other.
         self.holds_lock = not any(
             op.definition.is_native or op.definition.touches is not None for op in operations
         )
+        contexts = {step.op: step.context for step in program.steps}
+        let_pack(operations, set(contexts), fetches, contexts.__getitem__)
         self._template: list[Any] = [None] * program.size
         known = set(program.feed_slots[count:])
         for slot, cell in zip(program.feed_slots[count:], cells.values()):
@@ -65,12 +72,24 @@ class HostCalls:
         for step in program.steps:
             slots = [slot for slot, _ in step.sources]
             made = range(step.first, step.first + step.count)
-            if known.issuperset(slots) and step.count and not step.op._is_stateful:
-                step.run(self._template)
+            if known.issuperset(slots) and step.count and self._runs_now(step):
                 known.update(made)
             else:
                 taken = _taken(slots, step.layout)
                 self._steps.append((step, step.kernel, step.context, taken))
+
+    def _runs_now(self, step: interpreter.Step) -> bool:
+        """Runs a step of constants once and for all, if that can be.
+
+        What fails does so when it is called, if ever: it may be of a branch that nobody takes.
+        """
+        if step.op._is_stateful:
+            return False
+        try:
+            step.run(self._template)
+        except errors.OpError:
+            return False
+        return True
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The fetched values, which share no memory with anything."""
@@ -82,7 +101,7 @@ class HostCalls:
             for step, kernel, context, taken in self._steps:
                 try:
                     result = kernel(context, *taken(values))
-                    if type(result) is np.ndarray and step.count == 1:
+                    if type(result) in _VALUES and step.count == 1:
                         values[step.first] = result
                     else:
                         step.store(values, result)
@@ -124,17 +143,40 @@ def only_takes_data(operations: Sequence[Operation], feeds: Sequence[Tensor]) ->
     )
 
 
-def _is_taken_packed(
-    tensor: Tensor, operations: Sequence[Operation], fetches: Sequence[Tensor]
-) -> bool:
-    """Whether all that read a tensor take its texts packed, and something does."""
-    takes = [
-        arg.name in op.definition.takes_packed
-        for op in operations
-        for arg, given in zip(op.definition.inputs, _by_argument(op))
-        if any(each is tensor for each in given)
-    ]
-    return bool(takes) and all(takes) and all(tensor is not fetch for fetch in fetches)
+def let_pack(
+    operations: Sequence[Operation],
+    callers: Collection[Operation],
+    fetches: Sequence[Tensor],
+    context: Callable[[Operation], KernelContext],
+) -> None:
+    """Has kernels give texts packed where all that reads them takes them so.
+
+    callers: those of the operations whose kernels are given what others gave as it is.
+    """
+    if settings.get("jit") == "never":  # then nothing is compiled, not even what reads them
+        return
+    packed = _taken_packed(operations, fetches, callers)
+    for op in callers:
+        if op.definition.gives_packed:
+            context(op).packs = frozenset(i for i, t in enumerate(op.outputs) if t in packed)
+
+
+def _taken_packed(
+    operations: Sequence[Operation],
+    fetches: Sequence[Tensor],
+    callers: Collection[Operation] | None = None,
+) -> set[Tensor]:
+    """The tensors whose texts all that read them take packed, and something does.
+
+    callers: the operations that may be given such at all, if not all.
+    """
+    takes, others = set[Any](), set[Any](fetches)
+    for op in operations:
+        can_take = callers is None or op in callers
+        for arg, given in zip(op.definition.inputs, _by_argument(op)):
+            is_packed = can_take and arg.name in op.definition.takes_packed
+            (takes if is_packed else others).update(given)
+    return takes - others
 
 
 def _by_argument(op: Operation) -> Iterator[Sequence[Tensor]]:
@@ -153,11 +195,12 @@ def runs_on_host(
     cells: Mapping[Tensor, Any],
     varies: bool = False,
     most_others: int = MOST_OTHERS,
+    least: int = 1,
 ) -> bool:
     """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
 
     varies: sizes are others in each call; a plan would be laid out anew in every one, which takes
-    longer than to move some whole numbers.
+    longer than to move some whole numbers.  least: so many operations have no other way to run.
     """
     hosted = others = 0
     varies = varies and any(map(_is_of_any_size, operations))
@@ -176,7 +219,7 @@ def runs_on_host(
             others += 1
         else:
             return False
-    return (hosted > 0 or varies) and others <= most_others and constant.isdisjoint(feeds)
+    return (hosted >= least or varies) and others <= most_others and constant.isdisjoint(feeds)
 
 
 def leading(

@@ -20,6 +20,7 @@ from ..graph.tensor import Tensor
 from ..memory import is_alone
 from ..stopping import check_session, within
 from ..types import dtypes
+from ..types.texts import PackedTexts
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
 from .live_memory import detached
@@ -176,7 +177,7 @@ class Step:
             and type(value) is not np.ndarray
             and not isinstance(value, VariableStorage)
         ):
-            if isinstance(value, LazyArray):
+            if isinstance(value, (LazyArray, PackedTexts)):
                 return value
             value = np.asarray(value, dtype=self.context.out_dtype(index))
         if verify and type(value) is np.ndarray:

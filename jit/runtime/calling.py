@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.memory import address_of as memory_address
 from .. import target
 from ..codegen.compile import compile_kernel
 from ..codegen.signature import ARGUMENTS, SIGNATURE
@@ -33,6 +34,8 @@ def call(
 ) -> None:
     """Runs a kernel over rows in this thread, without the interpreter's lock unless it is kept.
 
+    (To take it again may take milliseconds, where other threads wait for it.)
+
     Args:
         kernel: it, for buffers of the arrays' dtypes.
         arrays: its buffers, contiguous, or their addresses.
@@ -40,8 +43,7 @@ def call(
         rows: how many rows it goes over.
         keeps_lock: whether no other thread may change Python's objects meanwhile.
     """
-    # (An array's interface takes as long as anything here: what stays has a known address.)
-    places = [x if isinstance(x, int) else x.__array_interface__["data"][0] for x in arrays]
+    places = [x if isinstance(x, int) else memory_address(x) for x in arrays]
     block = _Block(*places, *numbers)
     _functions(kernel)[keeps_lock](block, 0, rows, 0, 1, 0)
 
@@ -50,8 +52,7 @@ def address_of(memory: np.ndarray | bytes) -> int:
     """Where an array or bytes lie, for as long as they live."""
     if isinstance(memory, bytes):
         memory = np.frombuffer(memory or b"\0", np.uint8)
-    found: int = memory.__array_interface__["data"][0]
-    return found
+    return memory_address(memory)
 
 
 def _functions(kernel: LibraryKernel) -> Sequence[Callable[..., None]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine.memory import recycled_empty
+from ...engine.memory import address_of, recycled_empty
 from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel
@@ -316,7 +316,7 @@ class Run:
             # Kernels know the sizes of feeds, not their strides.
             if not feeds[number].flags.c_contiguous:
                 feeds = [np.ascontiguousarray(feed) for feed in feeds]
-            self.args[places] = feeds[number].__array_interface__["data"][0]
+            self.args[places] = address_of(feeds[number])
         for entry in self.cells:
             # Assignments of the same shape keep the array, so its identity stands for address,
             # shape and dtype.
@@ -327,7 +327,7 @@ class Run:
             return
         for slot, (_, positions, like) in self.places.items():
             memory = self.own[slot] = self.empty(like.shape, like.dtype)
-            self.args[positions] = memory.__array_interface__["data"][0]
+            self.args[positions] = address_of(memory)
 
     def _finish(self, segment: int, row: int) -> list[Any]:
         """Runs all from a row of a segment on; the results."""
@@ -350,7 +350,7 @@ class Run:
             if self.own:
                 self.own.clear()
                 for _, positions, like in self.places.values():
-                    self.args[positions] = like.__array_interface__["data"][0]
+                    self.args[positions] = address_of(like)
 
     def _arrive(self) -> None:
         """Sees that checks and results can be read; on a processor they can."""
@@ -432,7 +432,7 @@ class Run:
         array = cell.read()
         if not self.plan.traced.still_holds(cell, array):
             raise StalePlan(cell.name)
-        self.args[entry[2]] = array.__array_interface__["data"][0]
+        self.args[entry[2]] = address_of(array)
         entry[1] = array
 
     def _go_on(self, call: Callable[[], int]) -> None:

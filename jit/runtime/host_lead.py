@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...engine import stopping
+from ...engine.types.texts import PackedTexts
 from ..trace.tracer import is_handle
 
 if TYPE_CHECKING:
@@ -157,9 +158,12 @@ class HostLead:
             if given[0] is not None:
                 known[given[0]] = result
             return
-        for output, each in zip(given, self._evaluate.spread(step.op, result)):
+        results = [result]
+        if not isinstance(result, PackedTexts):
+            results = list(self._evaluate.spread(step.op, result))
+        for output, each in zip(given, results):
             if output is not None:
-                known[output] = np.asarray(each)
+                known[output] = each if isinstance(each, PackedTexts) else np.asarray(each)
 
 
 def _nothing_behind() -> Plans:

@@ -170,6 +170,12 @@ def _within(
     around: Collection[Any],
 ) -> Callable[[Sequence[Any]], list[Any]]:
     """What runs operations within a branch or loop that is no plan as a whole."""
+    # (What is but a trifle needs no operation that only the host runs, to run there.)
+    others = _TRIFLE if _is_trifle(operations) else 0
+    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=others) or (
+        host_calls.runs_on_host(operations, feeds, cells)
+    ):
+        return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
     reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)
     if found is None:
@@ -242,6 +248,8 @@ class Runner:
         self._lead: HostLead | None = None
         if lead:
             self._lead = HostLead(evaluate, self._fed)
+            first = set(self.operations[:lead])
+            host_calls.let_pack(self.operations, first, self.fetches, evaluate.context)
             self._lead.add_all(self.operations[:lead], cells, partial(self._segment, lead))
         self._looks = _MOST_LOOKS
         # A plan gives each result once, so fetches that repeat are put together from them.

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...engine import settings
 from ..library import text_rows as kernels
-from .calling import call
+from .calling import address_of, call
 
 # From so many texts on kernels are called.
 MANY = 256
@@ -58,8 +58,7 @@ def is_many(count: int) -> bool:
 
 def _addresses(texts: np.ndarray) -> np.ndarray:
     """Those of a contiguous array's objects: it is made of them."""
-    place, _ = texts.__array_interface__["data"]
-    return np.asarray(_Memory(place, texts.nbytes, texts)).view(np.int64)
+    return np.asarray(_Memory(address_of(texts), texts.nbytes, texts)).view(np.int64)
 
 
 def sizes_of(texts: np.ndarray) -> np.ndarray | None:

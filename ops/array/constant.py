@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
     from ...engine.graph.operation import Operation
     from ...engine.types.dtypes import DType
+    from ...engine.types.texts import PackedTexts
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
@@ -340,12 +341,22 @@ def _fill_shape(c: ShapeContext) -> TensorShape:
     return c.value_as_shape(0)
 
 
-def _fill_kernel(c: KernelContext, shape: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _fill_kernel(
+    c: KernelContext, shape: np.ndarray, value: np.ndarray
+) -> np.ndarray | PackedTexts:
     if shape.ndim != 1:
         raise errors.invalid(f"dims must be a vector, got shape {shape_text(shape.shape)}")
     for i, size in enumerate(shape.tolist()):
         if isinstance(size, int) and size < 0:
             raise errors.invalid(f"dims[{i}] = {size} must be nonnegative.")
+    if 0 in c.packs and shape.size == 1:
+        # (One text, in as many places as are wanted.)
+        from ...engine.types.texts import PackedTexts
+
+        text: Any = value[()]
+        places = np.empty((shape.item(), 2), np.int64)
+        places[:] = 0, len(text)
+        return PackedTexts(text, places)
     found = np.empty(tuple(shape.tolist()), value.dtype)
     # (As `numpy.full` does, but without making an array of each text, which would lose zeros at
     # its end.)
@@ -370,6 +381,7 @@ _fill = define(
     kernel=ranked(_fill_kernel, scalar(1, "value must be a scalar, got shape {shape}")),
     lower=_lower_fill,
     rows=fill_rows,
+    gives_packed=True,
     gradient=_fill_gradient,
     sizes=True,
     doc="A tensor of the given shape with one value everywhere.",

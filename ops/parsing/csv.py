@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
-from ...engine.types.texts import PackedTexts
+from ...engine.types.texts import PackedTexts, unpacked
 from .. import shape_inference
 from ..public import raw
 from ..strings import at_once, packing
@@ -114,8 +114,11 @@ class _Format:
         fields = self.delimiter.join(records).split(self.delimiter)
         return [fields[i::width] for i in wanted]
 
-    def packed_columns(self, records: PackedTexts, count: int) -> list[PackedTexts] | None:
-        """As `plain_columns`, of many records; fields may be missing."""
+    def packed_fields(self, records: PackedTexts, count: int) -> np.ndarray | None:
+        """Where the fields of many records lie, [wanted columns, records, 2]; some may be missing.
+
+        None if not all are as simple as in `plain_columns`.
+        """
         data = records.data
         if b"\n" in data or b"\r" in data or (self.has_quotes and _QUOTE in data):
             return None
@@ -128,14 +131,16 @@ class _Format:
         if len(fields) != width * len(records) or width <= max(wanted) or len(wanted) != count:
             return None
         places = fields.places.reshape(len(records), width, 2)
-        return [PackedTexts(data, np.ascontiguousarray(places[:, i])) for i in wanted]
+        places = places[:, self.selected] if self.selected else places
+        return np.ascontiguousarray(places.transpose(1, 0, 2))
 
-    def is_missing(self, column: PackedTexts) -> np.ndarray:
-        """Which fields of a column are to be what stands for a missing one."""
-        sizes = column.places[:, 1] - column.places[:, 0]
+    def are_missing(self, data: bytes, places: np.ndarray) -> np.ndarray:
+        """Which fields are to be what stands for a missing one, in the order of their places."""
+        sizes = places[..., 1] - places[..., 0]
         absent = sizes == 0
-        for i in np.flatnonzero(sizes == len(self.missing)).tolist() if self.missing else ():
-            absent[i] = column[i] == self.missing
+        for i, j in np.argwhere(sizes == len(self.missing)).tolist() if self.missing else ():
+            start, stop = places[i, j].tolist()
+            absent[i, j] = data[start:stop] == self.missing
         return absent
 
     def _is_wanted(self, found: list[bytes], number: int) -> bool:
@@ -174,7 +179,7 @@ class _Format:
 
 
 def _kernel(
-    c: KernelContext, records: np.ndarray, defaults: Sequence[np.ndarray]
+    c: KernelContext, records: np.ndarray | PackedTexts, defaults: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     for i, default in enumerate(defaults):
         if default.ndim > 1:
@@ -185,15 +190,22 @@ def _kernel(
             )
     kinds = c.op._attrs["OUT_TYPE"]
     form: _Format = c.kernel_state(lambda: _Format(c))
-    missing = form.missing
     if records.size == 1:
-        single = form.single(records.item(), kinds, records.shape)
+        single = form.single(unpacked(records).item(), kinds, records.shape)
         if single is not None:
             return single
     if packing.is_many(records, len(kinds)):
-        whole = _at_once(form, records, defaults, kinds)
+        whole = _at_once(form, records, defaults, kinds, c.packs)
         if whole is not None:
             return whole
+    return _one_by_one(form, unpacked(records), defaults, kinds)
+
+
+def _one_by_one(
+    form: _Format, records: np.ndarray, defaults: Sequence[np.ndarray], kinds: Sequence[DType]
+) -> list[np.ndarray]:
+    """The columns of records as Python reads them, with the errors that come of it."""
+    missing = form.missing
     columns = form.plain_columns(records.reshape(-1).tolist(), len(kinds))
     # All records in one go where none needs a default or has an error; else one by one, in the
     # order in which errors come.
@@ -220,36 +232,92 @@ def _kernel(
 
 
 def _at_once(
-    form: _Format, records: np.ndarray, defaults: Sequence[np.ndarray], kinds: Sequence[DType]
-) -> list[np.ndarray] | None:
-    """The columns of many records by kernels; None for a closer look."""
+    form: _Format,
+    records: np.ndarray | PackedTexts,
+    defaults: Sequence[np.ndarray],
+    kinds: Sequence[DType],
+    packs: Container[int],
+) -> list[Any] | None:
+    """The columns of many records by kernels, those of a type together; None for a closer look.
+
+    packs: the columns whose texts may be packed.
+    """
     known = packing.packed(records)
-    columns = None if known is None else form.packed_columns(known, len(kinds))
-    if columns is None:
+    places = None if known is None else form.packed_fields(known, len(kinds))
+    if known is None or places is None:
         return None
-    results = []
-    for column, default, kind in zip(columns, defaults, kinds):
-        absent = form.is_missing(column)
-        is_whole = not absent.any()
-        if not is_whole and not default.size:
-            return None
-        there = column if is_whole else PackedTexts(column.data, column.places[~absent])
-        try:
-            found = _column(there, kind)
-        except ValueError:
-            return None
-        if not is_whole:
-            values = np.full(len(column), default.item(), kind.np_dtype)
-            values[~absent] = found
-            found = values
-        results.append(found.reshape(records.shape))
+    absent = form.are_missing(known.data, places)
+    if any(not default.size and absent[i].any() for i, default in enumerate(defaults)):
+        return None
+    results: list[Any] = [None] * len(kinds)
+    for kind in dict.fromkeys(kinds):
+        those = [i for i, each in enumerate(kinds) if each == kind]
+        values = [defaults[i].item() if defaults[i].size else None for i in those]
+        if kind == dtypes.string:
+            texts = _with_defaults(known.data, places[those], absent[those], values)
+            packed = [records.ndim == 1 and i in packs for i in those]
+            columns = _texts(texts, packed, len(those))
+        else:
+            found = _numbers(known.data, places[those], absent[those], values, kind)
+            if found is None:
+                return None
+            columns = list(map(np.array, found))
+        for i, column in zip(those, columns):
+            is_packed = isinstance(column, PackedTexts)
+            results[i] = column if is_packed else column.reshape(records.shape)
     return results
 
 
+def _with_defaults(
+    data: bytes, places: np.ndarray, absent: np.ndarray, defaults: Sequence[bytes | None]
+) -> PackedTexts:
+    """The fields of columns one behind the other, with defaults for those that are missing."""
+    if absent.any():
+        data, at = b"".join([data, *(text or b"" for text in defaults)]), len(data)
+        for column, gone, text in zip(places, absent, defaults):
+            size = len(text or b"")
+            column[gone] = at, at + size
+            at += size
+    return PackedTexts(data, places.reshape(-1, 2))
+
+
+def _texts(texts: PackedTexts, packed: Sequence[bool], count: int) -> list[Any]:
+    """So many columns of texts that lie one behind the other, packed or as objects."""
+    parts = texts.places.reshape(count, -1, 2)
+    if all(packed):
+        return [PackedTexts(texts.data, part) for part in parts]
+    objects = packing.objects_of(texts).reshape(count, -1)
+    return [
+        PackedTexts(texts.data, part) if is_packed else column.copy()
+        for part, column, is_packed in zip(parts, objects, packed)
+    ]
+
+
+def _numbers(
+    data: bytes,
+    places: np.ndarray,
+    absent: np.ndarray,
+    defaults: Sequence[float | None],
+    kind: DType,
+) -> np.ndarray | None:
+    """The fields of columns as numbers; None where one is no plain number."""
+    dtype = kind.np_dtype
+    is_whole = not absent.any()
+    there = PackedTexts(data, places.reshape(-1, 2) if is_whole else places[~absent])
+    try:
+        found = parse_numbers(there, kind) if len(there) else np.empty(0, dtype)
+    except ValueError:
+        return None
+    if is_whole:
+        return found.reshape(absent.shape)
+    values = np.empty(absent.shape, dtype)
+    values[...] = np.array([number or 0 for number in defaults], dtype)[:, None]
+    values[~absent] = found
+    return values
+
+
 def _column(fields: Sequence[bytes], kind: DType) -> np.ndarray:
-    if kind != dtypes.string:
-        return parse_numbers(fields, kind)
-    return packing.objects_of(fields) if isinstance(fields, PackedTexts) else text_array(fields)
+    return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
 
 
 def _value(field: bytes, kind: DType, i: int, j: int) -> Any:
@@ -281,6 +349,8 @@ define(
     shape=_shape,
     kernel=_kernel,
     rows=rowwise.of_first,
+    takes_packed=("records",),
+    gives_packed=True,
     gradient=NoGradient("texts have no derivative"),
     doc="The columns of lines of comma-separated values.",
     test=lambda: {

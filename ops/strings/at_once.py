@@ -7,18 +7,18 @@ Then the ops do it text by text, and say what is wrong if something is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 
-from ...engine.types.texts import PackedTexts
+from ...engine.types.texts import PackedTexts, unpacked
 from . import packing
-from .packing import absent_byte, as_bytes, objects_of, packed, parted, run
+from .packing import absent_byte, as_bytes, given, objects_of, packed, parted, run
 
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-def character_counts(texts: np.ndarray) -> np.ndarray | None:
+def character_counts(texts: np.ndarray | PackedTexts) -> np.ndarray | None:
     """How many characters of UTF-8 texts have."""
     known = packed(texts)
     if known is None:
@@ -28,12 +28,18 @@ def character_counts(texts: np.ndarray) -> np.ndarray | None:
     return counts.reshape(texts.shape)
 
 
-def stripped(texts: np.ndarray) -> np.ndarray | None:
-    """Texts without white space at their ends."""
+def stripped(
+    texts: np.ndarray | PackedTexts, packs: Container[int] = ()
+) -> np.ndarray | PackedTexts | None:
+    """Texts without white space at their ends; packs: see `KernelContext`."""
     known = packed(texts)
     if known is None:
         return None
     before = known.places.copy()
+    if isinstance(texts, PackedTexts):
+        own = PackedTexts(known.data, before)
+        run("strip", [as_bytes(own.data), own.places], [], len(own))
+        return given(own, texts.shape, packs)
     run("strip", [as_bytes(known.data), known.places], [], texts.size)
     changed = (before != known.places).any(axis=1)
     count = int(np.count_nonzero(changed))
@@ -46,32 +52,41 @@ def stripped(texts: np.ndarray) -> np.ndarray | None:
     return found.reshape(texts.shape)
 
 
-def in_case(texts: np.ndarray, change: Callable[[bytes], bytes]) -> np.ndarray | None:
-    """Texts whose ASCII letters were changed, each to another byte."""
+def in_case(
+    texts: np.ndarray | PackedTexts,
+    change: Callable[[bytes], bytes],
+    packs: Container[int] = (),
+) -> np.ndarray | PackedTexts | None:
+    """Texts whose ASCII letters were changed, each to another byte; packs: see `KernelContext`."""
     known = packed(texts)
     if known is None:
         return None
     data = change(known.data)
-    if data == known.data:
+    if data == known.data and isinstance(texts, np.ndarray):
         return texts.copy()
-    return objects_of(PackedTexts(data, known.places)).reshape(texts.shape)
+    return given(PackedTexts(data, known.places), texts.shape, packs)
 
 
 def parts(
-    texts: np.ndarray, starts: np.ndarray, lengths: np.ndarray
-) -> tuple[np.ndarray, int] | None:
+    texts: np.ndarray | PackedTexts,
+    starts: np.ndarray,
+    lengths: np.ndarray,
+    packs: Container[int] = (),
+) -> tuple[np.ndarray | PackedTexts, int] | None:
     """Some bytes of each text, and the number of the first that has none such, or -1.
 
-    starts, lengths: int64, one each or as many as texts.
+    starts, lengths: int64, one each or as many as texts.  packs: see `KernelContext`.
     """
     known = packed(texts)
     if known is None:
         return None
+    if isinstance(texts, PackedTexts):
+        known = PackedTexts(known.data, known.places.copy())
     found = np.zeros(1, np.int64)
     steps = [int(each.size > 1) for each in (starts, lengths)]
     arrays = [known.places, *map(np.ascontiguousarray, (starts, lengths)), found]
     run("cut", arrays, steps, texts.size)
-    return objects_of(known).reshape(texts.shape), int(found[0])
+    return given(known, texts.shape, packs), int(found[0])
 
 
 def joined(groups: PackedTexts, bounds: np.ndarray, separator: bytes) -> np.ndarray | None:
@@ -79,27 +94,47 @@ def joined(groups: PackedTexts, bounds: np.ndarray, separator: bytes) -> np.ndar
     mark = absent_byte(groups.data, separator)
     if mark is None:
         return None
-    count, places = len(bounds) - 1, np.ascontiguousarray(groups.places)
     gaps = np.maximum(np.diff(bounds) - 1, 0)
-    total = int((places[:, 1] - places[:, 0]).sum() + len(separator) * gaps.sum()) + count
-    out = np.empty(total, np.uint8)
+    places = groups.places
+    total = int((places[:, 1] - places[:, 0]).sum() + len(separator) * gaps.sum())
+    return parted(_together(groups, bounds, separator, mark, total), mark, len(bounds) - 1)
+
+
+def _together(
+    groups: PackedTexts, bounds: np.ndarray, separator: bytes, mark: int, total: int
+) -> bytes:
+    """The same with a byte behind each, in one piece; total: how many bytes all have."""
+    count = len(bounds) - 1
+    out = np.empty(total + count, np.uint8)
+    places = np.ascontiguousarray(groups.places)
     arrays = [as_bytes(groups.data), places, bounds, as_bytes(separator), out]
     run("join", arrays, [len(separator), mark], count)
-    return parted(out.tobytes(), mark, count)
+    return out.tobytes()
 
 
-def woven(columns: Sequence[np.ndarray], count: int, separator: bytes) -> np.ndarray | None:
-    """The texts of columns joined row by row; those of one text are the same in all rows."""
+def woven(
+    columns: Sequence[np.ndarray | PackedTexts], count: int, separator: bytes, packs: bool = False
+) -> np.ndarray | PackedTexts | None:
+    """The texts of columns joined row by row; those of one text are the same in all rows.
+
+    packs: they are given packed.
+    """
     data, places, at = [], np.empty((count, len(columns), 2), np.int64), 0
+    sizes = np.full(count, len(separator) * (len(columns) - 1))
     for i, column in enumerate(columns):
         known = packed(column)
         if known is None:
             return None
-        places[:, i] = known.places + at
+        np.add(known.places, at, out=places[:, i])
+        sizes += known.places[:, 1] - known.places[:, 0]
         data.append(known.data)
         at += len(known.data)
     bounds = np.arange(0, count * len(columns) + 1, len(columns))
-    return joined(PackedTexts(b"".join(data), places.reshape(-1, 2)), bounds, separator)
+    groups = PackedTexts(b"".join(data), places.reshape(-1, 2))
+    if not packs:
+        return joined(groups, bounds, separator)
+    whole = _together(groups, bounds, separator, 0, int(sizes.sum()))
+    return packing.between_marks(whole, sizes)
 
 
 def split(
@@ -164,22 +199,27 @@ def decoded(texts: np.ndarray) -> np.ndarray | None:
 
 
 def hashed(
-    texts: np.ndarray, method: str, buckets: int, key: Sequence[int] = ()
+    texts: np.ndarray | PackedTexts, method: str, buckets: int, key: Sequence[int] = ()
 ) -> np.ndarray | None:
     """The hashes of texts modulo `buckets`, int64; method: a kernel of jit/library/hashes.py."""
     from ...jit.library import hashes
     from ...jit.runtime.calling import call
 
-    known = packing.gathered(texts)
-    if known is None:
-        return None
-    data, places = known
+    if isinstance(texts, PackedTexts):
+        data, places = as_bytes(texts.data), np.ascontiguousarray(texts.places)
+    else:
+        known = packing.gathered(texts)
+        if known is None:
+            return None
+        data, places = known
     found, left = np.empty(texts.size, np.int64), np.zeros(1, np.int64)
-    call(getattr(hashes, method)(), [data, places, found, left], [buckets, *key], texts.size)
+    arrays = [data, places, found, left]
+    keeps_lock = texts.size < packing.FEW
+    call(getattr(hashes, method)(), arrays, [buckets, *key], texts.size, keeps_lock)
     if left[0]:
         from farmhash import Fingerprint64
 
-        sizes, flat = places[:, 1] - places[:, 0], texts.reshape(-1)
+        sizes, flat = places[:, 1] - places[:, 0], unpacked(texts).reshape(-1)
         for i in np.flatnonzero(sizes > hashes.LONGEST).tolist():
             found[i] = Fingerprint64(flat[i]) % buckets
     return found.reshape(texts.shape)

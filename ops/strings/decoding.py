@@ -19,6 +19,7 @@ from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import raw
 from . import at_once, packing
@@ -184,10 +185,11 @@ define(
 )
 
 
-def _to_number(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _to_number(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     kind = c.op._attrs["out_type"]
+    flat = texts if isinstance(texts, PackedTexts) else texts.reshape(-1).tolist()
     try:
-        return parse_numbers(texts.reshape(-1).tolist(), kind).reshape(texts.shape)
+        return parse_numbers(flat, kind).reshape(texts.shape)
     except ValueError as error:
         shown = error.args[0].split(b"\0")[0].decode(errors="replace")
         raise errors.invalid(
@@ -202,6 +204,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_to_number,
     elementwise=True,
+    takes_packed=("string_tensor",),
     gradient=_TEXT.silently,
     doc="The numbers that strings are.",
     test=lambda: {

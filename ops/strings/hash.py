@@ -14,6 +14,7 @@ from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text
+from ...engine.types.texts import PackedTexts, unpacked
 from ..public import raw
 from . import at_once, packing
 
@@ -160,7 +161,7 @@ def fingerprint() -> Callable[[bytes], int]:
 
 def _in_buckets(
     c: KernelContext,
-    texts: np.ndarray,
+    texts: np.ndarray | PackedTexts,
     method: str,
     each: Callable[[list[bytes]], np.ndarray],
     key: Sequence[int] = (),
@@ -171,22 +172,22 @@ def _in_buckets(
         found = at_once.hashed(texts, method, buckets, key)
         if found is not None:
             return found
-    hashes = each(texts.reshape(-1).tolist()) % np.uint64(buckets)
+    hashes = each(unpacked(texts).reshape(-1).tolist()) % np.uint64(buckets)
     return hashes.astype(np.int64).reshape(texts.shape)
 
 
-def _fast(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _fast(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     def each(flat: list[bytes]) -> np.ndarray:
         return np.fromiter(map(fingerprint(), flat), np.uint64, len(flat))
 
     return _in_buckets(c, texts, "fingerprints", each)
 
 
-def _first(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _first(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     return _in_buckets(c, texts, "murmurs", lambda flat: _by_length(flat, hash64_of_rows))
 
 
-def _strong(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _strong(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     key = c.attr("key")
     if len(key) != 2:
         raise errors.invalid("Key must have 2 elements")
@@ -209,6 +210,7 @@ for _name, _input, _attrs, _kernel, _what in (
         shape=lambda c: c.inputs[0],
         kernel=_kernel,
         elementwise=True,
+        takes_packed=(_input,),
         gradient=_DISCRETE,
         doc=f"The bucket of each string: {_what} modulo num_buckets.",
         test=lambda _attrs=_attrs: {

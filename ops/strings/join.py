@@ -16,6 +16,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
 from ...engine.types.shape import TensorShape, shape_text
+from ...engine.types.texts import PackedTexts, unpacked
 from .. import shape_inference
 from . import at_once, packing
 from .files import text_array
@@ -36,7 +37,7 @@ def _shape(c: ShapeContext) -> TensorShape:
     return result
 
 
-def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
+def _join(c: KernelContext, inputs: list[np.ndarray | PackedTexts]) -> np.ndarray | PackedTexts:
     shape: tuple[int, ...] = ()
     for array in inputs:
         if array.ndim and shape not in ((), array.shape):
@@ -45,12 +46,12 @@ def _join(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
             )
         shape = array.shape or shape
     separator = c.attr("separator").encode()
-    sizes = [array.size for array in inputs]
-    if packing.is_many(inputs[sizes.index(max(sizes))]):
-        found = at_once.woven(inputs, math.prod(shape), separator)
+    if any(map(packing.is_many, inputs)):
+        packs = 0 in c.packs and len(shape) == 1
+        found = at_once.woven(inputs, math.prod(shape), separator, packs)
         if found is not None:
-            return found.reshape(shape)
-    columns = [np.broadcast_to(array, shape).reshape(-1).tolist() for array in inputs]
+            return found if isinstance(found, PackedTexts) else found.reshape(shape)
+    columns = [np.broadcast_to(unpacked(array), shape).reshape(-1).tolist() for array in inputs]
     return text_array(list(map(separator.join, zip(*columns)))).reshape(shape)
 
 
@@ -61,6 +62,8 @@ _string_join = define(
     shape=_shape,
     kernel=_join,
     elementwise=True,
+    takes_packed=("inputs",),
+    gives_packed=True,
     gradient=NoGradient("texts have no gradient", silent=True),
     doc="Joins texts element by element; scalars go with every element.",
     test={"broadcast": False},

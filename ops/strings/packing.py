@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
 from ...engine.types.texts import PackedTexts
 
+# Fewer texts take kernels less time than to give the interpreter's lock away and take it again.
+FEW = 4096
+
 
 def is_many(texts: np.ndarray | PackedTexts, pieces: int = 1) -> bool:
-    """Whether there are enough texts for kernels, each of so many pieces."""
+    """Whether there are enough texts for kernels, each of so many pieces, or they are packed."""
+    if isinstance(texts, PackedTexts):
+        return True
     if texts.size < 2:  # what pipelines do element by element
         return False
     from ...jit.runtime import text_objects
@@ -29,8 +34,10 @@ def gathered(texts: np.ndarray, mark: int | None = None) -> tuple[np.ndarray, np
     return text_objects.gathered(texts, mark)
 
 
-def sizes_of(texts: np.ndarray) -> np.ndarray | None:
+def sizes_of(texts: np.ndarray | PackedTexts) -> np.ndarray | None:
     """How many bytes each of many texts has; None where something is no text."""
+    if isinstance(texts, PackedTexts):
+        return texts.places[:, 1] - texts.places[:, 0]
     from ...jit.runtime import text_objects
 
     return text_objects.sizes_of(texts)
@@ -41,7 +48,7 @@ def run(name: str, arrays: Sequence[np.ndarray], numbers: Sequence[int], count: 
     from ...jit.library import text_rows
     from ...jit.runtime.calling import call
 
-    call(text_rows.kernel(name), arrays, numbers, count)
+    call(text_rows.kernel(name), arrays, numbers, count, keeps_lock=count < FEW)
 
 
 def packed(texts: np.ndarray | PackedTexts) -> PackedTexts | None:
@@ -61,9 +68,29 @@ def absent_byte(*parts: bytes) -> int | None:
     return None
 
 
+def given(
+    texts: PackedTexts, shape: tuple[int, ...], packs: Container[int]
+) -> np.ndarray | PackedTexts:
+    """Texts as the first output of a kernel, of this shape; packs: see `KernelContext`."""
+    if 0 in packs and len(shape) == 1:
+        return texts
+    return objects_of(texts).reshape(shape)
+
+
+def between_marks(whole: bytes, sizes: np.ndarray) -> PackedTexts:
+    """Texts of these sizes that lie behind each other, each with a byte behind it."""
+    places = np.empty((len(sizes), 2), np.int64)
+    np.cumsum(sizes + 1, out=places[:, 1])
+    places[:, 1] -= 1
+    np.subtract(places[:, 1], sizes, out=places[:, 0])
+    return PackedTexts(whole, places)
+
+
 def objects_of(texts: PackedTexts) -> np.ndarray:
     """A vector of texts as objects."""
-    mark = absent_byte(texts.data) if is_many(texts) else None
+    from ...jit.runtime import text_objects
+
+    mark = absent_byte(texts.data) if text_objects.is_many(len(texts)) else None
     if mark is None:
         return texts.array()
     return parted(with_marks(texts, mark), mark, len(texts))

@@ -44,7 +44,7 @@ def _lines() -> Any:
     return np.array([b"a b  c", b"", b" d"], object)
 
 
-def _require(texts: np.ndarray, separator: np.ndarray, name: str) -> bytes:
+def _require(texts: np.ndarray | PackedTexts, separator: np.ndarray, name: str) -> bytes:
     if texts.ndim != 1:
         raise errors.invalid(f"input must be a vector, got shape: {shape_text(texts.shape)}")
     if separator.ndim:
@@ -63,20 +63,23 @@ def _listed(rows: Sequence[Sequence[bytes]]) -> list[np.ndarray]:
 
 
 def _of_parts(
-    texts: np.ndarray, parts: PackedTexts, indices: np.ndarray, most: int
+    c: KernelContext, count: int, parts: PackedTexts, indices: np.ndarray, most: int
+) -> list[Any]:
+    """The same of the parts of `count` texts that are known with their places."""
+    values = parts if 1 in c.packs else packing.objects_of(parts)
+    return [indices, values, np.array([count, most], np.int64)]
+
+
+def _split(
+    c: KernelContext, texts: np.ndarray | PackedTexts, delimiter: np.ndarray
 ) -> list[np.ndarray]:
-    """The same of parts that are known with their places."""
-    return [indices, packing.objects_of(parts), np.array([len(texts), most], np.int64)]
-
-
-def _split(c: KernelContext, texts: np.ndarray, delimiter: np.ndarray) -> list[np.ndarray]:
     marks = _require(texts, delimiter, "delimiter")
     pattern = re.compile(b"[" + re.escape(marks) + b"]") if len(marks) > 1 else None
     skips_empty = c.attr("skip_empty")
     if marks and packing.is_many(texts):
         found = at_once.split(texts, marks, skips_empty)
         if found is not None:
-            return _of_parts(texts, *found)
+            return _of_parts(c, len(texts), *found)
 
     def parts(text: bytes) -> list[bytes]:
         if not text:
@@ -89,7 +92,9 @@ def _split(c: KernelContext, texts: np.ndarray, delimiter: np.ndarray) -> list[n
     return _listed([parts(text) for text in texts.tolist()])
 
 
-def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.ndarray]:
+def _split_v2(
+    c: KernelContext, texts: np.ndarray | PackedTexts, sep: np.ndarray
+) -> list[np.ndarray]:
     mark, most = _require(texts, sep, "sep"), c.attr("maxsplit")
     if most == 0:
         return _listed([[text] for text in texts.tolist()])
@@ -97,7 +102,7 @@ def _split_v2(c: KernelContext, texts: np.ndarray, sep: np.ndarray) -> list[np.n
     if most < 0 and len(mark) < 2 and packing.is_many(texts):
         at_a_time = at_once.split(texts, mark or _SPACE, not mark, keeps_empty=bool(mark))
         if at_a_time is not None:
-            return _of_parts(texts, *at_a_time)
+            return _of_parts(c, len(texts), *at_a_time)
 
     def parts(text: bytes) -> list[bytes]:
         # Python's own split, with None for white space: StringSplitV2 was made after it.
@@ -137,6 +142,8 @@ define(
     shape=_split_shape,
     kernel=_split,
     rows=_rows,
+    takes_packed=("input",),
+    gives_packed=True,
     gradient=_TEXT.silently,
     dynamic_shape=True,
     doc="Strings taken apart at any of some characters, as a sparse matrix.",
@@ -152,6 +159,8 @@ define(
     shape=_split_shape,
     kernel=_split_v2,
     rows=_rows,
+    takes_packed=("input",),
+    gives_packed=True,
     gradient=_TEXT,
     dynamic_shape=True,
     doc="Strings taken apart at a separator or at white space, as a sparse matrix.",

@@ -17,6 +17,7 @@ from ...engine.dispatch import dispatched
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
+from ...engine.types.texts import PackedTexts, unpacked
 from .. import shape_inference
 from ..public import raw
 from . import at_once, packing, pieces
@@ -43,22 +44,24 @@ def _starts(text: bytes) -> list[int]:
     return [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
 
 
-def _length(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+def _length(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray:
     is_many, by_byte = packing.is_many(texts), c.attr("unit") == "BYTE"
     found = None
     if is_many:
-        found = packing.sizes_of(texts) if by_byte else at_once.character_counts(texts)
+        count = packing.sizes_of if by_byte else at_once.character_counts
+        found = count(texts)
     if found is not None:
         return found.astype(np.int32, copy=False).reshape(texts.shape)
+    objects = unpacked(texts)
     if by_byte:
-        return mapped(texts, len, np.int32)
-    return mapped(texts, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
+        return mapped(objects, len, np.int32)
+    return mapped(objects, lambda text: len(text.translate(None, _CONTINUING)), np.int32)
 
 
-def _in_case(method: str) -> Callable[..., np.ndarray]:
+def _in_case(method: str) -> Callable[..., np.ndarray | PackedTexts]:
     """A kernel that changes the case of ASCII letters, or of all if the strings are UTF-8."""
 
-    def kernel(c: KernelContext, texts: np.ndarray) -> np.ndarray:
+    def kernel(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray | PackedTexts:
         encoding = c.attr("encoding")
         if encoding not in ("", "utf-8"):
             raise errors.invalid(
@@ -67,20 +70,20 @@ def _in_case(method: str) -> Callable[..., np.ndarray]:
         if not encoding:
             found = None
             if packing.is_many(texts):
-                found = at_once.in_case(texts, getattr(bytes, method))
-            return mapped(texts, getattr(bytes, method)) if found is None else found
+                found = at_once.in_case(texts, getattr(bytes, method), c.packs)
+            return mapped(unpacked(texts), getattr(bytes, method)) if found is None else found
         change = getattr(str, method)
-        return mapped(texts, lambda text: change(text.decode(errors="replace")).encode())
+        return mapped(unpacked(texts), lambda text: change(text.decode(errors="replace")).encode())
 
     return kernel
 
 
-def _strip(c: KernelContext, texts: np.ndarray) -> np.ndarray:
-    found = at_once.stripped(texts) if packing.is_many(texts) else None
-    return mapped(texts, lambda text: text.strip(_SPACE)) if found is None else found
+def _strip(c: KernelContext, texts: np.ndarray | PackedTexts) -> np.ndarray | PackedTexts:
+    found = at_once.stripped(texts, c.packs) if packing.is_many(texts) else None
+    return mapped(unpacked(texts), lambda text: text.strip(_SPACE)) if found is None else found
 
 
-def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc: str) -> None:
+def _define_change(name: str, attrs: str, kernel: Callable[..., Any], doc: str) -> None:
     define(
         name,
         "input: string -> output: string",
@@ -88,6 +91,8 @@ def _define_change(name: str, attrs: str, kernel: Callable[..., np.ndarray], doc
         shape=lambda c: c.inputs[0],
         kernel=kernel,
         elementwise=True,
+        takes_packed=("input",),
+        gives_packed=True,
         gradient=_TEXT,
         doc=doc,
         test=lambda: {
@@ -113,6 +118,7 @@ define(
     shape=lambda c: c.inputs[0],
     kernel=_length,
     elementwise=True,
+    takes_packed=("input",),
     gradient=_TEXT,
     doc="How many bytes, or characters of UTF-8, strings have.",
     test=lambda: {"values": [[_words()]], "attrs": [{}, {"unit": "UTF8_CHAR"}]},
@@ -152,25 +158,48 @@ def _bytes(texts: list[bytes], starts: np.ndarray, lengths: np.ndarray) -> list[
     return found
 
 
-def _substr(c: KernelContext, texts: np.ndarray, pos: np.ndarray, length: np.ndarray) -> np.ndarray:
+def _part_of_bytes(text: bytes, start: int, length: int) -> bytes | None:
+    """Some bytes of a string; None if they begin outside of it."""
+    size = len(text)
+    first = start + size if start < 0 else start
+    if not 0 <= first <= size:
+        return None
+    return text[first : size if length < 0 else first + length]
+
+
+def _substr(
+    c: KernelContext, texts: np.ndarray | PackedTexts, pos: np.ndarray, length: np.ndarray
+) -> np.ndarray | PackedTexts:
+    if isinstance(texts, np.ndarray) and texts.size == 1 and pos.ndim == length.ndim == 0:
+        # One text, as of an element: what follows takes longer to begin than this.
+        part = _part if c.attr("unit") == "UTF8_CHAR" else _part_of_bytes
+        piece = part(texts.item(), pos.item(), length.item())
+        if piece is not None:
+            return text_array([piece]).reshape(texts.shape)
+    by_character = c.attr("unit") == "UTF8_CHAR"
+    if isinstance(texts, PackedTexts) and (
+        by_character or not {pos.shape, length.shape} <= {(), texts.shape}
+    ):
+        texts = texts.array()
     try:
-        whole, starts, lengths = np.broadcast_arrays(texts, pos, length)
+        shape = np.broadcast_shapes(texts.shape, pos.shape, length.shape)
+        starts, lengths = np.broadcast_to(pos, shape), np.broadcast_to(length, shape)
     except ValueError:
         raise errors.invalid(
             f"Incompatible shapes: {shape_text(texts.shape)} vs. {shape_text(pos.shape)}"
         ) from None
-    by_character = c.attr("unit") == "UTF8_CHAR"
-    if not by_character and whole.shape == texts.shape and packing.is_many(texts):
-        numbers = [
+    if not by_character and shape == texts.shape and packing.is_many(texts):
+        first, count = (
             (each if each.size == 1 else all_of).astype(np.int64).reshape(-1)
             for each, all_of in ((pos, starts), (length, lengths))
-        ]
-        at_a_time = at_once.parts(texts, *numbers)
+        )
+        at_a_time = at_once.parts(texts, first, count, c.packs)
         if at_a_time is not None:
             parts, bad = at_a_time
             if bad >= 0:
-                raise _outside(texts, pos, starts, bad, by_character)
+                raise _outside(unpacked(texts), pos, starts, bad, by_character)
             return parts
+    whole = np.broadcast_to(unpacked(texts), shape)
     cut = _characters if by_character else _bytes
     found = cut(whole.reshape(-1).tolist(), starts.reshape(-1), lengths.reshape(-1))
     if None in found:
@@ -201,6 +230,8 @@ define(
     f"T: {{int32, int64}}; {_UNIT}",
     shape=_substr_shape,
     kernel=_substr,
+    takes_packed=("input",),
+    gives_packed=True,
     gradient=_TEXT,
     doc="Parts of strings.",
     test=lambda: {

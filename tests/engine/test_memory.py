@@ -41,3 +41,16 @@ def test_pieces_of_few_sizes_are_kept() -> None:
         memory.recycled_empty((memory._LEAST_KEPT + i * memory._LEAST_KEPT // 2,), kind)
         assert len(memory._KEPT) <= memory._MOST_SIZES
         assert sum(map(len, memory._KEPT.values())) > 0
+
+
+def test_an_address_is_that_of_the_interface() -> None:
+    arrays = [
+        np.arange(5),
+        np.zeros((3, 4), np.uint8)[1:, 2:],
+        np.array(b"text", object),
+        np.frombuffer(b"only to read", np.uint8),
+        np.zeros(3, np.complex64)[::-1],
+    ]
+    for array in arrays:
+        assert memory.address_of(array) == array.__array_interface__["data"][0]
+    assert memory._PLACE is not None

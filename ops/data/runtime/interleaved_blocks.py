@@ -3,27 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....engine import errors
 from ....engine.types.texts import PackedTexts, unpacked
 from .batching import joined
 from .dataset import Block, BlockStream, Element, State, Stream, alone, kept, taken_up
-
-# What begins a stream of the dataset that a function makes of an element with a number.
-Begin = Callable[[Element, int], Stream]
+from .turns import Order, Turn
 
 
-class _Turn:
+class BlockTurn(Turn):
     """A dataset that has its turns, and rows of it that were read and not given yet."""
 
-    __slots__ = ("element", "number", "place", "rows", "stream")
-
-    def __init__(self, element: Element, number: int, stream: Stream, rows: Block) -> None:
-        self.element, self.number, self.stream = element, number, stream
-        self.rows, self.place = rows, 0
+    def __init__(self, element: Element, number: int, stream: Stream) -> None:
+        super().__init__(element, number, stream)
+        self.rows: Block = []
+        self.place = 0
 
     @property
     def left(self) -> int:
@@ -42,6 +39,17 @@ class _Turn:
         element = self.stream.next()
         return None if element is None else [alone(component) for component in element]
 
+    def save(self) -> State:
+        rows = self.rows if self.left else []
+        return {
+            **super().save(),
+            "rows": [kept(unpacked(column[self.place :])) for column in rows],
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self.rows, self.place = [taken_up(column) for column in state["rows"]], 0
+
 
 class _Piece(NamedTuple):
     """Neighbouring rows of what was read at once."""
@@ -58,14 +66,9 @@ class InterleavedBlocks(BlockStream):
     comes when its element would.
     """
 
-    def __init__(self, source: Stream, begin: Begin, numbers: tuple[int, int]) -> None:
-        """numbers: how many datasets take turns, and how many elements each gives at a time."""
+    def __init__(self, turns: Order[BlockTurn]) -> None:
         super().__init__()
-        self._source, self._begin = source, begin
-        self._cycle, self._block = numbers
-        self._turns: list[_Turn | None] = [None] * self._cycle
-        self._at = self._given = self._number = self._open = 0
-        self._is_over = False
+        self._turns = turns
         self._failure: Exception | None = None
 
     def read_block(self, count: int) -> Block | None:
@@ -80,7 +83,7 @@ class InterleavedBlocks(BlockStream):
         pieces: list[_Piece] = []
         left = count
         # (As many as are likely to be taken now: what is left over is kept.)
-        share = max(self._block, -(-count // self._cycle))
+        share = max(self._turns.block, -(-count // self._turns.cycle))
         try:
             if self._failure is not None:
                 failure, self._failure = self._failure, None
@@ -88,94 +91,41 @@ class InterleavedBlocks(BlockStream):
             while left and (turn := self._next_turn(share)) is not None:
                 if pieces and not _are_alike(pieces[0].rows, turn.rows):
                     break
-                size = min(left, turn.left, self._block - self._given)
+                size = min(left, turn.left, self._turns.left)
                 pieces.append(_Piece(turn.rows, turn.place, turn.place + size))
                 turn.place += size
                 left -= size
-                self._given += size
-                if self._given == self._block:
-                    self._advance()
+                self._turns.gave(size)
         except Exception as error:  # (for who asks for what comes next)
             if not pieces:
                 raise
             self._failure = error
         return _together(pieces) if pieces else None
 
-    def _next_turn(self, share: int) -> _Turn | None:
+    def _next_turn(self, share: int) -> BlockTurn | None:
         """The dataset whose turn it is, with rows at hand; None at the end of all."""
-        while not self._is_over or self._open:
-            turn = self._turns[self._at]
-            if turn is not None:
-                if turn.read(share):
-                    return turn
-                turn.stream.close()
-                self._turns[self._at] = None
-                self._open -= 1
-                self._advance()
-            elif not self._is_over:
-                self._fill()
-            else:
-                self._advance()
+        while (turn := self._turns.current()) is not None:
+            try:
+                has_rows = turn.read(share)
+            except errors.OpError:
+                self._turns.failed()
+                raise
+            if has_rows:
+                return turn
+            self._turns.end()
         return None
-
-    def _advance(self) -> None:
-        self._given = 0
-        self._at = (self._at + 1) % self._cycle
-
-    def _fill(self) -> None:
-        """Begins with a dataset more, if there is one."""
-        element = self._source.next()
-        if element is None:
-            self._is_over = True
-            return
-        self._number += 1
-        stream = self._begin(element, self._number)
-        self._turns[self._at] = _Turn(element, self._number, stream, [])
-        self._open += 1
 
     def save(self) -> State:
         if self._failure is not None:
             raise self._failure
-        return {
-            "source": self._source.save(),
-            "turns": [{} if turn is None else _saved(turn) for turn in self._turns],
-            "place": self._at,
-            "given": self._given,
-            "number": self._number,
-            "over": int(self._is_over),
-            **self.save_ahead(),
-        }
+        return {**self._turns.save(), **self.save_ahead()}
 
     def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._at, self._given = state["place"], state["given"]
-        self._number, self._is_over = state["number"], bool(state["over"])
+        self._turns.restore(state)
         self.restore_ahead(state)
-        for at, saved in enumerate(state["turns"]):
-            self._turns[at] = None
-            if saved:
-                element, number = tuple(saved["element"]), saved["number"]
-                stream = self._begin(element, number)
-                stream.restore(saved["stream"])
-                rows = [taken_up(column) for column in saved["rows"]]
-                self._turns[at] = _Turn(element, number, stream, rows)
-        self._open = sum(turn is not None for turn in self._turns)
 
     def close(self) -> None:
-        self._source.close()
-        for turn in self._turns:
-            if turn is not None:
-                turn.stream.close()
-
-
-def _saved(turn: _Turn) -> State:
-    rows = [kept(unpacked(column[turn.place :])) for column in turn.rows] if turn.left else []
-    return {
-        "element": list(turn.element),
-        "number": turn.number,
-        "stream": turn.stream.save(),
-        "rows": rows,
-    }
+        self._turns.close()
 
 
 def _are_alike(one: Block, other: Block) -> bool:

@@ -12,11 +12,12 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....engine import errors
+from .dataset import Dataset
 from .functions import Caller, Captured, FunctionRun, is_stateless
 
 if TYPE_CHECKING:
@@ -84,13 +85,12 @@ class KeptFunctions:
 
     def _key(self, captured: Captured, threads: int | None) -> object:
         """What must be the same for a function to be; None where it is another in any case."""
-        values = captured.values
-        arrays = [value for value in values if isinstance(value, np.ndarray)]
-        if len(arrays) < len(values) or any(array.dtype.hasobject for array in arrays):
-            return None
+        arrays = [value for value in captured.values if isinstance(value, np.ndarray)]
         if captured.has_attrs or sum(array.nbytes for array in arrays) > _MOST_BYTES:
             return None
-        contents = [(array.dtype.str, array.shape, array.tobytes()) for array in arrays]
+        contents = [_content(value) for value in captured.values]
+        if None in contents:
+            return None
         return id(captured.function), threads, *contents
 
     def _has_no_state(self, captured: Captured) -> bool:
@@ -102,6 +102,22 @@ class KeptFunctions:
                 answer = False
             self._stateless[id(function)] = function, answer
         return self._stateless[id(function)][1]
+
+
+def _content(value: Any) -> object:
+    """What tells a captured value from others; None for one that nothing is known of.
+
+    Texts and numbers are what they say, and a resource, as a table, is itself as long as somebody
+    holds it, as those do who call the function.
+    """
+    if not isinstance(value, np.ndarray):
+        return None if isinstance(value, Dataset) else ("resource", id(value))
+    if not value.dtype.hasobject:
+        return value.dtype.str, value.shape, value.tobytes()
+    items = value.reshape(-1).tolist()
+    if all(isinstance(item, bytes) for item in items):
+        return "texts", value.shape, *items
+    return None if value.ndim else _content(items[0])
 
 
 class _Callers:

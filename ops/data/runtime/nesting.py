@@ -11,10 +11,11 @@ from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
 from .dataset import Block, BlockWay, Dataset, Element, State, Stream, dataset_in
 from .functions import is_stateless
-from .interleaved_blocks import InterleavedBlocks
+from .interleaved_blocks import BlockTurn, InterleavedBlocks
 from .ordering import UnaryDataset
 from .statistics import ToldTurns, teller
 from .threads import Ahead
+from .turns import Begin, Order, Turn, Turns
 
 if TYPE_CHECKING:
     from .context import Context
@@ -31,7 +32,7 @@ _PASSING = {"Identity", "RepeatDataset", "SkipDataset", "TakeDataset"}
 _BLOCKS_AHEAD = 2
 
 
-class _Nested:
+class Nested:
     """Streams of the datasets that a function makes of elements."""
 
     def __init__(self, context: Context, function: Captured, path: str) -> None:
@@ -41,6 +42,10 @@ class _Nested:
     def begin(self, element: Element, number: int) -> Stream:
         """A stream of the dataset of an element."""
         return self.dataset(element).stream(self._context, f"{self._path}[{number}]")
+
+    def ahead(self, room: int) -> Begin:
+        """As `begin`, of streams of which so many elements are read ahead."""
+        return lambda *of: Ahead(self.begin(*of), self._context, room)
 
     @property
     def is_in_blocks(self) -> bool:
@@ -85,7 +90,7 @@ class FlatMapDataset(UnaryDataset):
         self.function = function
 
     def stream(self, context: Context, path: str) -> Stream:
-        nested = _Nested(context, self.function, f"{path}::{self.kind}")
+        nested = Nested(context, self.function, f"{path}::{self.kind}")
         kind = _FlatBlocks if nested.is_in_blocks else _Flat
         return kind(self.source_stream(context, path), nested)
 
@@ -94,7 +99,7 @@ class FlatMapDataset(UnaryDataset):
 
 
 class _Flat(Stream):
-    def __init__(self, source: Stream, nested: _Nested) -> None:
+    def __init__(self, source: Stream, nested: Nested) -> None:
         self._source, self._nested = source, nested
         self._element: Element | None = None
         self._inner: Stream | None = None
@@ -193,14 +198,19 @@ class InterleaveDataset(FlatMapDataset):
         self.parallel = parallel
 
     def stream(self, context: Context, path: str) -> Stream:
-        nested = _Nested(context, self.function, f"{path}::{self.kind}")
+        nested = Nested(context, self.function, f"{path}::{self.kind}")
         source = self.source_stream(context, path)
         told = teller(context, self) if self.is_parallel else None
         # (Where nobody can tell when the function is called.)
         is_in_blocks = source.has_blocks and nested.is_in_blocks and is_stateless(self.function)
         if told is None and is_in_blocks:
-            return InterleavedBlocks(source, nested.begin, (self.cycle, self.block))
-        stream = _Interleaved(self, context, source, nested)
+            return InterleavedBlocks(
+                Turns(source, nested.begin, (self.cycle, self.block), BlockTurn)
+            )
+        begin: Begin = nested.begin
+        if self.parallel:
+            begin = nested.ahead(max(1, _BLOCKS_AHEAD * self.block))
+        stream = Interleaved(Turns(source, begin, (self.cycle, self.block), Turn))
         return stream if told is None else ToldTurns(stream, told)
 
     @property
@@ -209,103 +219,30 @@ class InterleaveDataset(FlatMapDataset):
         return self.origin is not None and self.origin.op.type.startswith("Parallel")
 
 
-class _Turn:
-    """A dataset that has its turns."""
+class Interleaved(Stream):
+    """Elements of several datasets in turns, one by one."""
 
-    __slots__ = ("element", "number", "stream")
-
-    def __init__(self, element: Element, number: int, stream: Stream) -> None:
-        self.element, self.number, self.stream = element, number, stream
-
-
-class _Interleaved(Stream):
-    def __init__(
-        self, dataset: InterleaveDataset, context: Context, source: Stream, nested: _Nested
-    ) -> None:
-        self._dataset, self._context = dataset, context
-        self._source, self._nested = source, nested
-        self._turns: list[_Turn | None] = [None] * dataset.cycle
-        self._place = self._given = self._number = self._open = 0
-        self._is_over = False
-
-    def _begin(self, element: Element, number: int) -> Stream:
-        stream = self._nested.begin(element, number)
-        if self._dataset.parallel:
-            room = max(1, _BLOCKS_AHEAD * self._dataset.block)
-            return Ahead(stream, self._context, room)
-        return stream
-
-    def _fill(self, place: int) -> None:
-        """Begins with a dataset more, if there is one."""
-        element = self._source.next()
-        if element is None:
-            self._is_over = True
-            return
-        self._number += 1
-        stream = self._begin(element, self._number)
-        self._turns[place] = _Turn(element, self._number, stream)
-        self._open += 1
-
-    def _advance(self) -> None:
-        self._given = 0
-        self._place = (self._place + 1) % self._dataset.cycle
+    def __init__(self, turns: Order[Turn]) -> None:
+        self._turns = turns
 
     def next(self) -> Element | None:
-        while not self._is_over or self._open:
-            turn = self._turns[self._place]
-            if turn is not None:
+        while (turn := self._turns.current()) is not None:
+            try:
                 found = turn.stream.next()
-                if found is not None:
-                    self._given += 1
-                    if self._given == self._dataset.block:
-                        self._advance()
-                    return found
-                turn.stream.close()
-                self._turns[self._place] = None
-                self._open -= 1
-                self._advance()
-            elif not self._is_over:
-                self._fill(self._place)
-            else:
-                self._advance()
+            except errors.OpError:
+                self._turns.failed()
+                raise
+            if found is not None:
+                self._turns.gave()
+                return found
+            self._turns.end()
         return None
 
     def save(self) -> State:
-        turns = [
-            {}
-            if turn is None
-            else {
-                "element": list(turn.element),
-                "number": turn.number,
-                "stream": turn.stream.save(),
-            }
-            for turn in self._turns
-        ]
-        return {
-            "source": self._source.save(),
-            "turns": turns,
-            "place": self._place,
-            "given": self._given,
-            "number": self._number,
-            "over": int(self._is_over),
-        }
+        return self._turns.save()
 
     def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._place, self._given = state["place"], state["given"]
-        self._number, self._is_over = state["number"], bool(state["over"])
-        self._open = 0
-        for place, saved in enumerate(state["turns"]):
-            self._turns[place] = None
-            if saved:
-                element, number = tuple(saved["element"]), saved["number"]
-                stream = self._begin(element, number)
-                stream.restore(saved["stream"])
-                self._turns[place] = _Turn(element, number, stream)
-                self._open += 1
+        self._turns.restore(state)
 
     def close(self) -> None:
-        self._source.close()
-        for turn in self._turns:
-            if turn is not None:
-                turn.stream.close()
+        self._turns.close()

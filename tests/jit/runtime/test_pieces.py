@@ -303,3 +303,16 @@ def test_the_first_of_what_is_computed_is_repeated():
         feed = {x: [1.0, 2.0, 3.0], chosen: [True, False, True]}
         found = session.run([y + (y * 2.0)[:1], z], feed)
     assert [part.tolist() for part in found] == [[3.0, 5.0], [3.0, 4.0, 5.0]]
+
+
+def test_constants_of_a_branch_that_is_not_taken_fail_nobody() -> None:
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        content = session.run(tf.image.encode_png(pixels))
+        # (Decoders of other forms are given the same constant.)
+        decoded = tf.image.decode_image(tf.constant(content))
+        for _ in range(3):
+            assert (session.run(decoded) == pixels).all()
+        wrong = tf.image.decode_image(tf.constant(b"BM" + bytes(60)))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Number of channels"):
+            session.run(wrong)

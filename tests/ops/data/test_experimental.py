@@ -288,6 +288,25 @@ def test_rows_of_a_database(tmp_path: Path) -> None:
             elements(X.SqlDataset("sqlite", path + "2", "select 1", (tf.int32,)))
 
 
+def test_rows_of_a_database_end_once(tmp_path: Path) -> None:
+    """Who asks again behind the last row gets none: TensorFlow's statement begins anew."""
+    path = str(tmp_path / "x.db")
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("create table t(k int)")
+        database.executemany("insert into t values(?)", [(i,) for i in range(20)])
+    database.close()
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = X.SqlDataset("sqlite", path, "select k from t order by k", (tf.int32,))
+        iterator = tf.data.make_initializable_iterator(rows.map(lambda k: k + 1).batch(8))
+        element = iterator.get_next()
+        session.run(iterator.initializer)
+        assert [session.run(element).size for _ in range(3)] == [8, 8, 4]
+        for _ in range(3):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)
+
+
 def test_records_are_written(tmp_path: Path) -> None:
     path = str(tmp_path / "o.rec")
     with tf.Graph().as_default(), tf.Session() as sess:

@@ -114,3 +114,21 @@ def test_functions_whose_operations_have_one_name_have_states_of_their_own() -> 
             session.run(iterator.initializer)
             found = [session.run(element) for _ in range(4)]
             np.testing.assert_array_equal(found, np.array(expected, np.float32))
+
+
+def test_what_took_tables_and_texts_from_outside_is_made_once(made: list[str]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        words = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([3, 5], tf.int64))
+        table, end = tf.lookup.StaticHashTable(words, -1), tf.constant("!")
+        picture = tf.constant(tf.Session().run(tf.image.encode_png(np.zeros([1, 1, 1], np.uint8))))
+
+        def looked_up(x: Any) -> Any:
+            pixels = tf.image.decode_image(picture)  # (Branches are in no block.)
+            return table.lookup(x) + tf.cast(tf.size(pixels), tf.int64), tf.strings.join([x, end])
+
+        dataset = tf.data.Dataset.from_tensor_slices(["a", "c"]).map(looked_up)
+        iterator = tf.data.make_initializable_iterator(dataset.map(lambda number, text: number))
+        session.run(tf.tables_initializer())
+        epochs = _epochs(session, iterator, 3)
+    assert epochs == [[4, 0]] * 3
+    assert len(made) == len(set(made))
