@@ -49,6 +49,8 @@ def view(path: str) -> Any:
         ("python.profiler.model_analyzer", "profile"),
         ("python.saved_model.nested_structure_coder", "StructureCoder"),
         ("python.ops.init_ops", "identity_initializer"),
+        ("python.estimator.canned.prediction_keys", "PredictionKeys"),
+        ("python.estimator.canned.head", "_multi_class_head_with_softmax_cross_entropy_loss"),
         ("python.ops.summary_op_util", "clean_tag collect summary_scope"),
         ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
         ("python.ops.math_ops", "matvec"),
@@ -409,3 +411,15 @@ def test_surroundings_wish_for_version_2_until_the_program_says(
     tf2.disable()
     monkeypatch.setenv("TF2_BEHAVIOR", "1")
     assert not tf2.enabled()
+
+
+def test_optimizers_of_ready_made_models_are_found_by_name() -> None:
+    optimizers = view("python.estimator.canned.optimizers")
+    with tf.Graph().as_default():
+        made = optimizers.get_optimizer_instance("Adagrad", learning_rate=0.05)
+        assert isinstance(made, tf.train.AdagradOptimizer)
+        assert optimizers.get_optimizer_instance(lambda: made) is made
+    with pytest.raises(ValueError, match="learning_rate must be specified when opt is string"):
+        optimizers.get_optimizer_instance("Adagrad")
+    with pytest.raises(ValueError, match="Unsupported optimizer name: Best"):
+        optimizers.get_optimizer_instance("Best", 0.1)
