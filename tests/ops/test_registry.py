@@ -214,6 +214,7 @@ def close(expected: Any, actual: Any, name: str) -> None:
         np.testing.assert_array_equal(actual, expected, err_msg=name)
 
 
+@pytest.mark.pure
 def test_raw_ops_are_a_module_that_lists_its_functions() -> None:
     names = dir(tf.raw_ops)
     assert isinstance(tf.raw_ops, types.ModuleType)
