@@ -43,6 +43,8 @@ def view(path: str) -> Any:
         ("python.ops.control_flow_util", "GraphOrParentsInXlaContext IsInWhileLoop"),
         ("python.ops.metrics_impl", "metric_variable _remove_squeezable_dimensions"),
         ("python.tpu.tpu_function", "get_tpu_context"),
+        ("python.tpu.tpu_config", "RunConfig TPUConfig InputPipelineConfig"),
+        ("python.tpu.tpu_estimator", "TPUEstimator TPUEstimatorSpec"),
         ("python.debug", "LocalCLIDebugWrapperSession has_inf_or_nan"),
         ("python.debug.wrappers.hooks", "LocalCLIDebugHook"),
         ("python.distribute.distribution_strategy_context", "get_replica_context has_strategy"),
@@ -423,3 +425,9 @@ def test_optimizers_of_ready_made_models_are_found_by_name() -> None:
         optimizers.get_optimizer_instance("Adagrad")
     with pytest.raises(ValueError, match="Unsupported optimizer name: Best"):
         optimizers.get_optimizer_instance("Best", 0.1)
+
+
+def test_seeds_of_graphs_are_set_by_the_name_of_version_2() -> None:
+    with tf.Graph().as_default() as graph:
+        V2.random.set_seed(7)
+        assert graph.seed == 7
