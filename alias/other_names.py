@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other names of TensorFlow's packages, which editors write into programs when they complete a name.
+"""Other names of TensorFlow's packages, which editors write when they complete a name.
 
 TensorFlow 1.15's files lie in `tensorflow_core`, and Estimators in `tensorflow_estimator`; what is
 public there, and in Keras, has a copy in packages that are called `api` or `_api`.

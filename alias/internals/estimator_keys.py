@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Estimators of programs take from those of `estimator.canned`: keys, and optimizers by name."""
+"""What programs take from Estimators of `estimator.canned`: keys, and optimizers by name."""
 
 from __future__ import annotations
 

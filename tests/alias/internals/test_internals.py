@@ -162,7 +162,9 @@ def test_version_2_of_names_is_seen() -> None:
     entropy = V2.nn.softmax_cross_entropy_with_logits
     assert entropy.__name__ == tf.nn.softmax_cross_entropy_with_logits_v2.__name__
     assert V2.keras is tf.keras and V2.initializers is tf.keras.initializers
-    assert view("compat.v2.nn").tanh is tf.nn.tanh and not hasattr(V2, "summary")
+    assert view("compat.v2.nn").tanh is tf.nn.tanh
+    assert view("compat.v2.summary").scalar is V2.summary.scalar is not tf.summary.scalar
+    assert V2.summary.experimental.set_step and not hasattr(V2.summary, "trace_on")
     assert "numbaflow.compat.v2.nn" in sys.modules and hasattr(V2, "function")
     with pytest.raises(NotImplementedError, match="tf.compat.v2.function is not in numbaflow"):
         V2.function(lambda: 1)
