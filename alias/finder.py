@@ -21,6 +21,7 @@ from ..engine.interface.missing import NOT_YET, is_known, module_error
 from .contributions import contribution_homes, contribution_modules, is_module_first
 from .internals.beyond import has_module, stand_in
 from .module_map import AT_ONCE, HOMES, OTHERS, PROGRAMS
+from .other_names import ESTIMATORS, HOLDERS, usual_name
 from .renamed import NICKNAMES, RENAMED
 from .shared import SharedClasses
 
@@ -31,8 +32,8 @@ _MISSING = object()
 _PLACE = "numbaflow:"
 # Folders of this package that are no namespaces of TensorFlow's, and packages that are internal.
 _PRIVATE = frozenset({"engine", "jit", "ops", "core", "python"})
-# Packages that hold nothing but modules of messages.
-_PACKAGES = frozenset(
+# Packages that hold nothing but modules of messages, or other names of modules.
+_PACKAGES = HOLDERS.union(
     "core core.example core.framework core.kernels core.kernels.boosted_trees core.lib "
     "core.lib.core core.profiler core.protobuf core.util python".split()
 )
@@ -56,17 +57,21 @@ class _Absent(MetaPathFinder):
     """Comes last: says of what TensorFlow 1.15 has, and this package has not, that it is so.
 
     `from tensorflow.contrib import slim` looks for a name of the module, then for a module.
+    Estimators are found here, too, where their own package is not installed.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> None:
-        """Finds nothing."""
+    ) -> ModuleSpec | None:
+        """Finds nothing but `tensorflow_estimator` and what is below it."""
         del path, target
+        if f"{fullname}.".startswith(f"{ESTIMATORS}."):
+            return ModuleSpec(fullname, _Finder(), loader_state=usual_name(fullname))
         public = fullname.removeprefix(f"{_PACKAGE}.")
         if public != fullname and is_known(public):
             # An error about the module itself would be taken for a missing name.
             raise ModuleNotFoundError(f"tf.{public} {NOT_YET}", name=f"{ROOT}.{public}")
+        return None
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -76,7 +81,8 @@ class _Finder(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del target
-        if fullname != ROOT and not fullname.startswith(f"{ROOT}."):
+        usual = fullname if fullname.startswith(ESTIMATORS) else usual_name(fullname)
+        if usual != ROOT and not usual.startswith(f"{ROOT}."):
             # `sys.modules["keras"] = tf.keras`, and `import keras.backend` behind it.
             place = next(iter(path or ()), "")
             if not place.startswith(_PLACE):
@@ -84,7 +90,7 @@ class _Finder(MetaPathFinder, Loader):
             leaf = fullname.rpartition(".")[2]
             home = f"{ROOT}.{place.removeprefix(_PLACE)}.{leaf}"
             return ModuleSpec(fullname, self, loader_state=home)
-        return ModuleSpec(fullname, self, loader_state=fullname)
+        return ModuleSpec(fullname, self, loader_state=usual)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         # A stand-in: the import system would write the spec into the module that is returned.
@@ -93,7 +99,9 @@ class _Finder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         spec = module.__spec__
         assert spec is not None, "the module is found by `find_spec`"
-        sys.modules[module.__name__] = resolve(spec.loader_state)
+        home = spec.loader_state
+        is_other = usual_name(module.__name__) != module.__name__
+        sys.modules[module.__name__] = importlib.import_module(home) if is_other else resolve(home)
 
     def get_code(self, fullname: str) -> CodeType | None:
         """What `-m` runs: the program of a tool; None for modules that are no programs."""

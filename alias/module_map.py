@@ -533,7 +533,11 @@ _ESTIMATORS = {
     "inputs.numpy_io": "inputs",
     "inputs.pandas_io": "inputs",
 }
+_KEYS = ".alias.internals.estimator_keys"
 OTHERS["python.estimator"] = "tf.estimator"
+OTHERS["python.estimator.canned.prediction_keys"] = _KEYS
+OTHERS["python.estimator.canned.metric_keys"] = _KEYS
+OTHERS["python.estimator.canned.head"] = "tf.contrib.estimator"
 _EXPORTS = ".train.estimator.export_utils .train.estimator.export_output"
 OTHERS["python.saved_model.model_utils"] = _EXPORTS
 for _module in ("export_utils", "export_output"):
@@ -552,6 +556,7 @@ OTHERS.update(
         for module, homes in _ESTIMATORS.items()
     }
 )
+OTHERS["python.estimator.canned.optimizers"] += f" {_KEYS}"
 OTHERS.update({**renamed_contrib.HOMES, **strategy_modules.MODULES})
 _AUTOGRAPH = ".ops.flow.autograph"
 for _module in ("autograph", "autograph.impl.api", "autograph.core.converter"):

@@ -35,6 +35,13 @@ RENAMED = {
         "_check_hooks_type": ".train.estimator.settings:checked_hooks",
         "_check_listeners_type": ".train.estimator.settings:checked_listeners",
     },
+    "estimator.canned.head": {
+        "_multi_class_head_with_softmax_cross_entropy_loss": "contrib.estimator.multi_class_head",
+        "_binary_logistic_head_with_sigmoid_cross_entropy_loss": (
+            "contrib.estimator.binary_classification_head"
+        ),
+        "_regression_head": "contrib.estimator.regression_head",
+    },
     "feature_column.feature_column": {
         **{
             f"_{name}": f".train.feature_column.{room}:{name}"

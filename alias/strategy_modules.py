@@ -42,7 +42,7 @@ MODULES = {
     "python.distribute.central_storage_strategy": "tf.distribute.experimental",
     **{
         f"python.tpu.{module}": f".train.contrib.tpu.{module} tf.contrib.tpu"
-        for module in ("tpu", "tpu_optimizer", "training_loop", "bfloat16")
+        for module in "tpu tpu_config tpu_estimator tpu_optimizer training_loop bfloat16".split()
     },
     "python.distribute.cluster_resolver": f"{_RESOLVERS} .train.distributed.slurm_resolver",
     **{

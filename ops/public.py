@@ -8,6 +8,7 @@ table; a family imports neither at import time and no import cycle can arise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..engine import api
@@ -48,8 +49,11 @@ class _Public:
             raise AttributeError(f"no public name {name!r}") from None
 
 
-class _Raw:
+class _Raw(ModuleType):
     """Attribute access to one function per op type, as TensorFlow's generated wrappers."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{__name__.partition('.')[0]}.raw_ops")
 
     def __getattr__(self, op_type: str) -> Callable[..., Any]:
         definition = registry.find(op_type)
@@ -59,6 +63,12 @@ class _Raw:
         function.publish(__name__.partition(".")[0], f"raw_ops.{op_type}")
         setattr(self, op_type, function)
         return function
+
+    def __dir__(self) -> list[str]:
+        """The op types that TensorFlow has functions of, whether or not they were asked for."""
+        from ..engine.interface import missing
+
+        return [name for name in registry.known_types() if missing.is_known(f"raw_ops.{name}")]
 
     def __reduce__(self) -> str:
         return "raw"  # There is one, and its functions are pickled by name.

@@ -11,8 +11,24 @@ from typing import Any
 from .absent import absent
 from .forms_v2 import function_of
 
-# What TensorFlow 2 has under names of its own, which are not here.
-_OTHER = frozenset({"summary"})
+# Names that TensorFlow 2 has for something else, or alone -> what they are here.
+_OTHERS = {
+    **{
+        f"summary.{name}": f"train.summaries.tagged:{name}"
+        for name in "audio histogram image scalar text".split()
+    },
+    "summary.SummaryWriter": "train.summaries.graph_writers:SummaryWriter",
+    "summary.create_file_writer": "train.summaries.graph_writers:create_file_writer_v2",
+    "summary.create_noop_writer": "train.summaries.graph_writers:create_noop_writer",
+    "summary.flush": "train.summaries.graph_writers:flush",
+    "summary.record_if": "train.summaries.recording:record_if",
+    "summary.write": "train.summaries.recording:write",
+    **{
+        f"summary.experimental.{name}": f"train.summaries.recording:{name}"
+        for name in "get_step set_step summary_scope write_raw_pb".split()
+    },
+}
+_OWN = frozenset({"summary", "summary.experimental"})
 # What is the same in both, and what is another's.
 _SAME = frozenset({"compat", "keras"})
 _OF_KERAS = frozenset("losses metrics optimizers initializers".split())
@@ -33,8 +49,9 @@ class View(ModuleType):
             if path == "function":
                 return absent("tf.compat.v2.function", ": it builds graphs")
             raise AttributeError(name)
-        if path.split(".")[0] in _OTHER:
-            raise AttributeError(f"tf.compat.v2.{path} is not in numbaflow, which is TensorFlow 1")
+        if path.split(".")[0] in _OWN:
+            vars(self)[name] = found = _other(path)
+            return found
         place: Any = importlib.import_module(__package__.partition(".")[0])
         for part in self._path.split(".") if self._path else ():
             place = getattr(place, part)
@@ -45,6 +62,15 @@ class View(ModuleType):
             found = namespace(path) if isinstance(found, ModuleType) else function_of(path)
         vars(self)[name] = found
         return found
+
+
+def _other(path: str) -> Any:
+    if path in _OWN:
+        return namespace(path)
+    if path not in _OTHERS:
+        raise AttributeError(f"tf.compat.v2.{path} is not in numbaflow, which is TensorFlow 1")
+    module, name = _OTHERS[path].split(":")
+    return getattr(importlib.import_module(f"{__package__.partition('.')[0]}.{module}"), name)
 
 
 def namespace(path: str = "") -> View:

@@ -158,6 +158,7 @@ _FORMS = {
 _INSTEAD = {
     "batch_to_space": "batch_to_space_nd",
     "nn.space_to_batch": "space_to_batch_nd",
+    "random.set_seed": "set_random_seed",
     "space_to_batch": "space_to_batch_nd",
     "feature_column.make_parse_example_spec": ":make_parse_example_spec_v2",
     "image.draw_bounding_boxes": ":draw_bounding_boxes_v2",

@@ -456,6 +456,16 @@ def to_float(value: Any) -> float:
 to_float.stands_for = float  # type: ignore[attr-defined]
 
 
+def approx_equal(actual: Any, desired: Any, *args: Any, **kwargs: Any) -> None:
+    """`np.testing.assert_approx_equal` of arrays of one element."""
+    from numpy.testing import assert_approx_equal
+
+    if any(_is_one(value) and value.ndim for value in (actual, desired)):
+        _note("numpy.testing.assert_approx_equal")
+        actual, desired = (v.item() if _is_one(v) else v for v in (actual, desired))
+    assert_approx_equal(actual, desired, *args, **kwargs)
+
+
 def of_numbers(function: Callable[..., Any], *args: Any) -> Any:
     """A function of `math` of arrays of one element."""
     try:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 
-_IMPORT = re.compile(rb"^[ \t]*(?:import|from)[ \t]+tensorflow\b", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:import|from)[ \t]+tensorflow(?:_core)?\b", re.MULTILINE)
 # Packages have more files, but one that is built on TensorFlow says so early.
 _FILES = 400
 # The last Python that TensorFlow 1 was built for.

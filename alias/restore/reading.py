@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
 
+from ..other_names import usual_name
 from .hook import ROWS, has_itself
 from .rewriting import aliases, full_name
 from .table import CLASSES, METHODS
@@ -48,10 +49,11 @@ def read(file: str, text: bytes) -> Program:
         line = getattr(error, "lineno", None)
         where = f", line {line}" if line else ""
         return Program(file, {}, {}, {}, f"{getattr(error, 'msg', error)}{where}")
-    known = _with_assigned(tree, aliases(tree, keep=(_ROOT,)))
+    known = _with_assigned(tree, aliases(tree, keep=(_ROOT, "tensorflow_core")))
     names: dict[str, list[int]] = {}
     restored: dict[str, list[int]] = {}
-    for path, line in _uses(tree, known):
+    for written, line in _uses(tree, known):
+        path = usual_name(written)
         if _is_earlier(path):
             restored.setdefault(path, []).append(line)
         elif path == _ROOT or path.startswith(f"{_ROOT}."):

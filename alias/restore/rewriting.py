@@ -37,7 +37,8 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     if not rewriter.count:
         return compile(source, path, "exec", dont_inherit=True)
     _import_calls(changed)
-    return compile(ast.fix_missing_locations(changed), path, "exec", dont_inherit=True)
+    # (All nodes that were added have a line: `ast.fix_missing_locations` would visit every node.)
+    return compile(changed, path, "exec", dont_inherit=True)
 
 
 def restored_function(node: ast.AST, path: str) -> Any:
@@ -59,8 +60,9 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     bound: set[str] = set()
-    absent = _set_to_none(tree)
-    for node in ast.walk(tree):
+    nodes = _nodes(tree)
+    absent = _set_to_none(nodes)
+    for node in nodes:
         if isinstance(node, ast.Import):
             for name in node.names:
                 found[name.asname or name.name.split(".")[0]] = (
@@ -79,10 +81,24 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
     return found | dict.fromkeys(bound - kept, "")
 
 
-def _set_to_none(tree: ast.AST) -> set[ast.expr]:
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """What `ast.walk` gives, without nodes that hold nothing, in a third of its time."""
+    nodes = [tree]
+    for node in nodes:  # The list grows meanwhile.
+        held = vars(node)
+        for field in node._fields:
+            value = held.get(field)
+            if isinstance(value, list):
+                nodes.extend(part for part in value if isinstance(part, ast.AST))
+            elif isinstance(value, ast.AST) and value._fields:
+                nodes.append(value)
+    return nodes
+
+
+def _set_to_none(nodes: list[ast.AST]) -> set[ast.expr]:
     """Where names become None: `except ImportError: h5py = None` gives them no other meaning."""
     found: set[ast.expr] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             found.update(node.targets if node.value.value is None else ())
     return found

@@ -279,6 +279,7 @@ CALLS = {
     "matplotlib.style.use": ("seaborn's styles", "matplotlib 3.8", "matplotlib_style"),
     "int": ("an array of one element", "NumPy 2.4", "to_int"),
     "float": ("an array of one element", "NumPy 2.4", "to_float"),
+    "numpy.testing.assert_approx_equal": ("arrays of one element", "NumPy 2.4", "approx_equal"),
 }
 # Function -> (keyword that it had, the one that it has, since when it has the former no longer).
 KEYWORDS = {

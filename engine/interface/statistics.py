@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..api import load
 from ..gradients.autodiff import gradient_function as get_gradient_function  # noqa: F401 - TensorFlow's name
 
 if TYPE_CHECKING:
     from ..graph.graph import Graph
 
 _FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}
+# What registers those of TensorFlow's own types.
+_OWN = "train.contrib.tfprof.flops_registry"
 
 
 class OpStats:
@@ -46,6 +49,7 @@ class RegisterStatistics:
         self._key = op_type, statistic_type
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        load(_OWN)
         if self._key in _FUNCTIONS:
             raise KeyError(
                 f"Registering two statistical functions with name '{','.join(self._key)}'!"
@@ -56,5 +60,6 @@ class RegisterStatistics:
 
 def get_stats_for_node_def(graph: Graph, node: Any, statistic_type: str) -> Any:
     """The statistic of a node; an empty one when no function is registered for its type."""
+    load(_OWN)
     function = _FUNCTIONS.get((node.op, statistic_type))
     return OpStats(statistic_type) if function is None else function(graph, node)

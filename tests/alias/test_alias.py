@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import pathlib
 import subprocess
 import sys
 import types
@@ -153,6 +154,51 @@ def test_what_tensorflow_has_is_told_from_typos_when_imported(name: str) -> None
     else:
         assert last.startswith(f"ImportError: cannot import name '{leaf}'")
     assert run(f"try:\n    from tensorflow.{package} import {leaf}", "except ImportError: pass")
+
+
+def test_packages_of_tensorflow_have_other_names() -> None:
+    done = run(
+        "from tensorflow_core.python.keras.layers import Dense",
+        "import tensorflow_core as core, tensorflow as tf",
+        "import tensorflow_core.python.framework.ops as ops",
+        "from tensorflow.python.framework import ops as usual",
+        "assert core is tf and ops is usual and Dense is tf.keras.layers.Dense",
+        "from tensorflow._api.v1.train import get_checkpoint_state",
+        "from tensorflow._api.v1 import keras",
+        "assert get_checkpoint_state is tf.train.get_checkpoint_state and keras is tf.keras",
+        "import tensorflow.python.keras.api._v1.keras",
+        "from tensorflow.python.keras.api import keras",
+        "from tensorflow.python.keras.api._v2.keras import regularizers",
+        "assert keras is tf.keras and regularizers.l2 is tf.keras.regularizers.l2",
+        "try: import tensorflow_core.nothing",
+        "except ModuleNotFoundError as e: assert 'tensorflow.nothing' in str(e), e",
+        "else: raise SystemExit('no error')",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_estimators_have_a_package_of_their_own() -> None:
+    done = run(
+        "from tensorflow_estimator.python.estimator import estimator",
+        "from tensorflow_estimator.python.estimator.canned import head, metric_keys",
+        "from tensorflow_estimator.contrib.estimator.python import estimator as more",
+        "from tensorflow_estimator import estimator as public",
+        "import tensorflow as tf",
+        "assert public is tf.estimator and estimator.Estimator is tf.estimator.Estimator",
+        "assert head._regression_head is tf.contrib.estimator.regression_head",
+        "assert metric_keys.MetricKeys.AUC_PR == 'auc_precision_recall'",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_installed_package_of_estimators_is_taken(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "tensorflow_estimator.py").write_text("own = True\n")
+    done = run(
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})",
+        "import tensorflow_estimator",
+        "assert tensorflow_estimator.own",
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_another_tensorflow_is_not_replaced() -> None:

@@ -6,6 +6,7 @@ Whether gradients are right is for test_gradients.py."""
 from __future__ import annotations
 
 import re
+import types
 from itertools import islice
 from typing import Any
 
@@ -211,3 +212,13 @@ def close(expected: Any, actual: Any, name: str) -> None:
         np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol, err_msg=name)
     else:
         np.testing.assert_array_equal(actual, expected, err_msg=name)
+
+
+@pytest.mark.pure
+def test_raw_ops_are_a_module_that_lists_its_functions() -> None:
+    names = dir(tf.raw_ops)
+    assert isinstance(tf.raw_ops, types.ModuleType)
+    assert {"Relu", "MatMul", "CudnnRNN"} <= set(names)
+    assert all(callable(getattr(tf.raw_ops, name)) for name in names[:20])
+    # (What has no function in TensorFlow, such as _Send, is not listed.)
+    assert not [name for name in names if name.startswith("_")]

@@ -43,12 +43,16 @@ def view(path: str) -> Any:
         ("python.ops.control_flow_util", "GraphOrParentsInXlaContext IsInWhileLoop"),
         ("python.ops.metrics_impl", "metric_variable _remove_squeezable_dimensions"),
         ("python.tpu.tpu_function", "get_tpu_context"),
+        ("python.tpu.tpu_config", "RunConfig TPUConfig InputPipelineConfig"),
+        ("python.tpu.tpu_estimator", "TPUEstimator TPUEstimatorSpec"),
         ("python.debug", "LocalCLIDebugWrapperSession has_inf_or_nan"),
         ("python.debug.wrappers.hooks", "LocalCLIDebugHook"),
         ("python.distribute.distribution_strategy_context", "get_replica_context has_strategy"),
         ("python.profiler.model_analyzer", "profile"),
         ("python.saved_model.nested_structure_coder", "StructureCoder"),
         ("python.ops.init_ops", "identity_initializer"),
+        ("python.estimator.canned.prediction_keys", "PredictionKeys"),
+        ("python.estimator.canned.head", "_multi_class_head_with_softmax_cross_entropy_loss"),
         ("python.ops.summary_op_util", "clean_tag collect summary_scope"),
         ("python.ops.linalg_ops", "log_matrix_determinant tridiagonal_mat_mul"),
         ("python.ops.math_ops", "matvec"),
@@ -202,7 +206,9 @@ def test_version_2_of_names_is_seen() -> None:
     entropy = V2.nn.softmax_cross_entropy_with_logits
     assert entropy.__name__ == tf.nn.softmax_cross_entropy_with_logits_v2.__name__
     assert V2.keras is tf.keras and V2.initializers is tf.keras.initializers
-    assert view("compat.v2.nn").tanh is tf.nn.tanh and not hasattr(V2, "summary")
+    assert view("compat.v2.nn").tanh is tf.nn.tanh
+    assert view("compat.v2.summary").scalar is V2.summary.scalar is not tf.summary.scalar
+    assert V2.summary.experimental.set_step and not hasattr(V2.summary, "trace_on")
     assert "numbaflow.compat.v2.nn" in sys.modules and hasattr(V2, "function")
     with pytest.raises(NotImplementedError, match="tf.compat.v2.function is not in numbaflow"):
         V2.function(lambda: 1)
@@ -453,3 +459,21 @@ def test_surroundings_wish_for_version_2_until_the_program_says(
     tf2.disable()
     monkeypatch.setenv("TF2_BEHAVIOR", "1")
     assert not tf2.enabled()
+
+
+def test_optimizers_of_ready_made_models_are_found_by_name() -> None:
+    optimizers = view("python.estimator.canned.optimizers")
+    with tf.Graph().as_default():
+        made = optimizers.get_optimizer_instance("Adagrad", learning_rate=0.05)
+        assert isinstance(made, tf.train.AdagradOptimizer)
+        assert optimizers.get_optimizer_instance(lambda: made) is made
+    with pytest.raises(ValueError, match="learning_rate must be specified when opt is string"):
+        optimizers.get_optimizer_instance("Adagrad")
+    with pytest.raises(ValueError, match="Unsupported optimizer name: Best"):
+        optimizers.get_optimizer_instance("Best", 0.1)
+
+
+def test_seeds_of_graphs_are_set_by_the_name_of_version_2() -> None:
+    with tf.Graph().as_default() as graph:
+        V2.random.set_seed(7)
+        assert graph.seed == 7

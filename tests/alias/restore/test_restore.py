@@ -100,6 +100,13 @@ assert make([[1], [2, 3]]).dtype == object and np.array([1], copy=False).tolist(
 assert np.array([1.0]).tostring() == array.array("d", [1.0]).tostring()
 assert int(np.array([3])) == 3 and float(np.array([[2.5]])) == 2.5
 assert "%.1f %d" % (np.array([1.5]), 3) == "1.5 3" and math.exp(np.array([0.0])) == 1.0
+np.testing.assert_approx_equal(np.array([2.0]), 2.0000001, significant=5)
+try:
+    np.testing.assert_approx_equal(1.0, np.array([1.1]))
+except AssertionError as error:
+    assert "not equal to 7 significant digits" in str(error), error
+else:
+    raise AssertionError("they differ")
 class Buffer:
     rewards = np.zeros(3, np.float32)
     rows = np.zeros((2, 3))

@@ -55,6 +55,17 @@ def test_statistics() -> None:
         total += statistics.OpStats("weight_parameters", 1)
 
 
+def test_statistics_of_tensorflows_own_types_are_there() -> None:
+    product = tf.matmul(tf.ones([2, 3]), tf.ones([3, 5]))
+    found = statistics.get_stats_for_node_def(tf.get_default_graph(), product.op.node_def, "flops")
+    assert found.value == 2 * 2 * 3 * 5
+    volume = tf.nn.conv3d(tf.ones([1, 4, 4, 4, 2]), tf.ones([3, 3, 3, 2, 5]), [1] * 5, "VALID")
+    found = statistics.get_stats_for_node_def(tf.get_default_graph(), volume.op.node_def, "flops")
+    assert found.value == 2 * (8 * 5) * (27 * 2)
+    with pytest.raises(KeyError, match="Registering two statistical functions"):
+        statistics.RegisterStatistics("MatMul", "flops")(lambda graph, node: None)
+
+
 def test_operations_from_node_defs() -> None:
     graph = tf.get_default_graph()
     op = tf.Operation(tf.NodeDef(op="NoOp", name="here", device="/cpu:0"), graph)

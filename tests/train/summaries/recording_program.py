@@ -51,7 +51,7 @@ def lines(tf: Any) -> Iterator[str]:
         attributes = (f"{key}={' '.join(str(node.attr[key]).split())}" for key in sorted(node.attr))
         line = f"{node.name} {node.op} {list(node.input)} {node.device} {' '.join(attributes)}"
         # Versions of protobuf write whole floats in two ways; a process and a writer have numbers.
-        line = re.sub(r"(float_val: \d+)\.0\b", r"\1", line)
+        line = re.sub(r"((?:float|double)_val: \d+)\.0\b", r"\1", line)
         yield re.sub(r'"\.\d+\.\d+"', '".PROCESS.WRITER"', line)
     for key in ("_SUMMARY_V2", "_SUMMARY_WRITER_V2"):
         yield f"{key} {[item.name for item in tf.get_collection(key)]}"

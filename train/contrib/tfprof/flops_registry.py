@@ -81,6 +81,15 @@ def _conv2d(n: _Node) -> float:
     return 2 * prod(n.output) * prod(n.input(1)[:3])
 
 
+def _conv3d(n: _Node) -> float:
+    return 2 * prod(n.output) * prod(n.input(1)[:4])
+
+
+def _batch_matmul(n: _Node) -> float:
+    # (As TensorFlow does, which does not see that the first factor is transposed.)
+    return 2 * prod(n.output) * n.input(0)[-1]
+
+
 def _conv2d_by_window(n: _Node) -> float:
     return 2 * prod(n.output) * prod(n.input(1)[:2])
 
@@ -95,7 +104,9 @@ def _conv2d_backprop_filter(n: _Node) -> float:
 
 _OTHERS: dict[str, Callable[[_Node], float]] = {
     "MatMul": _matmul,
+    "BatchMatMul": _batch_matmul,
     "Conv2D": _conv2d,
+    "Conv3D": _conv3d,
     "DepthwiseConv2dNative": _conv2d_by_window,
     "Dilation2D": _conv2d_by_window,
     "Conv2DBackpropInput": _conv2d_backprop_input,
