@@ -62,9 +62,11 @@ def _pass(model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any) -> 
     for number, batch in enumerate(source.batches()):
         if function is None:
             function = _function(model, source, mode)
+            if not source.counts_samples:
+                told.renew(bar)  # the model may be built only now
             if mode == "train" and len(function.inputs) > len(batch.values):
                 extra = [True]  # the learning phase, if that is a tensor
-        logs: dict[str, Any] = {"batch": number, "size": batch.size if source.counts_samples else 1}
+        logs: dict[str, Any] = {"batch": number, "size": batch.size if source.tells_size else 1}
         told.on_batch("begin", mode, number, logs)
         bar.on_batch_begin(number, logs)
         found = function([*batch.values, *extra])
@@ -109,7 +111,7 @@ def fit(
         mode="train",
     )
     model.stop_training = False
-    told.on_train_begin()
+    told.on_train_begin(None)
     bar.on_train_begin()
     for epoch in range(epochs.first, epochs.number):
         if model.stop_training:
@@ -127,7 +129,7 @@ def fit(
             logs.update(_logs(model, found, "val_"))
         told.on_epoch_end(epoch, logs)
         bar.on_epoch_end(epoch, logs)
-    told.on_train_end()
+    told.on_train_end(None)
     for each in (source, validation):
         if hasattr(each, "close"):
             each.close()
@@ -140,10 +142,10 @@ def _evaluated(model: Any, source: Any, told: Any, bar: Any) -> list[Any]:
     else:
         source.restart()
     model.reset_metrics()
-    told.on_test_begin()
+    told.on_test_begin(None)
     mean = _Mean()
     _pass(model, source, "test", told, bar, mean.add)
-    told.on_test_end()
+    told.on_test_end(None)
     return mean.results()
 
 
@@ -169,12 +171,12 @@ def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     )
     model.stop_training = False
     parts: list[list[Any]] = []
-    told.on_predict_begin()
+    told.on_predict_begin(None)
     bar.on_train_begin()
     bar.on_epoch_begin(0, {})
     _pass(model, source, "predict", told, bar, lambda found, _: parts.append(found))
     bar.on_epoch_end(0, {})
-    told.on_predict_end()
+    told.on_predict_end(None)
     if hasattr(source, "close"):
         source.close()
     if not parts:

@@ -62,6 +62,8 @@ class ArraySource:
     """
 
     counts_samples = True
+    # Whether logs say how many examples a batch has.
+    tells_size = True
 
     def __init__(self, model: Any, parts: Any, batch_size: int, shuffle: Any) -> None:
         self.model, self.parts = model, parts
@@ -130,6 +132,7 @@ class _StepSource:
     """Batches that something gives one after the other."""
 
     counts_samples = False
+    tells_size = False
     # Targets that tensors give are not held against the outputs' shapes.
     checks_targets = False
     weights: Any = None
@@ -204,6 +207,7 @@ class GeneratorSource(_StepSource):
     """Batches of a generator, or of a Sequence, got ready by threads."""
 
     checks_targets = True
+    tells_size = True
     no_split = (
         "If your data is in the form of a Python generator, you cannot use `validation_split`"
     )
