@@ -363,7 +363,8 @@ def prune(
     age = _age(older_than) if older_than else None
     gone = admin.prune(most, age, outdated, dry_run)
     others = _pruned_others(most, age, outdated, dry_run)
-    size = sum(item.bytes for items in (gone, *others.values()) for item in items)
+    size = sum(item.bytes for item in gone)
+    size += sum(item.bytes for items in others.values() for item in items)
     if as_json:
         keys = {folder.name: [item.key for item in items] for folder, items in others.items()}
         print_json({"removed": [item.key for item in gone]} | keys | {"bytes": size})

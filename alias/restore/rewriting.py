@@ -9,7 +9,6 @@ file.  A file in which there is none of it is compiled as it is.
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -95,9 +94,14 @@ _LEAVES = frozenset(
 )
 
 
-@functools.cache
+_BRANCHES: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
 def _branches(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(field for field in kind._fields if field not in _LEAVES)
+    found = _BRANCHES.get(kind)
+    if found is None:
+        found = _BRANCHES[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+    return found
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:
