@@ -132,6 +132,7 @@ RENAMED = {
     "keras.models": {
         "_clone_functional_model": f"{_K}.saving.cloning:clone",
         "_clone_sequential_model": f"{_K}.saving.cloning:clone",
+        "share_weights": f"{_K}.saving.cloning:share_weights",
     },
     "keras.initializers": {
         f"{name}V2": f"{_K}.initializers_v2:{name}"
