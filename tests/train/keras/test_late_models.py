@@ -142,3 +142,24 @@ def test_steps_of_batches_count_from_0(tmp_path: Path) -> None:
     for batch in range(2):
         board.on_batch_end(batch, {"acc": 0.5, "size": 3})
     assert written == [(0, "batch_acc"), "flushed", (1, "batch_acc"), "flushed"]
+
+
+def test_arrays_beside_a_generator_are_evaluated_in_batches_of_its_last_size() -> None:
+    sizes: list[int] = []
+
+    class Look(keras.callbacks.Callback):  # type: ignore[misc]
+        def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:
+            sizes.append(logs["size"])
+
+    model = dense(1)
+    model.compile("sgd", "mse")
+    x, y = np.zeros([7, 3], np.float32), np.arange(7, dtype=np.float32)[:, None]
+    data = (np.zeros([4 - k % 2, 3]) for k in range(4))
+    pairs = ((batch, np.zeros([len(batch), 1])) for batch in data)
+    history = model.fit_generator(
+        pairs, steps_per_epoch=2, epochs=2, validation_data=(x, y), verbose=0, callbacks=[Look()]
+    )
+    assert sizes == [3, 3, 1] * 2
+    # The mean of the three batches' losses, as TensorFlow's.
+    want = np.mean([np.mean(y[:3] ** 2), np.mean(y[3:6] ** 2), y[6, 0] ** 2])
+    np.testing.assert_allclose(history.history["val_loss"], [want] * 2, rtol=1e-6)

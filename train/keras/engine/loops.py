@@ -38,11 +38,13 @@ class _Mean:
 
     def __init__(self) -> None:
         self._loss, self._count = 0.0, 0
+        self.last_size = 0
         self._metrics: list[Any] = []
 
     def add(self, found: Sequence[Any], batch: Batch) -> None:
         self._loss = self._loss + np.float64(found[0]) * batch.weight
         self._count += batch.weight
+        self.last_size = batch.size
         self._metrics = list(found[1:])
 
     def results(self) -> list[Any]:
@@ -125,6 +127,8 @@ def fit(
         logs = _logs(model, mean.results())
         bar.learn(source)
         if validation is not None and epochs.validates(epoch) and not model.stop_training:
+            if validation.counts_samples and source.tells_size and not source.counts_samples:
+                validation.follow(mean.last_size)
             found = _evaluated(model, validation, told, listing.Silent())
             logs.update(_logs(model, found, "val_"))
         told.on_epoch_end(epoch, logs)

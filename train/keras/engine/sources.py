@@ -72,6 +72,15 @@ class ArraySource:
         self.size = int(self.values[0].shape[0]) if self.values else 0
         self.steps: int | None = None
         self.weights = parts[2]
+        # Whether batches count by their examples in the mean loss.
+        self._is_weighted = True
+
+    def follow(self, batch_size: int) -> None:
+        """Gives batches of a size in order, each of which counts the same.
+
+        So TensorFlow evaluates arrays beside a generator; the size is that of its last batch.
+        """
+        self.batch_size, self.shuffle, self._is_weighted = batch_size, False, False
 
     def split(self, share: float) -> tuple[ArraySource, ArraySource]:
         """The first examples, and the share of the last ones."""
@@ -106,7 +115,8 @@ class ArraySource:
             # Rows in their order are read without a copy.
             where = rows if self.shuffle else slice(start, start + len(rows))
             cut = [None if x is None else x[_rows(x, where)] for x in values]
-            yield Batch([_dense(x) for x in cut], len(rows), len(rows))
+            weight = len(rows) if self._is_weighted else 1
+            yield Batch([_dense(x) for x in cut], len(rows), weight)
 
 
 def _rows(x: Any, where: Any) -> Any:
