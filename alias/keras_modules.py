@@ -43,6 +43,7 @@ _UTILS = {
     "data_utils": f"tf.keras.utils {_K}.utils.sequences {_K}.utils.files {_HELPERS}",
     "generic_utils": f"{_K}.serialization .train.layers.names tf.keras.utils {_K}.utils.generic",
     "io_utils": f"tf.keras.utils {_K}.engine.network_weights {_HELPERS}",
+    "kernelized_utils": f"{_K}.layers.kernelized",
     "layer_utils": f"{_K}.utils.summary {_K}.utils.models tf.keras.utils",
     "losses_utils": f"{_K}.losses.objects {_K}.losses.ranks",
     "metrics_utils": f"{_K}.metrics.confusion",
@@ -79,6 +80,8 @@ MODULES = {
         for name in ("dense_attention", "embeddings", "local")
     },
     "python.keras.layers.convolutional_recurrent": f"tf.keras.layers {_K}.layers.conv_lstm",
+    "python.keras.layers.kernelized": f"{_K}.layers.kernelized",
+    "python.keras.layers.rnn_cell_wrapper_v2": f"{_K}.layers.cell_wrappers",
     "python.keras.layers.cudnn_recurrent": f"tf.keras.layers {_K}.layers.cudnn",
     "python.keras.layers.serialization": f"{_K}.layers.table",
     **{
@@ -90,6 +93,7 @@ MODULES = {
     ),
     # The module's own classes are Keras's first ones, not those of `tf.keras.optimizers`.
     "python.keras.optimizers": f"{_K}.optimizers.first {_K}.optimizers.table tf.keras.optimizers",
+    "python.keras.models": f"tf.keras.models {_K}.saving.copies",
     "python.keras.callbacks_v1": "tf.keras.callbacks",
     "python.keras.layers.normalization_v2": "tf.keras.layers",
     "python.keras.layers.recurrent_v2": f"{_K}.layers.recurrent_v2",
@@ -100,6 +104,7 @@ MODULES = {
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
+    "python.ops.init_ops_v2": f"{_K}.initializers_v2",
     "python.keras.backend_config": f"{_K}.backend.settings",
     "python.keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
     "python.keras.mixed_precision.experimental.policy": ".train.layers.policy",
@@ -115,6 +120,8 @@ RENAMED = {
     "ops.losses.loss_reduction": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.backend": {
+        "_get_session": f"{_K}.backend.sessions:plain_session",
+        "_initialize_variables": f"{_K}.backend.sessions:_initialize",
         "get_graph": "get_default_graph",
         "dtypes_module": ".engine.types.dtypes",
         "local_conv": f"{_K}.backend.convolutions:local_conv",
@@ -122,6 +129,19 @@ RENAMED = {
     },
     "keras.engine": {"get_source_inputs": f"{_K}.engine.network_map:source_inputs"},
     "keras.utils.mode_keys": {"ModeKeys": ".alias.internals.mode_keys:KerasModeKeys"},
+    "keras.models": {
+        "_clone_functional_model": f"{_K}.saving.cloning:clone",
+        "_clone_sequential_model": f"{_K}.saving.cloning:clone",
+        "share_weights": f"{_K}.saving.cloning:share_weights",
+    },
+    "keras.initializers": {
+        f"{name}V2": f"{_K}.initializers_v2:{name}"
+        for name in (
+            "Constant GlorotNormal GlorotUniform Identity Initializer Ones Orthogonal RandomNormal "
+            "RandomUniform TruncatedNormal VarianceScaling Zeros he_normal he_uniform lecun_normal "
+            "lecun_uniform"
+        ).split()
+    },
     "keras.losses": {"LossFunctionWrapper": f"{_K}.losses.objects:LossFunctionWrapper"},
     "keras.optimizers": {
         f"{module}_v2": f"{_K}.optimizers.{home}"

@@ -24,7 +24,10 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from ..engine.printable import LINES, printable, say
-from ..jit.cache import admin, kernel_text, plan_files, store
+from ..jit.cache import admin, kernel_text, store
+from ..jit.cache.checked_files import Folder, Item
+from ..jit.cache.plan_files import PLANS
+from ..jit.cache.program_files import PROGRAMS
 from ..jit.report.plan_text import counted, size_text
 
 
@@ -53,6 +56,8 @@ app = typer.Typer(
 )
 JSON = typer.Option(False, "--json", help="Print JSON.")
 DRY = typer.Option(False, "--dry-run", help="Only say what would be removed.")
+# What lies beside the kernels.
+_FOLDERS = (PLANS, PROGRAMS)
 KEY = typer.Argument(metavar="KEY", help="A kernel's key, or the beginning of one.")
 
 _BYTES = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
@@ -275,9 +280,10 @@ def _label(name: str, value: str) -> str:
 @app.command("stats")
 def stats(as_json: bool = JSON) -> None:
     """Sums over the cache: size, time spent and saved, targets, kinds of kernels."""
-    totals, plans = admin.totals(), plan_files.items()
+    totals, others = admin.totals(), {folder: folder.items() for folder in _FOLDERS}
     if as_json:
-        print_json(asdict(totals) | {"plans": len(plans)})
+        counts = {folder.name: len(found) for folder, found in others.items()}
+        print_json(asdict(totals) | counts)
         return
     hints = {
         "outdated": (totals.outdated, "`numbaflow cache prune --outdated` removes them"),
@@ -291,11 +297,15 @@ def stats(as_json: bool = JSON) -> None:
             "compiling": f"took {totals.compile_seconds:.1f} s",
             "saved": f"{totals.saved_seconds:.1f} s in {totals.uses} uses",
             **{name: f"{count}: {hint}" for name, (count, hint) in hints.items() if count},
-            "plans": f"{len(plans)}, {size_text(sum(plan.bytes for plan in plans))}",
+            **{folder.name: _count_and_size(found) for folder, found in others.items()},
             "targets": _counts(totals.targets),
             "kinds": _counts(totals.names),
         }
     )
+
+
+def _count_and_size(items: list[Item]) -> str:
+    return f"{len(items)}, {size_text(sum(item.bytes for item in items))}"
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -310,23 +320,27 @@ def verify(
 ) -> None:
     """Read every kernel and check it; exit code 1 if some are damaged (and not removed)."""
     count, problems = admin.verify()
-    plans = plan_files.items()
-    faults = {plan: reason for plan in plans if (reason := plan_files.fault(plan))}
-    problems += [admin.Problem(plan.key, f"plan: {reason}") for plan, reason in faults.items()]
-    removed = []
+    counts, removed = {}, []
+    for folder in _FOLDERS:
+        items = folder.items()
+        counts[folder] = len(items)
+        faults = {item: reason for item in items if (reason := folder.fault(item))}
+        problems += [
+            admin.Problem(item.key, f"{folder.what}: {reason}") for item, reason in faults.items()
+        ]
+        removed += [item.key for item in faults if fix and folder.remove(item)]
     if fix:
-        removed += [plan.key for plan in faults if plan_files.remove(plan)]
         removed += [p.key for p in problems if p.key and store.remove(store.folder() / p.key)]
         store.sweep(store.folder(), 60)
     if as_json:
         found = [asdict(problem) for problem in problems]
-        facts = {"kernels": count, "plans": len(plans)}
+        facts = {"kernels": count} | {folder.name: number for folder, number in counts.items()}
         print_json(facts | {"problems": found, "removed": removed})
     else:
         for problem in problems:
             what = " (removed)" if problem.key in removed else ""
             say(f"{problem.key or store.folder()}: {problem.reason}{what}")
-        checked = f"{counted(count, 'kernel')}{_and_plans(len(plans))}"
+        checked = f"{counted(count, 'kernel')}{_and_others(counts)}"
         say(f"{checked} checked, {len(problems) or 'none'} damaged")
     if len(removed) < len(problems):
         raise typer.Exit(1)
@@ -348,41 +362,55 @@ def prune(
     most = int(_bytes(max_size)) if max_size else None
     age = _age(older_than) if older_than else None
     gone = admin.prune(most, age, outdated, dry_run)
-    plans = _pruned_plans(most, age, outdated, dry_run)
-    size = sum(item.bytes for item in gone) + sum(plan.bytes for plan in plans)
+    others = _pruned_others(most, age, outdated, dry_run)
+    size = sum(item.bytes for item in gone)
+    size += sum(item.bytes for items in others.values() for item in items)
     if as_json:
-        keys = {"removed": [item.key for item in gone], "plans": [plan.key for plan in plans]}
-        print_json(keys | {"bytes": size})
+        keys = {folder.name: [item.key for item in items] for folder, items in others.items()}
+        print_json({"removed": [item.key for item in gone]} | keys | {"bytes": size})
         return
     verb = "would remove" if dry_run else "removed"
-    say(f"{verb} {counted(len(gone), 'kernel')}{_and_plans(len(plans))}, {size_text(size)}")
+    counts = {folder: len(items) for folder, items in others.items()}
+    say(f"{verb} {counted(len(gone), 'kernel')}{_and_others(counts)}, {size_text(size)}")
 
 
-def _and_plans(count: int) -> str:
-    return f" and {counted(count, 'plan')}" if count else ""
+def _and_others(counts: dict[Folder, int]) -> str:
+    """What there is beside kernels: " and 2 plans"."""
+    return "".join(
+        f" and {counted(count, folder.what)}" for folder, count in counts.items() if count
+    )
 
 
-def _pruned_plans(
+def _pruned_others(
     most: int | None, age: float | None, outdated: bool, dry_run: bool
-) -> list[plan_files.Item]:
-    """Prunes plans, which have the room that kernels leave."""
+) -> dict[Folder, list[Item]]:
+    """Prunes plans and programs, which have the room that kernels leave."""
+    from ..alias.restore.compiled import labels_of_all
     from ..jit.runtime import plan_key
 
     room = None if most is None else max(most - sum(item.bytes for item in admin.items()), 0)
-    labels = dict(plan_key.version_labels()) if outdated else None
-    return plan_files.prune(room, age, labels, dry_run)
+    labels = {PLANS: dict(plan_key.version_labels()), PROGRAMS: labels_of_all()}
+    found = {}
+    for folder in _FOLDERS:
+        found[folder] = folder.prune(room, age, labels[folder] if outdated else None, dry_run)
+        if room is not None:
+            gone = sum(item.bytes for item in found[folder])
+            left = sum(item.bytes for item in folder.items()) - (gone if dry_run else 0)
+            room = max(room - left, 0)
+    return found
 
 
 @app.command("clear")
 def clear(as_json: bool = JSON) -> None:
-    """Remove all kernels and plans."""
-    count, plans = store.clear(), plan_files.clear()
+    """Remove all kernels, plans and compiled programs."""
+    count, others = store.clear(), {folder: folder.clear() for folder in _FOLDERS}
     store.sweep(store.folder(), 60)
     left = len(store.entries())
     if as_json:
-        print_json({"removed": count, "plans": plans, "left": left})
+        counts = {folder.name: number for folder, number in others.items()}
+        print_json({"removed": count} | counts | {"left": left})
     else:
-        say(f"removed {counted(count, 'kernel')}{_and_plans(plans)}")
+        say(f"removed {counted(count, 'kernel')}{_and_others(others)}")
     if left:
         fail(f"{counted(left, 'kernel')} could not be removed from {store.folder()}")
 

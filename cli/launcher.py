@@ -71,12 +71,12 @@ def execute(
         module, code = _program(arguments, _as_it_is)
         exec(code, module.__dict__)
         return
-    from ..alias.restore import hook, rewriting, use
+    from ..alias.restore import compiled, hook, use
 
     use.REPORT.wanted = report
     hook.install(_folder(arguments))
     try:
-        module, code = _program(arguments, rewriting.compile_program)
+        module, code = _program(arguments, compiled.compile_program)
         exec(code, module.__dict__)
     finally:
         if report:

@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..engine.printable import printable, say
-from ..jit.cache import plan_files, store
+from ..jit.cache import store
+from ..jit.cache.checked_files import Item
+from ..jit.cache.plan_files import PLANS
 from ..jit.report.plan_text import size_text
 from .cache import JSON, age_text, app, print_json, print_table
 
@@ -21,11 +23,11 @@ from .cache import JSON, age_text, app, print_json, print_table
 @app.command("plans")
 def plans(as_json: bool = JSON) -> None:
     """List finished plans, used last first: what later processes of a program begin with."""
-    found = [_facts(item) for item in plan_files.items()]
+    found = [_facts(item) for item in PLANS.items()]
     if as_json:
         print_json(found)
     elif not found:
-        say(f"there are no plans in {plan_files.folder()}")
+        say(f"there are no plans in {PLANS.path()}")
     else:
         print_table(_table(found))
 
@@ -42,13 +44,13 @@ def _table(found: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _facts(item: plan_files.Item) -> dict[str, Any]:
+def _facts(item: Item) -> dict[str, Any]:
     """What is shown of a plan."""
     from ..jit.runtime import plan_encoding
 
     facts = {"operations": 0, "kernels": 0, "fetches": [], "line": "", "problem": ""}
     try:
-        tables = plan_encoding.from_bytes(plan_files.read(item)[1]).tables
+        tables = plan_encoding.from_bytes(PLANS.read(item)[1]).tables
         facts |= tables["about"] | {"kernels": len(tables["kernels"])}
     except (OSError, ValueError, LookupError, TypeError, store.Untrusted) as error:
         facts["problem"] = f"damaged: {error}"

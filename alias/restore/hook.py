@@ -200,7 +200,7 @@ def _rewrite(loader: Any) -> None:
     """
 
     def get_code(fullname: str) -> CodeType:
-        from .rewriting import compile_program
+        from .compiled import compile_program
 
         path = loader.get_filename(fullname)
         source = loader.get_data(path)

@@ -9,6 +9,7 @@ file.  A file in which there is none of it is compiled as it is.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -37,7 +38,6 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     if not rewriter.count:
         return compile(source, path, "exec", dont_inherit=True)
     _import_calls(changed)
-    # (All nodes that were added have a line: `ast.fix_missing_locations` would visit every node.)
     return compile(changed, path, "exec", dont_inherit=True)
 
 
@@ -60,10 +60,21 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     bound: set[str] = set()
-    nodes = _nodes(tree)
-    absent = _set_to_none(nodes)
-    for node in nodes:
-        if isinstance(node, ast.Import):
+    stored: list[ast.Name] = []
+    absent: set[ast.expr] = set()
+    for node in _nodes(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                stored.append(node)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Assign):
+            # `except ImportError: h5py = None` gives a name no other meaning.
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                absent.update(node.targets)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.Import):
             for name in node.names:
                 found[name.asname or name.name.split(".")[0]] = (
                     name.name if name.asname else name.name.split(".")[0]
@@ -71,36 +82,39 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for name in node.names:
                 found[name.asname or name.name] = f"{node.module}.{name.name}"
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in absent:
-            bound.add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            bound.add(node.name)
+    bound.update(node.id for node in stored if node not in absent)
     kept = {name for name, path in found.items() if path.split(".")[0] in keep}
     return found | dict.fromkeys(bound - kept, "")
 
 
+# Fields of nodes that hold names and values, or nodes without any in them.
+_LEAVES = frozenset(
+    "annotation arg asname attr conversion ctx id kind level lineno module n name op ops returns s "
+    "simple type_comment type_ignores type_params".split()
+)
+
+
+_BRANCHES: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+def _branches(kind: type[ast.AST]) -> tuple[str, ...]:
+    found = _BRANCHES.get(kind)
+    if found is None:
+        found = _BRANCHES[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+    return found
+
+
 def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """What `ast.walk` gives, without nodes that hold nothing, in a third of its time."""
-    nodes = [tree]
-    for node in nodes:  # The list grows meanwhile.
-        held = vars(node)
-        for field in node._fields:
-            value = held.get(field)
+    """All nodes of a tree that may hold others, and its names; `ast.walk` takes four times as long,
+    most of it for contexts and operators."""
+    found = [tree]
+    for node in found:  # which grows
+        for field in _branches(type(node)):
+            value = getattr(node, field, None)
             if isinstance(value, list):
-                nodes.extend(part for part in value if isinstance(part, ast.AST))
-            elif isinstance(value, ast.AST) and value._fields:
-                nodes.append(value)
-    return nodes
-
-
-def _set_to_none(nodes: list[ast.AST]) -> set[ast.expr]:
-    """Where names become None: `except ImportError: h5py = None` gives them no other meaning."""
-    found: set[ast.expr] = set()
-    for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            found.update(node.targets if node.value.value is None else ())
+                found.extend(one for one in value if isinstance(one, ast.AST))
+            elif isinstance(value, ast.AST):
+                found.append(value)
     return found
 
 
@@ -119,6 +133,21 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
         self.count = 0
+
+    def visit(self, node: ast.AST) -> Any:
+        return _VISITORS.get(type(node), _Rewriter.generic_visit)(self, node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visits what may hold calls: that of the base class goes through all that a node has."""
+        for field in _branches(type(node)):
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                for place, one in enumerate(value):
+                    if isinstance(one, ast.AST):
+                        value[place] = self.visit(one)
+            elif isinstance(value, ast.AST):
+                setattr(node, field, self.visit(value))
+        return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
@@ -181,6 +210,14 @@ class _Rewriter(ast.NodeTransformer):
         self.count += 1
         loaded = ast.copy_location(ast.Name(_NAME, ast.Load()), place)
         return ast.copy_location(ast.Attribute(loaded, name, ast.Load()), place)
+
+
+_VISITORS: dict[type[ast.AST], Callable[[_Rewriter, Any], Any]] = {
+    ast.Call: _Rewriter.visit_Call,
+    ast.BinOp: _Rewriter.visit_BinOp,
+    ast.Assign: _Rewriter.visit_Assign,
+    ast.AugAssign: _Rewriter.visit_AugAssign,
+}
 
 
 def _loaded(node: ast.expr) -> ast.expr | None:

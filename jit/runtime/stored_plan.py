@@ -17,7 +17,7 @@ from typing import Any
 from ...engine import errors
 from ...engine.record_class import record
 from .. import debug
-from ..cache import plan_files
+from ..cache.plan_files import PLANS
 from ..codegen import compile as compiler
 from ..kernel import size_scope, verify_kernel
 from ..passes.fuse import Fused
@@ -74,7 +74,7 @@ def slot_of(segment: Segment, feeds: Sequence[FeedType], scope: size_scope.Scope
 def find(slot: Slot) -> Found | None:
     """The plan that is stored there, ready to run, if there is one and its kernels are there."""
     began = time.perf_counter()
-    content = plan_files.load(slot.text)
+    content = PLANS.load(slot.text)
     if content is None:
         return None
     try:
@@ -82,7 +82,7 @@ def find(slot: Slot) -> Found | None:
         kernels = compiler.stored_kernels(stored.kernels)
         found = None if kernels is None else _found(slot, stored, kernels, began)
     except _DAMAGE as error:
-        plan_files.reject(slot.text, f"{type(error).__name__}: {error}")
+        PLANS.reject(slot.text, f"{type(error).__name__}: {error}")
         return None
     # (Another thread may have changed a variable since its shape was looked at.)
     return found if found is not None and found.plan.traced.shapes_hold() else None
@@ -175,4 +175,4 @@ class Saving:
             content = to_bytes(Writer(plan, self._slot.outside).stored(self._is_exact))
         except NotStored:
             return
-        plan_files.save(self._slot.text, content)
+        PLANS.save({self._slot.text: content})

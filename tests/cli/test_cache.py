@@ -333,6 +333,7 @@ def test_an_absent_folder_is_empty(tmp_path: Path) -> None:
         assert read("verify")["kernels"] == 0 and read("clear") == {
             "removed": 0,
             "plans": 0,
+            "programs": 0,
             "left": 0,
         }
         assert not (tmp_path / "absent").exists()

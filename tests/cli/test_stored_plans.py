@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from numbaflow.alias.restore import compiled
 from numbaflow.cli.main import application
 from numbaflow.engine import settings
-from numbaflow.jit.cache import plan_files
+from numbaflow.jit.cache.plan_files import PLANS
+from numbaflow.jit.cache.program_files import PROGRAMS
 from numbaflow.jit.runtime import plan_encoding, plan_key
 
 pytestmark = pytest.mark.pure
@@ -31,10 +33,10 @@ def _folder(tmp_path: Path) -> Iterator[None]:
     with settings.override(cache=tmp_path / "kernels"):
         body = plan_encoding.to_bytes(plan_encoding.Stored(TABLES, [np.arange(3)]))
         now = "".join(f"{name}: {value}\n" for name, value in plan_key.version_labels())
-        plan_files.save(f"{now}graph: 1\n", body)
-        plan_files.save("package: other\ngraph: 2\n", body)
-        for item in plan_files.items():
-            labels, _ = plan_files.read(item)
+        PLANS.save({f"{now}graph: 1\n": body})
+        PLANS.save({"package: other\ngraph: 2\n": body})
+        for item in PLANS.items():
+            labels, _ = PLANS.read(item)
             if labels["package"] == "other":
                 os.utime(item.place, (time.time() - 7200,) * 2)
         yield
@@ -59,7 +61,7 @@ def test_plans_are_listed_with_what_they_are_of() -> None:
 
 
 def test_damaged_plans_are_named_and_removed() -> None:
-    item = plan_files.items()[0]
+    item = PLANS.items()[0]
     item.place.write_bytes(item.place.read_bytes()[:-1])
     assert read("plans")[0]["problem"] == "damaged: its checksum does not match"
     (problem,) = read("verify", code=1)["problems"]
@@ -70,34 +72,50 @@ def test_damaged_plans_are_named_and_removed() -> None:
 
 @pytest.mark.parametrize("option", ["--outdated", "--older-than=1h"])
 def test_pruning_removes_plans_too(option: str) -> None:
-    old = plan_files.items()[1]
+    old = PLANS.items()[1]
     assert read("prune", option, "--dry-run")["plans"] == [old.key]
-    assert len(plan_files.items()) == 2
+    assert len(PLANS.items()) == 2
     assert read("prune", option)["plans"] == [old.key]
-    assert len(plan_files.items()) == 1
+    assert len(PLANS.items()) == 1
 
 
 def test_plans_have_the_room_that_is_given() -> None:
-    new, old = plan_files.items()
+    new, old = PLANS.items()
     assert read("prune", f"--max-size={new.bytes}")["plans"] == [old.key]
     assert "1 plan" in run("prune", "--max-size=0")
-    assert plan_files.items() == []
+    assert PLANS.items() == []
 
 
 def test_clearing_removes_plans_too() -> None:
     assert "2 plans" in run("clear")
-    assert plan_files.items() == [] and "no plans" in run("plans")
+    assert PLANS.items() == [] and "no plans" in run("plans")
 
 
 def test_a_plan_under_the_key_of_another_is_damaged() -> None:
-    new, old = plan_files.items()
+    new, old = PLANS.items()
     new.place.write_bytes(old.place.read_bytes())
-    assert plan_files.fault(new) == "it belongs to another key"
+    assert PLANS.fault(new) == "it belongs to another key"
 
 
 def test_a_folder_that_others_may_write_to_is_not_read() -> None:
     text = "package: other\ngraph: 2\n"
-    assert plan_files.load(text) is not None
-    plan_files.folder().chmod(0o777)
+    assert PLANS.load(text) is not None
+    PLANS.path().chmod(0o777)
     with pytest.warns(RuntimeWarning, match="can be written by others"):
-        assert plan_files.load(text) is None
+        assert PLANS.load(text) is None
+
+
+def test_compiled_programs_are_looked_after_like_plans() -> None:
+    now = "".join(f"{name}: {value}\n" for name, value in compiled.labels_of_all().items())
+    PROGRAMS.save({f"{now}file: a.py\n": b"1", "python: 2\nfile: b.py\n": b"2"})
+    assert read("stats")["programs"] == read("verify")["programs"] == 2
+    (gone,) = read("prune", "--outdated")["programs"]
+    (item,) = PROGRAMS.items()
+    assert gone != item.key and "1 program" in run("verify")
+    item.place.write_bytes(b"nothing")
+    (problem,) = read("verify", code=1)["problems"]
+    assert problem == {"key": item.key, "reason": "program: it is no program"}
+    PROGRAMS.save({f"{now}file: a.py\n": b"1"})
+    assert "1 program" in run("prune", "--max-size=0") and PROGRAMS.items() == []
+    PROGRAMS.save({f"{now}file: a.py\n": b"1"})
+    assert read("clear")["programs"] == 1 and PROGRAMS.items() == []

@@ -14,9 +14,9 @@ from ..checkpoints.checkpoint_management import latest_checkpoint
 from ..checkpoints.saver import Saver
 from ..keras.backend.phase import set_learning_phase
 from ..keras.backend.sessions import get_session
-from ..keras.metrics.table import clone_metric
 from ..keras.optimizers.table import TFOptimizer
 from ..keras.saving.cloning import clone
+from ..keras.saving.copies import compile_like, optimizer_like
 from ..keras.saving.models import load_model
 from ..keras.serialization import CustomObjectScope
 from ..layers.weights import track
@@ -126,26 +126,10 @@ class Origin:
             made = clone(self.model, inputs)
         if mode == ModeKeys.PREDICT:
             return made
-        made.compile(
-            self._optimizer(step),
-            self.model.loss,
-            metrics=_cloned(self.model._compile_metrics),
-            loss_weights=self.model.loss_weights,
-            sample_weight_mode=self.model.sample_weight_mode,
-            weighted_metrics=_cloned(self.model._compile_weighted_metrics),
-            target_tensors=targets,
-        )
+        optimizer = optimizer_like(self.model.optimizer, self.optimizer_config, step)
+        compile_like(self.model, made, optimizer, targets)
         if weights is not None:
             _weigh(made, weights)
-        return made
-
-    def _optimizer(self, step: Any) -> Any:
-        given = self.model.optimizer
-        if isinstance(given, TFOptimizer):
-            return TFOptimizer(given.optimizer, step)
-        made = type(given).from_config(self.optimizer_config)
-        if step is not None:
-            made.iterations = step
         return made
 
     # What Estimators ask for
@@ -221,15 +205,6 @@ class Origin:
 
 def _track_step(model: Any) -> None:
     model._track_trackable(get_global_step(), "estimator_global_step", overwrite=True)
-
-
-def _cloned(metrics: Any) -> Any:
-    """Metrics of compile's forms, those that are objects made anew."""
-    if isinstance(metrics, dict):
-        return {name: _cloned(metric) for name, metric in metrics.items()}
-    if isinstance(metrics, (list, tuple)):
-        return [_cloned(metric) for metric in metrics]
-    return clone_metric(metrics)
 
 
 def _without_weights(features: Any) -> tuple[Any, Any]:

@@ -24,15 +24,11 @@ if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
 
 
-class _Wrapper(RNNCell):
-    """A cell that calls another one, whose variables stay as they would be without it."""
+class Wrapping:
+    """A cell that calls another one, `self.cell`, whose variables stay as they would be without it;
+    classes add a kind of cell, of `tf.nn.rnn_cell` or of Keras."""
 
-    def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        assert_like_rnncell("cell", cell)
-        self.cell = cell
-        if isinstance(cell, Trackable):
-            self._track_trackable(cell, name="cell")
+    cell: Any
 
     @property
     def state_size(self) -> Any:
@@ -49,10 +45,6 @@ class _Wrapper(RNNCell):
         with tf.name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
-        """One step: (output, new state)."""
-        return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
-
     def _call_wrapped_cell(
         self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
@@ -61,7 +53,24 @@ class _Wrapper(RNNCell):
     def get_config(self) -> dict[str, Any]:
         """The arguments; the cell as a description."""
         cell = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
-        return {**super().get_config(), "cell": cell}
+        rest: Any = super()
+        return {**rest.get_config(), "cell": cell}
+
+
+class _Wrapper(RNNCell):
+    """Such a cell of `tf.nn.rnn_cell`."""
+
+    def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        assert_like_rnncell("cell", cell)
+        self.cell = cell
+        if isinstance(cell, Trackable):
+            self._track_trackable(cell, name="cell")
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
+        """One step: (output, new state)."""
+        call: Any = self
+        return call._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
@@ -94,30 +103,8 @@ def _numbered(shallow: object, function: Callable[..., Any], *structures: Any) -
     return map_structure_up_to(shallow, lambda *leaves: function(next(count), *leaves), *structures)
 
 
-class DropoutWrapper(_Wrapper):
-    """Drops elements of a cell's inputs, states and outputs (tf.nn.rnn_cell.DropoutWrapper).
-
-    Args:
-        cell: the cell.
-        input_keep_prob, output_keep_prob, state_keep_prob: how probably an element stays; numbers
-            or tensors.
-        variational_recurrent: whether all steps drop the same elements (arXiv 1512.05287).
-        input_size: the sizes of the inputs, which that needs if inputs are dropped.
-        dtype: of all these tensors, which that needs.
-        seed: of the random numbers.
-        dropout_state_filter_visitor: a function from a part of the state to what of it is dropped,
-            as a structure of bools; all but an LSTM's memory if None.
-
-    Raises:
-        TypeError: `cell` is no cell, or the visitor no function.
-        ValueError: a probability lies outside [0, 1], or an argument is missing.
-
-    Example:
-        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
-        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
-        >>> print(output.shape, state.shape)
-        (2, 4) (2, 4)
-    """
+class Dropping(Wrapping):
+    """What drops elements of a cell's inputs, states and outputs."""
 
     def __init__(
         self,
@@ -132,7 +119,8 @@ class DropoutWrapper(_Wrapper):
         dropout_state_filter_visitor: object = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(cell, dtype=dtype, **kwargs)
+        begin: Any = super().__init__
+        begin(cell, dtype=dtype, **kwargs)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._dropout_state_filter = dropout_state_filter_visitor or _keeps_memory
@@ -196,7 +184,8 @@ class DropoutWrapper(_Wrapper):
         config = _restored(_VISITOR, config, custom_objects)
         if _VISITOR[0] in config:
             config["dropout_state_filter_visitor"] = config.pop(_VISITOR[0])
-        return super().from_config(config)
+        rest: Any = super()
+        return rest.from_config(config, custom_objects)
 
     def _dropout(self, values: object, what: str, keep_prob: Any, shallow: object = None) -> Any:
         shallow = values if shallow is None else shallow
@@ -271,18 +260,14 @@ def _drops(keep_prob: TensorLike) -> bool:
     return not isinstance(keep_prob, numbers.Real) or keep_prob < 1
 
 
-class ResidualWrapper(_Wrapper):
-    """Adds a cell's inputs to its outputs (tf.nn.rnn_cell.ResidualWrapper).
-
-    Args:
-        cell: the cell.
-        residual_fn: a function of inputs and outputs, instead of the sum of equal structures.
-    """
+class Adding(Wrapping):
+    """What adds a cell's inputs to its outputs."""
 
     def __init__(
         self, cell: object, residual_fn: Callable[..., Any] | None = None, **kwargs: Any
     ) -> None:
-        super().__init__(cell, **kwargs)
+        begin: Any = super().__init__
+        begin(cell, **kwargs)
         self._residual_fn = residual_fn
 
     def get_config(self) -> dict[str, Any]:
@@ -293,7 +278,8 @@ class ResidualWrapper(_Wrapper):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """A wrapper from its arguments, of which the cell must be one again."""
-        return super().from_config(_restored(_RESIDUAL, config, custom_objects))
+        rest: Any = super()
+        return rest.from_config(_restored(_RESIDUAL, config, custom_objects), custom_objects)
 
     def _call_wrapped_cell(
         self, inputs: Tensor, state: Tensor, cell_call_fn: Callable[..., Any], **kwargs: Any
@@ -309,16 +295,12 @@ def _sums(inputs: Tensor, outputs: Tensor) -> Any:
     return nest.map_structure(lambda x, y: x + y, inputs, outputs)
 
 
-class DeviceWrapper(_Wrapper):
-    """A cell on a device (tf.nn.rnn_cell.DeviceWrapper).
-
-    Args:
-        cell: the cell.
-        device: as tf.device.
-    """
+class OnDevice(Wrapping):
+    """What places a cell on a device."""
 
     def __init__(self, cell: object, device: str, **kwargs: Any) -> None:
-        super().__init__(cell, **kwargs)
+        begin: Any = super().__init__
+        begin(cell, **kwargs)
         self._device = device
 
     def get_config(self) -> dict[str, Any]:
@@ -336,3 +318,47 @@ class DeviceWrapper(_Wrapper):
     ) -> Any:
         with tf.device(self._device):
             return cell_call_fn(inputs, state, **kwargs)
+
+
+class DropoutWrapper(Dropping, _Wrapper):
+    """Drops elements of a cell's inputs, states and outputs (tf.nn.rnn_cell.DropoutWrapper).
+
+    Args:
+        cell: the cell.
+        input_keep_prob, output_keep_prob, state_keep_prob: how probably an element stays; numbers
+            or tensors.
+        variational_recurrent: whether all steps drop the same elements (arXiv 1512.05287).
+        input_size: the sizes of the inputs, which that needs if inputs are dropped.
+        dtype: of all these tensors, which that needs.
+        seed: of the random numbers.
+        dropout_state_filter_visitor: a function from a part of the state to what of it is dropped,
+            as a structure of bools; all but an LSTM's memory if None.
+
+    Raises:
+        TypeError: `cell` is no cell, or the visitor no function.
+        ValueError: a probability lies outside [0, 1], or an argument is missing.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> print(output.shape, state.shape)
+        (2, 4) (2, 4)
+    """
+
+
+class ResidualWrapper(Adding, _Wrapper):
+    """Adds a cell's inputs to its outputs (tf.nn.rnn_cell.ResidualWrapper).
+
+    Args:
+        cell: the cell.
+        residual_fn: a function of inputs and outputs, instead of the sum of equal structures.
+    """
+
+
+class DeviceWrapper(OnDevice, _Wrapper):
+    """A cell on a device (tf.nn.rnn_cell.DeviceWrapper).
+
+    Args:
+        cell: the cell.
+        device: as tf.device.
+    """

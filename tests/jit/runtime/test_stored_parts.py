@@ -12,7 +12,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.cache import plan_files
+from numbaflow.jit.cache import checked_files
+from numbaflow.jit.cache.plan_files import PLANS
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.kernel.size_scope import Scope
 from numbaflow.jit.runtime.plan_encoding import Stored, to_bytes
@@ -32,7 +33,7 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(verify_kernel, "enabled", False)
     monkeypatch.setattr(verify_kernel, "guards", "")
     with settings.override(jit="always"):
-        monkeypatch.setattr(plan_files, "folder", lambda: tmp_path / "plans")
+        monkeypatch.setattr(checked_files.Folder, "path", lambda self: tmp_path / self.name)
         yield
 
 
@@ -116,7 +117,7 @@ PARTS = [
 def test_parts_of_a_run_are_kept(build: Callable[[], Any], traces: Traces) -> None:
     feeds = [{"x:0": NUMBERS}, {"x:0": -NUMBERS}, {"x:0": np.tile(NUMBERS, (3, 1))}]
     want = results(build, feeds)
-    assert traces.count and plan_files.items()
+    assert traces.count and PLANS.items()
     traces.count = 0
     got = results(build, feeds)
     assert traces.count == 0
@@ -264,6 +265,6 @@ def test_a_plan_with_what_is_no_plain_data_is_not_kept() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Writer, "_about", lambda writer: {"operations": size})
         got = results(lambda: _trained(_numbers()), feeds)
-    assert not list(plan_files.folder().glob(f"*{plan_files.SUFFIX}"))
+    assert not list(PLANS.path().glob("*.plan"))
     assert bits(results(lambda: _trained(_numbers()), feeds)) == bits(got)
-    assert list(plan_files.folder().glob(f"*{plan_files.SUFFIX}"))
+    assert list(PLANS.path().glob("*.plan"))

@@ -17,7 +17,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.jit.cache import plan_files
+from numbaflow.jit.cache import checked_files, store
+from numbaflow.jit.cache.plan_files import PLANS
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.jit.runtime import plan_encoding, plan_key, segment_plans, stored_plan
 from numbaflow.ops.flow import library_calls
@@ -36,7 +37,7 @@ def _kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(verify_kernel, "enabled", False)
     monkeypatch.setattr(verify_kernel, "guards", "")
     with settings.override(jit="always"):
-        monkeypatch.setattr(plan_files, "folder", lambda: tmp_path / "plans")
+        monkeypatch.setattr(checked_files.Folder, "path", lambda self: tmp_path / self.name)
         yield
 
 
@@ -177,7 +178,7 @@ def test_a_stored_plan_gives_the_bits_of_the_traced_one(
 ) -> None:
     feeds = [{"x:0": NUMBERS}, {"x:0": -NUMBERS}, {"x:0": np.tile(NUMBERS, (3, 1))}]
     want = results(build, feeds)
-    assert traces.count and plan_files.items()
+    assert traces.count and PLANS.items()
     traces.count = 0
     got = results(build, feeds)
     assert traces.count == 0
@@ -222,7 +223,7 @@ def test_sizes_are_of_the_key(traces: Traces) -> None:
     traces.count = 0
     results(other, [{"x:0": NUMBERS[:3]}])
     assert traces.count == 1
-    assert len(plan_files.items()) == 2
+    assert len(PLANS.items()) == 2
 
 
 def test_another_version_of_the_package_is_another_key(
@@ -316,20 +317,20 @@ def _damaged(content: bytes) -> bytes:
 
 def _of_other_data(content: bytes) -> bytes:
     """A file that is whole, but says what no plan says."""
-    text = plan_files._key_text(content)
-    stored = plan_encoding.from_bytes(plan_files._checked(content, text))
+    text = PLANS._key_text(content)
+    stored = plan_encoding.from_bytes(PLANS._checked(content, text))
     stored.tables["values"] = [["float32"]]
     body = plan_encoding.to_bytes(stored)
-    return b"\n".join([plan_files._head(text, body), body])
+    return b"\n".join([PLANS._head(text, body), body])
 
 
 def _of_a_program(content: bytes) -> bytes:
     """A file whose sizes are no arithmetic."""
-    text = plan_files._key_text(content)
-    stored = plan_encoding.from_bytes(plan_files._checked(content, text))
+    text = PLANS._key_text(content)
+    stored = plan_encoding.from_bytes(PLANS._checked(content, text))
     stored.tables["guards"] = {"s0.__class__": True}
     body = plan_encoding.to_bytes(stored)
-    return b"\n".join([plan_files._head(text, body), body])
+    return b"\n".join([PLANS._head(text, body), body])
 
 
 def _cut(content: bytes) -> bytes:
@@ -340,16 +341,16 @@ def _cut(content: bytes) -> bytes:
 def test_a_damaged_plan_is_told_of_and_made_anew(
     change: Callable[[bytes], bytes], traces: Traces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plan_files.store, "_WARNED", set())
+    monkeypatch.setattr(store, "_WARNED", set())
     feeds = [{"x:0": NUMBERS}]
     (want,) = results(other, feeds)
-    (item,) = plan_files.items()
+    (item,) = PLANS.items()
     item.place.write_bytes(change(item.place.read_bytes()))
     traces.count = 0
     with pytest.warns(RuntimeWarning, match=f"cached plan {item.key} is not used"):
         (got,) = results(other, feeds)
     np.testing.assert_array_equal(got, want)
-    assert traces.count == 1 and [plan_files.fault(item) for item in plan_files.items()] == [""]
+    assert traces.count == 1 and [PLANS.fault(item) for item in PLANS.items()] == [""]
 
 
 def test_a_plan_whose_kernels_are_gone_is_made_anew(
@@ -372,30 +373,30 @@ def test_operations_with_a_meaning_of_their_own_are_in_no_plan() -> None:
         return fetch
 
     results(build, [{"x:0": NUMBERS}])
-    assert plan_files.items() == []
+    assert PLANS.items() == []
 
 
 def test_what_a_process_left_that_died_is_removed() -> None:
     results(other, [{"x:0": NUMBERS}])
-    left = plan_files.folder() / ".new-0"
+    left = PLANS.path() / ".new-0"
     left.write_bytes(b"")
     os.utime(left, (0, 0))
     results(other, [{"x:0": NUMBERS[:2]}])
-    assert not left.exists() and len(plan_files.items()) == 2
+    assert not left.exists() and len(PLANS.items()) == 2
 
 
 def test_plans_used_longest_ago_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_files, "MOST_PLANS", 2)
+    monkeypatch.setattr(stored_plan, "PLANS", dataclasses.replace(PLANS, most=2))
     for rows in (2, 3, 4):
         results(other, [{"x:0": NUMBERS[:rows]}])
-    assert len(plan_files.items()) == 2
+    assert len(PLANS.items()) == 2
 
 
 def test_small_programs_and_what_is_looked_at_are_not_kept() -> None:
     results(lambda: tf.placeholder(tf.float32, [None], name="x") * 2, [{"x:0": [1.0, 2.0]}])
     with settings.override(debug="timing"):
         results(other, [{"x:0": NUMBERS}])
-    assert plan_files.items() == []
+    assert PLANS.items() == []
 
 
 def test_a_first_run_by_reference_kernels_does_not_trace_again(

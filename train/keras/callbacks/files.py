@@ -18,6 +18,7 @@ from ....ops.public import tf
 from ...summaries.summary_io import FileWriter
 from ..backend import sessions
 from .base import Callback
+from .latest import checkpoint_exists, latest_of_pattern
 
 
 def _better(monitor: str, mode: str, what: str) -> tuple[Callable[..., Any], float]:
@@ -78,9 +79,23 @@ class ModelCheckpoint(Callback):
             self.save_weights_only = True
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Reads the last weights again if that is wanted and they are there."""
-        if self.load_weights_on_restart and os.path.exists(self.filepath):
-            self.model.load_weights(self.filepath)
+        """Reads the last weights again if that is wanted and they are there.
+
+        Raises:
+            ValueError: the file holds other weights.
+        """
+        if not self.load_weights_on_restart:
+            return
+        path = self._get_most_recently_modified_file_matching_pattern(self.filepath)
+        if path is None or not checkpoint_exists(path):
+            return
+        try:
+            self.model.load_weights(path)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"Error loading file from {path}. Reason: {error}") from error
+
+    def _get_most_recently_modified_file_matching_pattern(self, pattern: str) -> str | None:
+        return latest_of_pattern(pattern)
 
     def on_batch_end(self, batch: int, logs: Any = None) -> None:
         """Saves after so many examples."""
@@ -284,6 +299,10 @@ class ReduceLROnPlateau(Callback):
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
         self.monitor, self.factor, self.patience = monitor, factor, patience
         self.verbose, self.mode, self.cooldown, self.min_lr = verbose, mode, cooldown, min_lr
+        if "epsilon" in kwargs:
+            log.warning(
+                "`epsilon` argument is deprecated and will be removed, use `min_delta` instead."
+            )
         self.min_delta = kwargs.get("epsilon", min_delta)
         self.wait = self.cooldown_counter = 0
         self._begin()
@@ -473,7 +492,7 @@ class TensorBoard(Callback):
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self.writer: Any = None
         self.merged: Any = None
-        self._seen = self._written = 0
+        self._seen = self._written = self._batches = 0
         del embeddings_freq, embeddings_layer_names, embeddings_metadata, embeddings_data
         del profile_batch
 
@@ -502,14 +521,16 @@ class TensorBoard(Callback):
         if self.update_freq != "epoch":
             self._seen += logs.get("size", 1)
             if self._seen - self._written >= self.update_freq:
-                self._write({f"batch_{k}": v for k, v in logs.items()}, self._seen)
+                self._write({f"batch_{k}": v for k, v in logs.items()}, self._batches)
                 self._written = self._seen
+        self._batches += 1
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Writes the logs of an epoch, and histograms if it is time."""
         step = epoch if self.update_freq == "epoch" else self._seen
         self._write({f"epoch_{k}": v for k, v in (logs or {}).items()}, step)
-        if self.merged is not None and epoch % self.histogram_freq == 0 and not self.write_grads:
+        is_time = self.histogram_freq and epoch % self.histogram_freq == 0
+        if self.merged is not None and is_time and not self.write_grads:
             self.writer.add_summary(sessions.get_session().run(self.merged), epoch)
 
     def _write(self, logs: dict[str, Any], step: int) -> None:

@@ -38,6 +38,21 @@ class CallbackList:
         for callback in self.callbacks:
             getattr(callback, f"on_{mode}_batch_{when}")(batch, logs)
 
+    def renew(self, bar: ProgbarLogger) -> None:
+        """Takes over the names of metrics of a model that its first batch has built."""
+        names = list(self.model.metrics_names)
+        does_validation = self.params["do_validation"]
+        known = [*names, *(f"val_{name}" for name in names)] if does_validation else names
+        shown = self.params["metrics"]
+        if not shown or len(shown) >= len(known):
+            return
+        shown[:] = known  # In place: all callbacks have the same list.
+        for callback in (*self.callbacks, bar):
+            if isinstance(callback, (BaseLogger, ProgbarLogger)):
+                callback.stateful_metrics.update(names[1:])
+        if bar.progbar is not None:
+            bar.progbar.stateful_metrics.update(names[1:])
+
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("on_"):
             raise AttributeError(name)

@@ -38,11 +38,13 @@ class _Mean:
 
     def __init__(self) -> None:
         self._loss, self._count = 0.0, 0
+        self.last_size = 0
         self._metrics: list[Any] = []
 
     def add(self, found: Sequence[Any], batch: Batch) -> None:
         self._loss = self._loss + np.float64(found[0]) * batch.weight
         self._count += batch.weight
+        self.last_size = batch.size
         self._metrics = list(found[1:])
 
     def results(self) -> list[Any]:
@@ -62,9 +64,11 @@ def _pass(model: Any, source: Any, mode: str, told: Any, bar: Any, use: Any) -> 
     for number, batch in enumerate(source.batches()):
         if function is None:
             function = _function(model, source, mode)
+            if not source.counts_samples:
+                told.renew(bar)  # the model may be built only now
             if mode == "train" and len(function.inputs) > len(batch.values):
                 extra = [True]  # the learning phase, if that is a tensor
-        logs: dict[str, Any] = {"batch": number, "size": batch.size if source.counts_samples else 1}
+        logs: dict[str, Any] = {"batch": number, "size": batch.size if source.tells_size else 1}
         told.on_batch("begin", mode, number, logs)
         bar.on_batch_begin(number, logs)
         found = function([*batch.values, *extra])
@@ -109,7 +113,7 @@ def fit(
         mode="train",
     )
     model.stop_training = False
-    told.on_train_begin()
+    told.on_train_begin(None)
     bar.on_train_begin()
     for epoch in range(epochs.first, epochs.number):
         if model.stop_training:
@@ -123,11 +127,13 @@ def fit(
         logs = _logs(model, mean.results())
         bar.learn(source)
         if validation is not None and epochs.validates(epoch) and not model.stop_training:
+            if validation.counts_samples and source.tells_size and not source.counts_samples:
+                validation.follow(mean.last_size)
             found = _evaluated(model, validation, told, listing.Silent())
             logs.update(_logs(model, found, "val_"))
         told.on_epoch_end(epoch, logs)
         bar.on_epoch_end(epoch, logs)
-    told.on_train_end()
+    told.on_train_end(None)
     for each in (source, validation):
         if hasattr(each, "close"):
             each.close()
@@ -140,10 +146,10 @@ def _evaluated(model: Any, source: Any, told: Any, bar: Any) -> list[Any]:
     else:
         source.restart()
     model.reset_metrics()
-    told.on_test_begin()
+    told.on_test_begin(None)
     mean = _Mean()
     _pass(model, source, "test", told, bar, mean.add)
-    told.on_test_end()
+    told.on_test_end(None)
     return mean.results()
 
 
@@ -169,12 +175,12 @@ def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     )
     model.stop_training = False
     parts: list[list[Any]] = []
-    told.on_predict_begin()
+    told.on_predict_begin(None)
     bar.on_train_begin()
     bar.on_epoch_begin(0, {})
     _pass(model, source, "predict", told, bar, lambda found, _: parts.append(found))
     bar.on_epoch_end(0, {})
-    told.on_predict_end()
+    told.on_predict_end(None)
     if hasattr(source, "close"):
         source.close()
     if not parts:

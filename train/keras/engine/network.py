@@ -56,7 +56,8 @@ class Network(Saved, Layer):
             self._init_subclassed(*args, **kwargs)
 
     def _init_subclassed(self, name: str | None = None, **kwargs: Any) -> None:
-        self._begin_network(name, kwargs)
+        # (Programs call `super().__init__(self)`.)
+        self._begin_network(None if name is self else name, kwargs)
 
     def _begin_network(self, name: str | None, options: dict[str, Any]) -> None:
         options = {"trainable": True, **options}
@@ -114,7 +115,7 @@ class Network(Saved, Layer):
         """Checkpoints know layers by their numbers, and those with weights by theirs, too."""
         weighted = 0
         for number, layer in enumerate(self._layers):
-            if layer.weights:
+            if _has_weights(layer):
                 self._track_trackable(layer, f"layer_with_weights-{weighted}", overwrite=True)
                 weighted += 1
             self._track_trackable(layer, f"layer-{number}", overwrite=True)
@@ -191,8 +192,11 @@ class Network(Saved, Layer):
         found = [v for layer in self._nested_layers() for v in layer.weights]
         return found + self._trainable_weights + self._non_trainable_weights
 
+    def _is_built(self) -> bool:
+        return self._is_graph_network or self.built or "build" not in vars(type(self))
+
     def _check_built(self) -> None:
-        if not self._is_graph_network and "build" in vars(type(self)) and not self.built:
+        if not self._is_built():
             raise ValueError(
                 f"Weights for model {self.name} have not yet been created. Weights are created "
                 "when the Model is first called on inputs or `build()` is called with an "
@@ -451,3 +455,9 @@ def _single(structure: Any) -> Any:
 def skips_first_node(layer: Any) -> bool:
     """Whether a layer's first node is the one that made it, as it is in networks."""
     return isinstance(layer, Network) and layer._is_graph_network
+
+
+def _has_weights(layer: Any) -> bool:
+    """Whether a layer has variables now, which a network that is not built cannot tell."""
+    is_unbuilt = isinstance(layer, Network) and not layer._is_built()
+    return not is_unbuilt and bool(layer.weights)

@@ -68,7 +68,12 @@ class Sequential(Model):
                     "All layers in a Sequential model should have a single output tensor. For "
                     "multi-output layers, use the functional API."
                 )
-        if outputs:
+        if outputs and self.outputs and not self._is_graph_network:
+            # A model that its first inputs have built: its inputs are no layer's.
+            self._set(outputs=outputs, _layers=[*self._layers, layer])
+            self._track_layers()
+            self.built = True
+        elif outputs:
             inputs = self.inputs or source_inputs(outputs[0])
             self._init_graph_network(inputs, outputs, name=self.name)
             self.built = True

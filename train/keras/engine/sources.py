@@ -62,6 +62,8 @@ class ArraySource:
     """
 
     counts_samples = True
+    # Whether logs say how many examples a batch has.
+    tells_size = True
 
     def __init__(self, model: Any, parts: Any, batch_size: int, shuffle: Any) -> None:
         self.model, self.parts = model, parts
@@ -70,6 +72,15 @@ class ArraySource:
         self.size = int(self.values[0].shape[0]) if self.values else 0
         self.steps: int | None = None
         self.weights = parts[2]
+        # Whether batches count by their examples in the mean loss.
+        self._is_weighted = True
+
+    def follow(self, batch_size: int) -> None:
+        """Gives batches of a size in order, each of which counts the same.
+
+        So TensorFlow evaluates arrays beside a generator; the size is that of its last batch.
+        """
+        self.batch_size, self.shuffle, self._is_weighted = batch_size, False, False
 
     def split(self, share: float) -> tuple[ArraySource, ArraySource]:
         """The first examples, and the share of the last ones."""
@@ -104,7 +115,8 @@ class ArraySource:
             # Rows in their order are read without a copy.
             where = rows if self.shuffle else slice(start, start + len(rows))
             cut = [None if x is None else x[_rows(x, where)] for x in values]
-            yield Batch([_dense(x) for x in cut], len(rows), len(rows))
+            weight = len(rows) if self._is_weighted else 1
+            yield Batch([_dense(x) for x in cut], len(rows), weight)
 
 
 def _rows(x: Any, where: Any) -> Any:
@@ -130,6 +142,7 @@ class _StepSource:
     """Batches that something gives one after the other."""
 
     counts_samples = False
+    tells_size = False
     # Targets that tensors give are not held against the outputs' shapes.
     checks_targets = False
     weights: Any = None
@@ -204,6 +217,7 @@ class GeneratorSource(_StepSource):
     """Batches of a generator, or of a Sequence, got ready by threads."""
 
     checks_targets = True
+    tells_size = True
     no_split = (
         "If your data is in the form of a Python generator, you cannot use `validation_split`"
     )

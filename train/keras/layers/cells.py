@@ -591,8 +591,7 @@ class StackedRNNCells(KerasLayer):
 
 
 def takes(cell: Any, argument: str) -> bool:
-    """Whether a cell's `call` has an argument."""
+    """Whether a cell's `call` names an argument; cells around others may pass all on."""
     import inspect
 
-    found = inspect.signature(cell.call).parameters
-    return argument in found or any(p.kind is p.VAR_KEYWORD for p in found.values())
+    return argument in inspect.signature(cell.call).parameters

@@ -18,6 +18,18 @@ def _sizes(shapes: Any) -> list[list[Any]]:
     return [TensorShape(shape).as_list() for shape in shapes]
 
 
+def _has_masks(inputs: Any, mask: Any) -> bool:
+    """Whether there is a mask of an input; ValueError unless both are lists of one length."""
+    if mask is None:
+        return False
+    for name, value in (("mask", mask), ("inputs", inputs)):
+        if not isinstance(value, list):
+            raise ValueError(f"`{name}` should be a list.")
+    if len(mask) != len(inputs):
+        raise ValueError("The lists `inputs` and `mask` should have the same length.")
+    return any(m is not None for m in mask)
+
+
 class _Merge(KerasLayer):
     """A function of inputs whose shapes can be broadcast to each other."""
 
@@ -71,10 +83,8 @@ class _Merge(KerasLayer):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Where all masks are true; None unless all inputs have one."""
-        if mask is None or all(m is None for m in mask):
+        if not _has_masks(inputs, mask):
             return None
-        if not isinstance(mask, list) or len(mask) != len(inputs):
-            raise ValueError("The lists `inputs` and `mask` should have the same length.")
         masks = [tf.expand_dims(m, axis=0) for m in mask if m is not None]
         return tf.reduce_all(tf.cast(tf.concat(masks, axis=0), tf.bool), axis=0)
 
@@ -191,7 +201,7 @@ class Concatenate(_Merge):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The masks one behind the other, true for inputs that have none."""
-        if mask is None or all(m is None for m in mask):
+        if not _has_masks(inputs, mask):
             return None
         masks = []
         for x, m in zip(inputs, mask):
@@ -200,7 +210,8 @@ class Concatenate(_Merge):
             elif m.shape.ndims < x.shape.ndims:
                 m = tf.expand_dims(m, axis=-1)
             masks.append(m)
-        return tf.reduce_all(tf.concat(masks, axis=self.axis), axis=-1)
+        whole = tf.concat([tf.cast(m, tf.bool) for m in masks], axis=self.axis)
+        return tf.reduce_all(whole, axis=-1)
 
 
 class Dot(_Merge):

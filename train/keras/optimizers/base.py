@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
 
 
+# The numbers of one step, by device and dtype of variables.
+State = dict[tuple[str, Any], dict[str, Any]]
 _OPTIONS = ("clipnorm", "clipvalue", "lr", "decay")
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
@@ -332,34 +335,59 @@ class Optimizer(Trackable):
                 _ = self.iterations
                 self._create_hypers()
                 self._create_slots(variables)
-            state = {}
-            for dtype in dict.fromkeys(v.dtype.base_dtype for v in variables):
-                state[dtype] = self._coefficients(dtype)
+            state = self._prepare(variables)
             with tf.name_scope(name or self._name):
                 updates = []
                 for gradient, variable in pairs:
                     with tf.name_scope(f"update_{variable.op.name}"):
-                        given = state[variable.dtype.base_dtype]
-                        updates.append(self._update(gradient, variable, given))
+                        updates.append(self._update(gradient, variable, state))
                 with tf.control_dependencies(updates):
                     return self.iterations.assign_add(1).op
 
-    def _update(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+    def _update(self, gradient: Any, variable: Any, state: State) -> Any:
         if isinstance(gradient, IndexedSlices):
             if variable.constraint is not None:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-            return self._apply_slices(gradient.values, variable, gradient.indices, given)
-        update = self._apply(gradient, variable, given)
+            given = {"apply_state": state} if _takes_state(self._resource_apply_sparse) else {}
+            return self._resource_apply_sparse_duplicate_indices(
+                gradient.values, variable, gradient.indices, **given
+            )
+        given = {"apply_state": state} if _takes_state(self._resource_apply_dense) else {}
+        update = self._resource_apply_dense(gradient, variable, **given)
         if variable.constraint is None:
             return update
         with tf.control_dependencies([update]):
             return variable.assign(variable.constraint(variable))
 
+    # What programs' own optimizers override and call, by TensorFlow's names.
+
+    def _prepare(self, var_list: Sequence[Any]) -> State:
+        """The numbers of one step, by device and dtype of variables."""
+        state: State = {}
+        for place in dict.fromkeys((v.device, v.dtype.base_dtype) for v in var_list):
+            state[place] = {}
+            self._prepare_local(*place, state)
+        return state
+
+    def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: State) -> None:
+        """Puts the numbers of one step, tensors of a dtype, into a state."""
+        apply_state[var_device, var_dtype].update(self._coefficients(var_dtype))
+
+    def _fallback_apply_state(self, var_device: str, var_dtype: Any) -> dict[str, Any]:
+        """The numbers of one step, where a state was not passed on."""
+        place = var_device, var_dtype
+        state: State = {place: {}}
+        self._prepare_local(*place, state)
+        return state[place]
+
+    def _given(self, variable: Any, state: State | None) -> dict[str, Any]:
+        place = variable.device, variable.dtype.base_dtype
+        return (state or {}).get(place) or self._fallback_apply_state(*place)
+
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        """The numbers of one step, tensors of a dtype."""
         if "learning_rate" not in self._hyper:
             return {}
-        return {"lr": tf.identity(self._decayed_lr(dtype))}
+        return {"lr_t": tf.identity(self._decayed_lr(dtype))}
 
     def _decayed_lr(self, dtype: Any) -> Any:
         rate = self._get_hyper("learning_rate", dtype)
@@ -370,26 +398,22 @@ class Optimizer(Trackable):
             rate = rate / (1.0 + self._get_hyper("decay", dtype) * steps)
         return rate
 
-    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
-        """The operation that updates one variable; classes of programs define the other method."""
-        return self._resource_apply_dense(gradient, variable)
-
-    def _apply_slices(
-        self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]
-    ) -> Any:
-        """The same for some rows, each of which may come several times."""
-        gradient, indices = _deduplicate_indexed_slices(gradient, indices)
-        return self._apply_rows(gradient, variable, indices, given)
-
-    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
-        """The same for some rows, each of which comes once."""
-        return self._resource_apply_sparse(gradient, variable, indices)
-
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
+    def _resource_apply_dense(self, grad: Any, handle: Any, apply_state: Any = None) -> Any:
+        """The operation that updates one variable."""
         raise NotImplementedError(f"{type(self).__name__} does not update variables")
 
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+    def _resource_apply_sparse(
+        self, grad: Any, handle: Any, indices: Any, apply_state: Any = None
+    ) -> Any:
+        """The same for some rows, each of which comes once."""
         raise NotImplementedError(f"{type(self).__name__} does not update rows of variables")
+
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Any, handle: Any, indices: Any, **kwargs: Any
+    ) -> Any:
+        """The same for some rows, each of which may come several times."""
+        grad, indices = _deduplicate_indexed_slices(grad, indices)
+        return self._resource_apply_sparse(grad, handle, indices, **kwargs)
 
     def _resource_scatter_add(self, x: Any, i: Any, v: Any) -> Any:
         with tf.control_dependencies([raw.ResourceScatterAdd(x.handle, i, v)]):
@@ -417,6 +441,15 @@ class Optimizer(Trackable):
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedule_from(config["learning_rate"], custom_objects)
         return cls(**config)
+
+
+def _takes_state(method: Callable[..., Any]) -> bool:
+    return _has_state(getattr(method, "__func__", method))
+
+
+@functools.cache
+def _has_state(function: Callable[..., Any]) -> bool:
+    return "apply_state" in inspect.signature(function).parameters
 
 
 def _of_value(name: str, shape: Any, dtype: Any, initializer: Any, **options: Any) -> Any:

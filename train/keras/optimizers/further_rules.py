@@ -40,7 +40,7 @@ class Adagrad(_Accumulating):
     """
 
     _others = ("epsilon",)
-    _order = ("epsilon", "negative", "zero")
+    _order = ("epsilon", "neg_lr_t", "zero")
     _slots_of = ("accumulator",)
 
     def __init__(
@@ -61,13 +61,13 @@ class Adagrad(_Accumulating):
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         return raw.ResourceApplyAdagradV2(
-            *self._handles(variable), given["lr"], given["epsilon"], gradient, use_locking=True
+            *self._handles(variable), given["lr_t"], given["epsilon"], gradient, use_locking=True
         )
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
         return raw.ResourceSparseApplyAdagradV2(
             *self._handles(variable),
-            given["lr"],
+            given["lr_t"],
             given["epsilon"],
             gradient,
             indices,
@@ -112,13 +112,13 @@ class Adadelta(Rule):
         self.epsilon = epsilon or default_epsilon()
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
-        numbers = [given[key] for key in ("lr", "rho", "epsilon")]
+        numbers = [given[key] for key in ("lr_t", "rho", "epsilon")]
         return raw.ResourceApplyAdadelta(
             *self._handles(variable), *numbers, gradient, use_locking=True
         )
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
-        numbers = [given[key] for key in ("lr", "rho", "epsilon")]
+        numbers = [given[key] for key in ("lr_t", "rho", "epsilon")]
         return raw.ResourceSparseApplyAdadelta(
             *self._handles(variable), *numbers, gradient, indices, use_locking=True
         )
@@ -179,15 +179,18 @@ class Ftrl(_Accumulating):
         self._shrinkage = l2_shrinkage_regularization_strength
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        return {**super()._coefficients(dtype), "shrinkage": tf.cast(self._shrinkage, dtype)}
+        return {
+            **super()._coefficients(dtype),
+            "l2_shrinkage_regularization_strength": tf.cast(self._shrinkage, dtype),
+        }
 
     def _apply_form(self, form: str, variable: Any, given: dict[str, Any], *rows: Any) -> Any:
         power, l1, l2 = (given[name] for name in self._numbers)
-        numbers = [given["lr"], l1, l2, power]
+        numbers = [given["lr_t"], l1, l2, power]
         op = f"Resource{form}Ftrl"
         if self._shrinkage > 0.0:
             op = f"{op}V2"
-            numbers.insert(3, given["shrinkage"])
+            numbers.insert(3, given["l2_shrinkage_regularization_strength"])
         return getattr(raw, op)(*self._handles(variable), *rows, *numbers, use_locking=True)
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from ....engine.graph.tensor import Tensor
 from ....ops.public import raw as raw_ops
 from ....ops.public import tf
 from ..backend.settings import epsilon as default_epsilon
-from .base import Optimizer
+from .base import Optimizer, State
 from .schedules import LearningRateSchedule
 
 # (Handles and numbers come as lists, which signatures of single ops cannot follow.)
@@ -46,15 +46,31 @@ class Rule(Optimizer):
         for name in self._order or self._numbers:
             if name == "epsilon":
                 given[name] = tf.convert_to_tensor(self.epsilon, dtype)
-            elif name == "negative":
-                given[name] = -given["lr"]
+            elif name == "neg_lr_t":
+                given[name] = -given["lr_t"]
             elif name == "zero":
                 given[name] = tf.zeros((), dtype=tf.int64)
-            elif name.startswith("left_"):
-                given[name] = 1 - given[name.removeprefix("left_")]
+            elif name.startswith("one_minus_"):
+                given[name] = 1 - given[name.removeprefix("one_minus_")]
             else:
-                given[name] = tf.identity(self._get_hyper(name, dtype))
+                given[name] = tf.identity(self._get_hyper(name.removesuffix("_t"), dtype))
         return given
+
+    def _resource_apply_dense(self, grad: Any, handle: Any, apply_state: Any = None) -> Any:
+        return self._apply(grad, handle, self._given(handle, apply_state))
+
+    def _resource_apply_sparse(
+        self, grad: Any, handle: Any, indices: Any, apply_state: Any = None
+    ) -> Any:
+        return self._apply_rows(grad, handle, indices, self._given(handle, apply_state))
+
+    def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
+        """The operation that updates one variable by a gradient and the numbers of a step."""
+        raise NotImplementedError
+
+    def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
+        """The same for some rows, each of which comes once."""
+        raise NotImplementedError
 
     def _handles(self, variable: Any, *names: str) -> list[Any]:
         slots = [self.get_slot(variable, name) for name in names or self._slots_of]
@@ -112,28 +128,29 @@ class SGD(Rule):
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         if not self._has_momentum:
             return raw.ResourceApplyGradientDescent(
-                variable.handle, given["lr"], gradient, use_locking=True
+                variable.handle, given["lr_t"], gradient, use_locking=True
             )
         return raw.ResourceApplyKerasMomentum(
             *self._handles(variable),
-            given["lr"],
+            given["lr_t"],
             gradient,
             given["momentum"],
             use_locking=True,
             use_nesterov=self.nesterov,
         )
 
-    def _apply_slices(
-        self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Any, handle: Any, indices: Any, **kwargs: Any
     ) -> Any:
         if self._has_momentum:
-            return super()._apply_slices(gradient, variable, indices, given)
-        return raw.ResourceScatterAdd(variable.handle, indices, -gradient * given["lr"])
+            return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices, **kwargs)
+        given = self._given(handle, kwargs.get("apply_state"))
+        return raw.ResourceScatterAdd(handle.handle, indices, -grad * given["lr_t"])
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
         return raw.ResourceSparseApplyKerasMomentum(
             *self._handles(variable),
-            given["lr"],
+            given["lr_t"],
             gradient,
             indices,
             given["momentum"],
@@ -156,7 +173,7 @@ class RMSprop(Rule):
 
     _numbers = ("rho", "momentum")
     _others = ("epsilon", "centered")
-    _order = ("rho", "negative", "epsilon", "momentum", "left_rho")
+    _order = ("rho", "neg_lr_t", "epsilon", "momentum", "one_minus_rho")
 
     def __init__(
         self,
@@ -186,26 +203,26 @@ class RMSprop(Rule):
         return op(*handles, *given, use_locking=True)
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
-        numbers = [given[key] for key in ("lr", "rho", "momentum", "epsilon")]
+        numbers = [given[key] for key in ("lr_t", "rho", "momentum", "epsilon")]
         if self._has_momentum:
             return self._fused(variable, "Apply", *numbers, gradient)
         rho, rms = given["rho"], self.get_slot(variable, "rms")
-        square = rms.assign(rho * rms + given["left_rho"] * tf.square(gradient))
+        square = rms.assign(rho * rms + given["one_minus_rho"] * tf.square(gradient))
         if self.centered:
             mean = self.get_slot(variable, "mg")
-            mean = mean.assign(rho * mean + given["left_rho"] * gradient)
+            mean = mean.assign(rho * mean + given["one_minus_rho"] * gradient)
             square = square - tf.square(mean)
-        step = given["lr"] * gradient / (tf.sqrt(square) + given["epsilon"])
+        step = given["lr_t"] * gradient / (tf.sqrt(square) + given["epsilon"])
         return variable.assign(variable - step)
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
-        numbers = [given[key] for key in ("lr", "rho", "momentum", "epsilon")]
+        numbers = [given[key] for key in ("lr_t", "rho", "momentum", "epsilon")]
         if self._has_momentum:
             return self._fused(variable, "SparseApply", *numbers, gradient, indices)
         rho, updates = given["rho"], []
 
         def moved(slot: Any, rows: Any) -> Any:
-            rows = rows * given["left_rho"]
+            rows = rows * given["one_minus_rho"]
             with tf.control_dependencies([slot.assign(slot * rho)]):
                 whole = self._resource_scatter_add(slot, indices, rows)
                 updates.append(whole)
@@ -214,7 +231,7 @@ class RMSprop(Rule):
         square = moved(self.get_slot(variable, "rms"), gradient * gradient)
         if self.centered:
             square = square - tf.square(moved(self.get_slot(variable, "mg"), gradient))
-        step = given["negative"] * gradient / (tf.sqrt(square) + given["epsilon"])
+        step = given["neg_lr_t"] * gradient / (tf.sqrt(square) + given["epsilon"])
         return tf.group(self._resource_scatter_add(variable, indices, step), *updates)
 
 
@@ -251,14 +268,14 @@ class Adam(Rule):
         given = Optimizer._coefficients(self, dtype)
         step = tf.cast(self.iterations + 1, dtype)
         for name in self._numbers:
-            given[name] = tf.identity(self._get_hyper(name, dtype))
+            given[f"{name}_t"] = tf.identity(self._get_hyper(name, dtype))
         for number in (1, 2):
-            given[f"power_{number}"] = tf.pow(given[f"beta_{number}"], step)
-        root = tf.sqrt(1 - given["power_2"])
-        given["scaled"] = given["lr"] * (root / (1 - given["power_1"]))
+            given[f"beta_{number}_power"] = tf.pow(given[f"beta_{number}_t"], step)
+        root = tf.sqrt(1 - given["beta_2_power"])
+        given["lr"] = given["lr_t"] * (root / (1 - given["beta_1_power"]))
         given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
         for name in self._numbers:
-            given[f"left_{name}"] = 1 - given[name]
+            given[f"one_minus_{name}_t"] = 1 - given[f"{name}_t"]
         return given
 
     def set_weights(self, weights: Sequence[Any]) -> None:
@@ -270,15 +287,15 @@ class Adam(Rule):
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         op = raw.ResourceApplyAdamWithAmsgrad if self.amsgrad else raw.ResourceApplyAdam
-        numbers = ("power_1", "power_2", "lr", "beta_1", "beta_2", "epsilon")
+        numbers = ("beta_1_power", "beta_2_power", "lr_t", "beta_1_t", "beta_2_t", "epsilon")
         handles = self._handles(variable)
         return op(*handles, *(given[key] for key in numbers), gradient, use_locking=True)
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
         def moved(name: str, rows: Any, beta: str) -> Any:
             slot = self.get_slot(variable, name)
-            rows = rows * given[f"left_{beta}"]
-            with tf.control_dependencies([slot.assign(slot * given[beta])]):
+            rows = rows * given[f"one_minus_{beta}_t"]
+            with tf.control_dependencies([slot.assign(slot * given[f"{beta}_t"])]):
                 return self._resource_scatter_add(slot, indices, rows)
 
         m = moved("m", gradient, "beta_1")
@@ -291,7 +308,7 @@ class Adam(Rule):
                 largest = slot.assign(largest)
             updates.append(largest)
         root = tf.sqrt(largest)
-        step = given["scaled"] * m / (root + given["epsilon"])
+        step = given["lr"] * m / (root + given["epsilon"])
         return tf.group(variable.assign_sub(step), *updates)
 
 
@@ -318,16 +335,16 @@ class Adamax(Rule):
         given = Optimizer._coefficients(self, dtype)
         step = tf.cast(self.iterations + 1, dtype)
         for name in self._numbers:
-            given[name] = tf.identity(self._get_hyper(name, dtype))
-        given["power_1"] = tf.pow(given["beta_1"], step)
-        given["scaled"] = -given["lr"] / (1 - given["power_1"])
+            given[f"{name}_t"] = tf.identity(self._get_hyper(name, dtype))
+        given["beta_1_power"] = tf.pow(given["beta_1_t"], step)
+        given["neg_scaled_lr"] = -given["lr_t"] / (1 - given["beta_1_power"])
         given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
-        given["left_beta_1"] = 1 - given["beta_1"]
+        given["one_minus_beta_1_t"] = 1 - given["beta_1_t"]
         given["zero"] = tf.zeros((), dtype=tf.int64)
         return given
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
-        numbers = ("power_1", "lr", "beta_1", "beta_2", "epsilon")
+        numbers = ("beta_1_power", "lr_t", "beta_1_t", "beta_2_t", "epsilon")
         handles = self._handles(variable)
         return raw.ResourceApplyAdaMax(
             *handles, *(given[key] for key in numbers), gradient, use_locking=True
@@ -342,11 +359,11 @@ class Adamax(Rule):
                 return self._resource_scatter_update(slot, indices, value)
 
         m, v = (self.get_slot(variable, name) for name in self._slots_of)
-        mean = rows(m) * given["beta_1"] + gradient * given["left_beta_1"]
+        mean = rows(m) * given["beta_1_t"] + gradient * given["one_minus_beta_1_t"]
         updates = [kept(m, mean)]
-        largest = tf.maximum(rows(v) * given["beta_2"], tf.abs(gradient))
+        largest = tf.maximum(rows(v) * given["beta_2_t"], tf.abs(gradient))
         updates.append(kept(v, largest))
-        step = given["scaled"] * (mean / (largest + given["epsilon"]))
+        step = given["neg_scaled_lr"] * (mean / (largest + given["epsilon"]))
         with tf.control_dependencies([step]):
             moved = self._resource_scatter_add(variable, indices, step)
         return tf.group(moved, *updates)
@@ -357,6 +374,7 @@ class Nadam(Rule):
 
     _numbers = ("beta_1", "beta_2")
     _others = ("epsilon",)
+    _order = ("beta_1_t", "beta_2_t")
     _slots_of = ("m", "v")
 
     def __init__(
@@ -385,6 +403,10 @@ class Nadam(Rule):
             self._weights.append(self._m_cache)
         super()._create_slots(var_list)
 
+    def _prepare(self, var_list: Sequence[Any]) -> State:
+        self._m_cache_read = tf.identity(self._m_cache)
+        return super()._prepare(var_list)
+
     def _decayed_lr(self, dtype: Any) -> Any:
         return self._get_hyper("learning_rate", dtype)
 
@@ -394,48 +416,50 @@ class Nadam(Rule):
         base = tf.cast(0.96, dtype)
 
         def momentum(at: Any) -> Any:
-            return given["beta_1"] * (1.0 - 0.5 * tf.pow(base, self._initial_decay * at))
+            return given["beta_1_t"] * (1.0 - 0.5 * tf.pow(base, self._initial_decay * at))
 
         now, following = momentum(step), momentum(following)
-        schedule = tf.cast(tf.identity(self._m_cache), dtype) * now
+        schedule = tf.cast(self._m_cache_read, dtype) * now
         if dtype == self._m_cache.dtype.base_dtype:
             schedule = tf.identity(self._m_cache.assign(schedule))
         after = schedule * following
-        given["negative"] = -given["lr"]
+        given["neg_lr_t"] = -given["lr_t"]
         given["epsilon"] = tf.convert_to_tensor(self.epsilon, dtype)
         for name in self._numbers:
-            given[f"left_{name}"] = 1 - given[name]
-        given["next"], given["left_now"] = following, 1.0 - now
-        given["left_schedule"], given["left_after"] = 1.0 - schedule, 1.0 - after
-        given["left_2"] = 1.0 - tf.pow(given["beta_2"], step)
+            given[f"one_minus_{name}_t"] = 1 - given[f"{name}_t"]
+        given["m_t_1"], given["one_minus_m_t"] = following, 1.0 - now
+        given["one_minus_m_schedule_new"] = 1.0 - schedule
+        given["one_minus_m_schedule_next"] = 1.0 - after
+        given["v_t_prime_denominator"] = 1.0 - tf.pow(given["beta_2_t"], step)
         return given
 
     def _mixed(self, gradient: Any, m: Any, given: dict[str, Any]) -> Any:
         """The mean of gradients and the gradient, each as it would be without its beginning."""
-        own = gradient / given["left_schedule"]
-        return given["left_now"] * own + given["next"] * (m / given["left_after"])
+        own = gradient / given["one_minus_m_schedule_new"]
+        mean = m / given["one_minus_m_schedule_next"]
+        return given["one_minus_m_t"] * own + given["m_t_1"] * mean
 
     def _apply(self, gradient: Any, variable: Any, given: dict[str, Any]) -> Any:
         m, v = (self.get_slot(variable, name) for name in self._slots_of)
-        beta_1, beta_2 = given["beta_1"], given["beta_2"]
-        mean = m.assign(beta_1 * m + given["left_beta_1"] * gradient)
-        square = v.assign(beta_2 * v + given["left_beta_2"] * tf.square(gradient))
-        root = tf.sqrt(square / given["left_2"]) + given["epsilon"]
-        return variable.assign(variable - given["lr"] * self._mixed(gradient, mean, given) / root)
+        beta_1, beta_2 = given["beta_1_t"], given["beta_2_t"]
+        mean = m.assign(beta_1 * m + given["one_minus_beta_1_t"] * gradient)
+        square = v.assign(beta_2 * v + given["one_minus_beta_2_t"] * tf.square(gradient))
+        root = tf.sqrt(square / given["v_t_prime_denominator"]) + given["epsilon"]
+        return variable.assign(variable - given["lr_t"] * self._mixed(gradient, mean, given) / root)
 
     def _apply_rows(self, gradient: Any, variable: Any, indices: Any, given: dict[str, Any]) -> Any:
         def moved(name: str, rows: Any, beta: str) -> tuple[Any, Any]:
             slot = self.get_slot(variable, name)
-            rows = rows * given[f"left_{beta}"]
-            with tf.control_dependencies([slot.assign(slot * given[beta])]):
+            rows = rows * given[f"one_minus_{beta}_t"]
+            with tf.control_dependencies([slot.assign(slot * given[f"{beta}_t"])]):
                 whole = self._resource_scatter_add(slot, indices, rows)
                 return whole, tf.gather(whole, indices)
 
-        own = gradient / given["left_schedule"]
+        own = gradient / given["one_minus_m_schedule_new"]
         _, mean = moved("m", gradient, "beta_1")
-        mean = mean / given["left_after"]
-        mixed = given["left_now"] * own + given["next"] * mean
+        mean = mean / given["one_minus_m_schedule_next"]
+        mixed = given["one_minus_m_t"] * own + given["m_t_1"] * mean
         square, of_rows = moved("v", gradient * gradient, "beta_2")
-        root = tf.sqrt(of_rows / given["left_2"]) + given["epsilon"]
-        step = given["negative"] * mixed / root
+        root = tf.sqrt(of_rows / given["v_t_prime_denominator"]) + given["epsilon"]
+        step = given["neg_lr_t"] * mixed / root
         return tf.group(self._resource_scatter_add(variable, indices, step), mixed, square)

@@ -10,11 +10,16 @@ from ...layers.nodes import history_of
 from ..engine.input_layer import Input, InputLayer
 
 
-def clone(model: Any, input_tensors: Any = None, clone_function: Any = None) -> Any:
+def share_weights(layer: Any) -> Any:
+    """A layer as it is: a copy of a model that is made with this has the model's own layers."""
+    return layer
+
+
+def clone(model: Any, input_tensors: Any = None, layer_fn: Any = None) -> Any:
     """A model of a model's structure with new layers; ValueError for one with its own `call`."""
     from ..engine.sequential import Sequential
 
-    make = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
+    make = layer_fn or (lambda layer: type(layer).from_config(layer.get_config()))
     if isinstance(model, Sequential):
         return _sequential(model, input_tensors, make)
     if not model._is_graph_network:

@@ -35,7 +35,8 @@ class Progbar:
         self.target, self.width, self.verbose, self.interval = target, width, verbose, interval
         self.unit_name = unit_name
         self.stateful_metrics = set(stateful_metrics or [])
-        self._rewrites = sys.stdout.isatty() or "PYCHARM_HOSTED" in os.environ
+        # (As TensorFlow: in files, too, where Python's module `posix` is there.)
+        self._rewrites = sys.stdout.isatty() or os.name == "posix" or "PYCHARM_HOSTED" in os.environ
         self._values: dict[str, list[Any]] = {}
         self._seen, self._printed, self._last = 0, 0, 0.0
         self._start = time.time()
