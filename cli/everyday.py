@@ -21,7 +21,6 @@ from . import everyday_losses as losses
 from . import everyday_nets as nets
 from .everyday_wholes import WHOLE
 
-
 # Programs know how large their batches are, or they do not; then each sum over one may be long, and
 # is made of parts.
 _BATCH = 32
