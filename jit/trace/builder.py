@@ -411,12 +411,8 @@ class Builder:
             return above if low is None else scalar.logical_or(scalar.lt(i, low), above)
 
         outside = self.map(is_outside, indices, count)
-        self.require_not(
-            self.reduce("any", outside, None),
-            lambda where, size: error(where, int(size)),
-            indices,
-            count,
-        )
+        found = self.reduce("any", outside, None)
+        self.require_not(found, lambda where, n: error(where, int(n)), indices, count)
 
     # Library kernels, variables, conditions.
 

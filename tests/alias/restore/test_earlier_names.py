@@ -101,7 +101,7 @@ tf.python.framework.ops.Tensor
 tf.python.framework.opps.Tensor
 tf.contrib.slim.init_ops.zeros_initializer()
 tf.contrib.slim.init_ops.zeros_initialiser()
-tf.python.keras.layers.kernelized.RandomFourierFeatures
+tf.python.debug.cli.cli_config.CLIConfig
 """
     program = reading.read("old.py", text)
     assert list(program.restored) == ["tensorflow.contrib.estimator.DNNEstimator.evaluate"]
@@ -112,7 +112,7 @@ tf.python.keras.layers.kernelized.RandomFourierFeatures
         "tensorflow.contrib.slim.init_ops.zeros_initialiser": (
             "an internal module or name that numbaflow has not"
         ),
-        "tensorflow.python.keras.layers.kernelized.RandomFourierFeatures": (
+        "tensorflow.python.debug.cli.cli_config.CLIConfig": (
             "can be imported, and fails when it is used"
         ),
     }
