@@ -77,6 +77,7 @@ EXCEPT = {
             "TruncateMod/*/gradient",
             "RandomShuffle/*/gradient",
             "LRNGrad/*/gradient",
+            "ResizeBilinearGrad/*/gradient",
             "MaxPoolGradGradWithArgmax/*/gradient",
             "Snapshot/*/gradient",
             "Dilation2DBackprop*/gradient",

@@ -24,8 +24,9 @@ from numbaflow.jit.codegen import progress
 progress.PATIENCE = float(sys.argv[1])
 x = tf.placeholder(tf.float32, [None, 3])
 y = tf.reduce_sum(tf.exp(x), 0)
+z = tf.reduce_prod(tf.cos(x) * tf.sin(x) + tf.log1p(x), 1)
 with tf.Session() as session:
-    session.run([y, tf.reduce_max(tf.tanh(x + tf.reduce_sum(x)))], {x: [[1.0, 2.0, 3.0]]})
+    session.run([y, z, tf.reduce_max(tf.tanh(x + tf.reduce_sum(x)))], {x: [[1.0, 2.0, 3.0]]})
 """
 
 
