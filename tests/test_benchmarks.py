@@ -108,8 +108,8 @@ def test_the_smallest_run(tmp_path: Path) -> None:
     for row in (first, second):
         assert len(row["values"]["numbaflow"]) == 2 and "errors" not in row
         assert row["first"]["numbaflow"] > 0 and row["cost"]["operations"] > 0
-    # (Nothing where the package has machine code for all of it.)
-    assert second["compiled"]["numbaflow"] >= first["compiled"]["numbaflow"] >= 0
+    # (Nothing where the package has machine code for all of it; the cache of a run is its own.)
+    assert all(0 <= row["compiled"]["numbaflow"] < 10 for row in (first, second))
     assert [size for size, _ in measured["limits"]["copies"]] == list(limits.FOOTPRINTS)
     assert set(measured["limits"]["products"]) == {"float32", "float64"}
     assert done.stdout.strip() == report.readme(measured)
@@ -123,9 +123,11 @@ def test_a_fresh_process_tells_times_and_memory(tmp_path: Path) -> None:
         processes.once("numbaflow", sys.executable, 1, str(tmp_path), "deep_mlp", **sizes)
         for _ in range(2)
     ]
+    # (The first one compiles nothing where the package has machine code for all of it.)
     assert told[0]["compiled"] >= told[1]["compiled"] == 0
     assert told[0]["seconds"] > told[0]["imported"] > 0
-    assert told[0]["compiling"] > 0 == told[1]["compiling"]
+    assert (told[0]["compiling"] > 0) == (told[0]["compiled"] > 0)
+    assert told[1]["compiling"] == 0
     if sys.platform == "linux":
         assert told[0]["peak"] > told[0]["baseline"] > 0
 
