@@ -21,8 +21,6 @@ from ...engine.printable import printable
 from ...engine.record_class import record
 from . import store
 
-_ABANDONED_SECONDS = 3600
-
 
 @record(frozen=True, slots=True)
 class Item:
@@ -191,7 +189,7 @@ class Folder:
     def _make_room(self, count: int) -> None:
         """Removes what processes that died were writing, and of more files than may be those used
         longest ago."""
-        store.sweep(self.path(), _ABANDONED_SECONDS)
+        store.sweep(self.path(), store.ABANDONED_SECONDS)
         for item in self.items()[max(self.most - count, 0) :]:
             _remove(item.place)
 

@@ -35,7 +35,7 @@ FORMAT = "4"
 NEW, OLD = ".new-", ".old-"
 # That of the files which say that the library has been compiled for a target.
 WARMED = ".warmed-"
-_ABANDONED_SECONDS = 3600
+ABANDONED_SECONDS = 3600  # what is left over of writing is nobody's after that long
 # More than a file of an entry has.
 MOST_BYTES = 1 << 26
 # How often something is tried that other processes may have disturbed.
@@ -351,7 +351,7 @@ def _sweep_once(root: Path) -> None:
     # (Once in a process: it lists the whole folder.)
     if root not in _SWEPT:
         _SWEPT.add(root)
-        sweep(root, _ABANDONED_SECONDS)
+        sweep(root, ABANDONED_SECONDS)
 
 
 def leftovers(root: Path) -> list[Path]:

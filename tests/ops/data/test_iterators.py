@@ -13,17 +13,9 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.data.runtime import functions
 
+from .draining import all_of
+
 pytestmark = pytest.mark.cpu
-
-
-def all_of(session, element):
-    found = []
-    while True:
-        try:
-            found.append(session.run(element))
-        except tf.errors.OutOfRangeError as error:
-            assert "End of sequence" in error.message
-            return found
 
 
 @pytest.fixture(autouse=True)

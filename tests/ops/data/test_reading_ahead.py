@@ -16,6 +16,8 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.ops.data.runtime import reading
 
+from .draining import all_of
+
 pytestmark = pytest.mark.programs
 
 COUNT = 300
@@ -62,15 +64,6 @@ def all_end(count: int) -> bool:
     return readers() == count
 
 
-def rest(session: tf.Session, element: Any) -> list[Any]:
-    found = []
-    while True:
-        try:
-            found.append(session.run(element))
-        except tf.errors.OutOfRangeError:
-            return found
-
-
 @pytest.mark.parametrize("kind", ["lines", "records", "compressed"])
 def test_elements_come_in_their_order_and_the_thread_ends(tmp_path: Path, kind: str) -> None:
     all_end(0)  # those of other tests
@@ -82,14 +75,14 @@ def test_elements_come_in_their_order_and_the_thread_ends(tmp_path: Path, kind: 
         session.run(iterator.initializer)
         first = [session.run(element) for _ in range(50)]
         assert readers() == before + 1
-        assert first + rest(session, element) == TEXTS * 2
+        assert first + all_of(session, element) == TEXTS * 2
         assert all_end(before)
         session.run(iterator.initializer)
         assert [session.run(element) for _ in range(50)] == TEXTS[:50]
         session.run(iterator.initializer)
         assert session.run(element) == TEXTS[0]
         assert all_end(before)
-        rest(session, element)
+        all_of(session, element)
 
 
 @pytest.mark.parametrize("kind", ["lines", "records", "compressed"])
@@ -104,14 +97,14 @@ def test_a_position_within_what_was_read_ahead_is_kept(
         session.run(iterator.initializer)
         assert [session.run(element) for _ in range(count)] == TEXTS[:count]
         path = saver.save(session, str(tmp_path / "position"))
-        assert rest(session, element) == TEXTS[count:]
+        assert all_of(session, element) == TEXTS[count:]
         session.run(iterator.initializer)
         for _ in range(2):  # from a new stream, and from one that reads ahead
             saver.restore(session, path)
             assert [session.run(element) for _ in range(min(60, COUNT - count))] == TEXTS[
                 count : count + 60
             ]
-        assert rest(session, element) == TEXTS[count + 60 :]
+        assert all_of(session, element) == TEXTS[count + 60 :]
 
 
 def test_what_is_damaged_is_told_at_its_place(tmp_path: Path) -> None:
@@ -126,7 +119,7 @@ def test_what_is_damaged_is_told_at_its_place(tmp_path: Path) -> None:
         assert [session.run(element) for _ in range(200)] == TEXTS[:200]
         with pytest.raises(tf.errors.DataLossError, match=f"corrupted record at {place + 12}"):
             session.run(element)
-        assert rest(session, element) == TEXTS
+        assert all_of(session, element) == TEXTS
 
 
 def test_a_session_that_goes_ends_the_thread(tmp_path: Path) -> None:
@@ -148,5 +141,5 @@ def test_options_for_one_thread_make_none(tmp_path: Path) -> None:
     dataset = datasets(tmp_path)["records"].with_options(options)
     element = tf.data.make_one_shot_iterator(dataset).get_next()
     with tf.Session() as session:
-        assert rest(session, element) == TEXTS
+        assert all_of(session, element) == TEXTS
         assert readers() == before

@@ -11,6 +11,8 @@ import numbaflow as tf
 from numbaflow.ops.data.experimental.adjusting import _ChooseFastestBranchDataset
 from numbaflow.ops.data.several_devices import MultiDeviceIterator
 
+from .draining import all_of
+
 pytestmark = pytest.mark.cpu
 DEVICES = ["/cpu:1", "/cpu:2"]
 
@@ -25,15 +27,6 @@ def _graph() -> Any:
 def session() -> Any:
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 3})) as made:
         yield made
-
-
-def all_of(session: Any, element: Any) -> list[Any]:
-    found = []
-    try:
-        while True:
-            found.append(session.run(element))
-    except tf.errors.OutOfRangeError:
-        return found
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 4])

@@ -13,6 +13,8 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.data.runtime import choosing, interleaved_blocks
 
+from .draining import all_of
+
 pytestmark = pytest.mark.cpu
 
 experimental = tf.data.experimental
@@ -53,20 +55,11 @@ def _begun(dataset: Any) -> tuple[Any, Any]:
     return iterator, iterator.get_next()
 
 
-def _rest(session: Any, element: Any) -> list[Any]:
-    found = []
-    while True:
-        try:
-            found.append(session.run(element))
-        except tf.errors.OutOfRangeError:
-            return found
-
-
 def _all(dataset: Any) -> list[Any]:
     iterator, element = _begun(dataset)
     with tf.Session() as session:
         session.run(iterator.initializer)
-        return _rest(session, element)
+        return all_of(session, element)
 
 
 def _one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,13 +114,13 @@ def test_a_restored_iterator_goes_on(
         for _ in range(before):
             session.run(element)
         saver.save(session, path)
-        expected = _rest(session, element)
+        expected = all_of(session, element)
     with tf.Graph().as_default(), tf.Session() as session:
         iterator, element = _begun(pipeline())
         saver = tf.train.Saver([experimental.make_saveable_from_iterator(iterator)])
         session.run(iterator.initializer)
         saver.restore(session, path)
-        assert _rest(session, element) == expected
+        assert all_of(session, element) == expected
 
 
 def test_a_selector_out_of_range_is_an_error() -> None:
