@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..memory import aligned_arrays
+from .shared_reads import changing
 
 if TYPE_CHECKING:
     from .state import VariableStorage
@@ -80,15 +81,8 @@ def current() -> BulkAssign | None:
 
 def take(sources: dict[Any, LazyArray]) -> None:
     """Gives cells the contents of sources; those that have no array of the kind get one."""
-    # In one order, whoever else does the same.
-    cells = sorted(sources, key=id)
-    for cell in cells:
-        cell.lock.acquire()
-    try:
+    with changing(*sources):
         _take(sources)
-    finally:
-        for cell in cells:
-            cell.lock.release()
 
 
 def _take(sources: dict[Any, LazyArray]) -> None:

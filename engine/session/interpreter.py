@@ -25,6 +25,7 @@ from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
 from .live_memory import detached
 from .run_order import needed_operations, reference_flags
+from .shared_reads import Holding
 from .state import VariableStorage, handle_bytes
 
 if TYPE_CHECKING:
@@ -252,7 +253,10 @@ def located(error: BaseException, op: Operation) -> BaseException:
 class Program:
     """The needed part of a graph, prepared for one session."""
 
-    __slots__ = ("session", "steps", "size", "feed_slots", "fetch_slots", "fetches", "restores")
+    __slots__ = (
+        *("session", "steps", "size", "feed_slots", "fetch_slots", "fetches", "restores"),
+        "holds",
+    )
 
     def __init__(
         self,
@@ -281,6 +285,8 @@ class Program:
             self._move_outputs(slots)
         # Whether variables may take what is in files together, at the end of a run.
         self.restores = release and not fetches and _only_restores(self.steps)
+        # Whether it does nothing but to read variables, which need not be copied.
+        self.holds = False
         if release:
             self._release()
             self._tell_what_need_not_be_copied(set(fetches))
@@ -322,6 +328,7 @@ class Program:
         """
         roles = [step.op.definition.transfer for step in self.steps]
         is_read_only = "write" not in roles and "" not in roles
+        self.holds = is_read_only and any(step.handles for step in self.steps)
         for step, role in zip(reversed(self.steps), reversed(roles)):
             step.context.is_read_only = is_read_only
             step.context.may_defer = wanted.isdisjoint(step.op.outputs)
@@ -350,8 +357,12 @@ class Program:
             with gc_pause.held_up(), BulkAssign():
                 self._run_steps(values)
             return []
-        self._run_steps(values)
-        return self.results(values)
+        if not self.holds:
+            self._run_steps(values)
+            return self.results(values)
+        with Holding():
+            self._run_steps(values)
+            return self.results(values)
 
     def _run_steps(self, values: list[Any]) -> None:
         for step in self.steps:

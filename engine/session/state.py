@@ -21,6 +21,7 @@ from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for t
 from ..types.dtypes import DType
 from ..types.shape import TensorShape, shape_text
 from .deferred_assign import EagerArray, LazyArray, current, take
+from .shared_reads import changing
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ class VariableStorage:
         if current() is not None:
             self._take(EagerArray(array), validate_shape)
             return
-        with self.lock:
+        with changing(self):
             value = self.value
             if value is not None and value.shape == array.shape and value.dtype == array.dtype:
                 # In place: plans hold the address, and the array's identity tells them that it is
@@ -148,10 +149,15 @@ class VariableStorage:
 
     def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Calls function(array) under the lock; it changes the array in place."""
-        with self.lock:
+        with changing(self):
             value = self.read()
             function(value)
             return value
+
+    def move(self) -> None:
+        """Gives the variable other memory, with what it holds: whoever has the array keeps it."""
+        self.value = aligned_copy(self.read())
+        self.version += 1
 
     def clear(self) -> None:
         """Makes the variable uninitialized again."""

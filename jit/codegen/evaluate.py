@@ -56,12 +56,6 @@ def is_independent(kernel: Kernel) -> bool:
     return not any(isinstance(node, Load) for root in roots for node in postorder(root))
 
 
-def is_summed_alike(kernel: Kernel) -> bool:
-    """Are totals those of machine code to the bit?  LLVM may fuse the negation of what is added."""
-    nodes = (node for reduction in kernel.reductions for node in postorder(reduction.value))
-    return not any(isinstance(node, Apply) and node.fn == "neg" for node in nodes)
-
-
 def may_be_in_many_pieces(kernel: Kernel) -> bool:
     """Are there sizes at which `Evaluation.is_in_many_pieces`?"""
     return kernel.form == "row" and sum(axis.kind == "reduce" for axis in kernel.axes) > 1

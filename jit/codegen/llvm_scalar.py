@@ -227,12 +227,15 @@ def round_half(e: Emitter, x: ir.Value, dtype: str) -> Any:
 
 
 def accumulate(e: Emitter, name: str, acc: ir.Value, x: ir.Value) -> Any:
-    """One step of a reduction whose order LLVM may change, so that it becomes a vector loop."""
+    """One step of a reduction whose order LLVM may change, so that it becomes a vector loop.
+
+    It may not contract it: a negated product would be added without being rounded.
+    """
     if not e.is_float:
         return PRIMITIVES[{"max": "maximum", "min": "minimum"}.get(name, name)](e, acc, x)
     if name in ("add", "mul"):
         step = e.b.fadd if name == "add" else e.b.fmul
-        return step(acc, x, flags=("reassoc", "contract", "nsz"))
+        return step(acc, x, flags=("reassoc", "nsz"))
     # A NaN counts as the worst number: llvm.maxnum makes it that in one instruction.  With no NaN
     # left llvm.maximum is one more, and a vector loop; nsz spares the ordering of zeros.
     worst = e.c(float("-inf" if name == "max" else "inf"))

@@ -9,7 +9,7 @@ jit's back end.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,8 @@ from ..library.step_table import COLUMN_TILE, ROWS
 from ..program.editing import Check
 from ..program.tensor_ir import Feed, GrowableStack, Read, Value, home
 from ..runtime.driver import Flow, Program
-from ..runtime.execution import Run, StalePlan, is_held
+from ..runtime.execution import Run, is_held
+from ..runtime.variable_places import StalePlan
 from ..schedule.argument_blocks import Reserved
 from ..schedule.bind import Binding
 from ..schedule.frame import Arena
@@ -224,7 +225,7 @@ class DeviceRun(Run):
         if any(isinstance(row, ProcessorCall) for row in self.plan.rows):
             super()._require_native()
 
-    def _walked(self, steps: tuple[int, int], arena: Arena) -> Flow:
+    def _walked(self, steps: tuple[int, int], locked: Collection[Any] | None, arena: Arena) -> Flow:
         return DeviceFlow(self, *steps)
 
     def _give_away(self, results: Sequence[Value]) -> None:

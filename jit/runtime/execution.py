@@ -7,7 +7,7 @@ Imports the rest of jit's back end; jit/runtime/segment_plans.py makes runs and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,10 @@ from ..trace.builder import Misjudged
 from . import driver, relayout
 from .driver import Flow, Program
 from .host_call import HostCall
-from .locked_steps import Exclusive
+from .locked_steps import Change, Exclusive, ExclusiveFlow
 from .reading import reader_of
 from .relayout import Tables, is_resized
+from .variable_places import VariablePlaces
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -60,10 +61,6 @@ class Moved(Exception):
     def __init__(self, other: Run, segment: int, row: int, step: int) -> None:
         super().__init__()
         self.other, self.segment, self.row, self.step = other, segment, row, step
-
-
-class StalePlan(Exception):
-    """A variable changed its shape: the plan no longer fits."""
 
 
 def is_held(live: int, step: int) -> bool:
@@ -111,7 +108,8 @@ class Run:
         # Of stacks: the record, and the memory.
         self.stacks: dict[GrowableStack, list[np.ndarray]] = {}
         self._place_stacks()
-        self.cells = [[cell, None, places] for cell, places in template.cells]
+        self.variables = VariablePlaces(plan, self.args)
+        self.cells = self.variables.entries
         # Memory of results that the caller gets as it is, by slot: value, places of its address,
         # what it looks like; and in a run the memory.
         self.places: dict[int, tuple[Value, np.ndarray, np.ndarray]] = {}
@@ -136,11 +134,7 @@ class Run:
         self.programs: list[Program] = []  # they own the memory that their calls read
         for place, segment in enumerate(template.segments):
             if isinstance(segment, tuple):
-                walked = self._walked(segment, arena)
-                if place in template.locks and not isinstance(walked, Flow):
-                    look = partial(check_session, self.evaluate.session)
-                    walked = Exclusive(self.programs[-1], template.locks[place], look)
-                self.segments.append(walked)
+                self.segments.append(self._walked(segment, template.locks.get(place), arena))
             elif isinstance(segment, HostStep):
                 self.segments.append(segment)
             else:
@@ -182,16 +176,25 @@ class Run:
                 self.stacks[stack] = [record, np.empty(0, np.uint8)]
             self.args[place] = self.stacks[stack][0].ctypes.data
 
-    def _walked(self, steps: tuple[int, int], arena: Arena) -> Callable[[], int] | Flow:
-        """What walks over compiled steps, from the first to the last (excluded)."""
-        rows = self.frame.table[steps[0] : steps[1]]
+    def _walked(
+        self, steps: tuple[int, int], locked: Collection[Any] | None, arena: Arena
+    ) -> Callable[[], int] | Flow:
+        """What walks over compiled steps, from the first to the last (excluded).
+
+        locked: variables that nobody else may change meanwhile.
+        """
+        rows, count = self.frame.table[steps[0] : steps[1]], self.evaluate.threads
         if verify_kernel.guards:
             return self._guarded(steps)
+        look = partial(check_session, self.evaluate.session)
+        change = Change(locked, self.variables, look) if locked else None
         if driver.has_control(rows):
-            return Flow(rows, steps[0], self.evaluate.threads, arena.workers)
-        program = Program(rows.copy(), self.evaluate.threads, arena.workers)
+            if change is not None:
+                return ExclusiveFlow(rows, steps[0], count, arena.workers, change)
+            return Flow(rows, steps[0], count, arena.workers)
+        program = Program(rows.copy(), count, arena.workers)
         self.programs.append(program)
-        return program.call
+        return program.call if change is None else Exclusive(program, change)
 
     def adopt(self, binding: Binding, feeds: Sequence[np.ndarray]) -> bool:
         """Makes it a run at other sizes, with feeds of others, if its memory does for them.
@@ -280,25 +283,26 @@ class Run:
 
     def __call__(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """Runs the plan; the results belong to the caller."""
-        self._begin(feeds)
-        if self.hasty:
-            self.kept = [(cell, array := cell.read(), array.copy()) for cell in self.hasty]
-        if self.calls is not None:
+        try:
+            self._begin(feeds)
+            if self.hasty:
+                self.kept = [(cell, array := cell.read(), array.copy()) for cell in self.hasty]
+            if self.calls is None:
+                self.taken, self.done = {}, []
+                for reserved in self.plan.template.reserves:
+                    self._take(reserved)
+                return self._finish(0, 0)
             # A small plan's kernels take less time than a few calls of Python's: there are none
             # that it can do without.
-            try:
-                for call in self.calls:
-                    if call():
-                        self._go_on(call)
-                if self.checks:
-                    self._look(self.checks)
-                return [read() for read in self.results]  # type: ignore[operator]
-            finally:
-                self.feeds = ()
-        self.taken, self.done = {}, []
-        for reserved in self.plan.template.reserves:
-            self._take(reserved)
-        return self._finish(0, 0)
+            for call in self.calls:
+                if call():
+                    self._go_on(call)
+            if self.checks:
+                self._look(self.checks)
+            return [read() for read in self.results]  # type: ignore[operator]
+        finally:
+            self.feeds = ()
+            self.variables.end()
 
     def put_back(self) -> None:
         """Variables that a run changed which has to begin anew are what they were before."""
@@ -317,11 +321,7 @@ class Run:
             if not feeds[number].flags.c_contiguous:
                 feeds = [np.ascontiguousarray(feed) for feed in feeds]
             self.args[places] = address_of(feeds[number])
-        for entry in self.cells:
-            # Assignments of the same shape keep the array, so its identity stands for address,
-            # shape and dtype.
-            if entry[0].value is not entry[1]:
-                self._point_at_variable(entry)
+        self.variables.begin()
         self.feeds = feeds
         if not self.places:
             return
@@ -347,6 +347,7 @@ class Run:
         finally:
             # What is the caller's must not live on in a run that is kept.
             self.feeds = ()
+            self.variables.end()
             if self.own:
                 self.own.clear()
                 for _, positions, like in self.places.values():
@@ -401,9 +402,10 @@ class Run:
 
     def _walk(self, first: int, row: int) -> None:
         """All steps in order, from a row of a segment on."""
-        for segment in self.segments[first:] if first else self.segments:
+        for place, segment in enumerate(self.segments[first:], first):
             if isinstance(segment, HostStep):
                 self._host(segment)
+                self.variables.wait_over(place)
             elif isinstance(segment, Flow):
                 self._flow(segment, row)
                 row = 0
@@ -428,12 +430,7 @@ class Run:
                 raise check.error(*map(self._read, check.evidence))
 
     def _point_at_variable(self, entry: list[Any]) -> None:
-        cell = entry[0]
-        array = cell.read()
-        if not self.plan.traced.still_holds(cell, array):
-            raise StalePlan(cell.name)
-        self.args[entry[2]] = address_of(array)
-        entry[1] = array
+        self.variables.point(entry)
 
     def _go_on(self, call: Callable[[], int]) -> None:
         """Does the rest of compiled steps that take long, unless the run is given up meanwhile."""

@@ -24,7 +24,6 @@ from ..codegen import compile_workers
 from ..codegen.evaluate import (
     Evaluation,
     is_independent,
-    is_summed_alike,
     may_be_in_many_pieces,
 )
 from ..codegen.scalar_functions import Functions, kernel_of, wanted
@@ -146,7 +145,6 @@ def first_kernels(
         kernel: Interpreted(kernel, own[kernel], errors)
         for kernel in new(own)
         if is_independent(kernel)
-        and is_summed_alike(kernel)
         # One that would have to be compiled takes as long as the kernel itself.
         and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }

@@ -292,7 +292,8 @@ class Reader:
                 for kind, *numbers in tables["size arrays"]
             ],
             segments=[self._segment(*part) for part in tables["segments"]],
-            locks={number: frozenset(self._cells(cells)) for number, cells in tables["locks"]},
+            locks=self._by_segment("locks"),
+            first_reads=self._by_segment("first reads"),
             stops=self._stops(),
             shapes=self.shapes,
             contents=self.contents,
@@ -301,6 +302,9 @@ class Reader:
             names=list(tables["examples"]),
             texts=tables["texts"],
         )
+
+    def _by_segment(self, name: str) -> dict[int, frozenset[Any]]:
+        return {number: frozenset(self._cells(cells)) for number, cells in self.tables[name]}
 
     def _places(self, name: str) -> Places:
         positions, sources = self.tables[name]

@@ -264,9 +264,13 @@ class Writer:
                 [kind.str, *map(self._array, arrays)] for kind, *arrays in template.size_arrays
             ],
             "segments": [self._segment(part) for part in template.segments],
-            "locks": [(n, sorted(map(self._cell, cells))) for n, cells in template.locks.items()],
+            "locks": self._by_segment(template.locks),
+            "first reads": self._by_segment(template.first_reads),
             "fixed": [(position, self._constant(array)) for position, array in template.fixed],
         }
+
+    def _by_segment(self, found: dict[int, frozenset[Any]]) -> list[Any]:
+        return [(n, sorted(map(self._cell, cells))) for n, cells in found.items()]
 
     def _segment(self, part: tuple[int, int] | HostStep | Fail) -> list[Any]:
         if isinstance(part, HostStep):

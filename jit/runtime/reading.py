@@ -32,8 +32,8 @@ def reader_of(value: Value) -> Callable[[Run], Any]:
         case Read(cell=read):
             if value is storage:
                 # Another session may have given a variable that is just fetched another shape.
-                return lambda run: read.read()
-            return lambda run: read.read().reshape(run.shape_of(value))
+                return lambda run: run.variables.array_of(read)
+            return lambda run: run.variables.array_of(read).reshape(run.shape_of(value))
     if not is_native(storage):
         return lambda run: run.hosted[storage]
     return lambda run: run.view(value)

@@ -34,9 +34,10 @@ from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
 from .done import Misguessed, undo
-from .execution import Run, StalePlan
+from .execution import Run
 from .plan import FirstPlan, Plan, for_good
 from .size_patterns import matched, outlined, pattern_of
+from .variable_places import StalePlan
 
 # Exact sizes that are remembered per segment before the oldest are forgotten.
 # (What was forgotten is computed anew, as for any new batch size.)

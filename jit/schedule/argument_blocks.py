@@ -7,11 +7,14 @@ jit/schedule/bind.py fills in numbers.  Imports the rest of jit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...engine.record_class import record
+from ...engine.session.state import VariableStorage
 from ..kernel import size_scope, sizes
 from ..kernel.grain import rows_together
 from ..kernel.reference import numpy_dtype
@@ -101,6 +104,8 @@ class Template:
     # Ranges of table rows, and between them what Python does.
     segments: list[tuple[int, int] | HostStep | Fail]
     locks: dict[int, frozenset[Any]]  # by segment: the variables that others may not change
+    # By segment: the resource variables that no segment before it reads or changes.
+    first_reads: dict[int, frozenset[Any]]
     stops: dict[int, Stop]  # by row: what Python does there, inside of loops
     shapes: dict[Value, list[int]]  # per value that is read from Python, numbers in `compute`
     contents: dict[Value, list[int]]  # per value of sizes that is read from Python, likewise
@@ -175,7 +180,7 @@ def make_template(
         elif isinstance(step, HostStep):
             layout.host(step)
         else:
-            layout.native(step, next(remaining), exclusive.get(number, frozenset()))
+            layout.native(step, next(remaining), *exclusive.get(number, (frozenset(), False)))
     layout.row_of.append(len(layout.steps))
     for value in program.kept:
         layout.shape(value)
@@ -203,14 +208,23 @@ class _Layout:
         self.drawn: set[Call] = set()  # those in front of which a Draw stands
         self.segments: list[tuple[int, int] | HostStep | Fail] = []
         self.locks: dict[int, frozenset[Any]] = {}
+        self.walked: dict[int, set[Any]] = {}  # those of segments with jumps
+        self.first_reads: dict[Any, int] = {}
         self.fixed: list[tuple[int, np.ndarray]] = []
         self.shapes: dict[Value, list[int]] = {}
         self.contents: dict[Value, list[int]] = {}
 
     def native(
-        self, step: KernelStep | CallStep, addresses: tuple[int, ...], locked: frozenset[Any]
+        self,
+        step: KernelStep | CallStep,
+        addresses: tuple[int, ...],
+        locked: frozenset[Any],
+        is_jumped: bool,
     ) -> None:
-        """The block of one kernel, which runs while it has the locks of these variables."""
+        """The block of one kernel, which runs while it has the locks of these variables.
+
+        is_jumped: or all of its segment does, as jumps lead around it.
+        """
         address, *parts = addresses
         start = self.length
         for value in step.reads:
@@ -225,7 +239,12 @@ class _Layout:
         for part in parts:
             self.constants[self.length] = part
             self.length += 1
-        self._row(extents, locked)
+        self._row(extents, frozenset() if is_jumped else locked)
+        if is_jumped:
+            self.walked.setdefault(len(self.segments) - 1, set()).update(locked)
+        for cell in map(_variable_of, step.reads):
+            if cell is not None and cell.is_resource:
+                self.first_reads.setdefault(cell, len(self.segments) - 1)
 
     def control(self, step: Control) -> None:
         """A jump or stop."""
@@ -403,7 +422,11 @@ class _Layout:
             slot_bytes=np.array([number for number, _ in slots], np.int64),
             size_arrays=size_arrays,
             segments=self.segments,
-            locks=self.locks,
+            locks={**{n: frozenset(cells) for n, cells in self.walked.items()}, **self.locks},
+            first_reads={
+                segment: frozenset(cell for cell, _ in cells)
+                for segment, cells in groupby(self.first_reads.items(), itemgetter(1))
+            },
             stops=self.stops,
             shapes=self.shapes,
             contents=self.contents,
@@ -441,6 +464,13 @@ def constant_rows(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
         for step in steps
     ]
     return np.array(rows, np.int64).reshape(-1, ROW)
+
+
+def _variable_of(value: Value) -> VariableStorage | None:
+    """The variable whose memory a value is."""
+    value = home(value)
+    cell = value.node.cell if isinstance(value.node, Read) else value.cell
+    return cell if isinstance(cell, VariableStorage) else None
 
 
 def _grouped(pairs: Sequence[tuple[int, Any]]) -> list[tuple[Any, np.ndarray]]:

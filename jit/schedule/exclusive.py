@@ -25,10 +25,11 @@ from ..program.tensor_ir import (
 from .steps import Again, CallStep, KernelStep, Skip, Step
 
 
-def exclusive_cells(steps: Sequence[Step]) -> dict[int, frozenset[Any]]:
+def exclusive_cells(steps: Sequence[Step]) -> dict[int, tuple[frozenset[Any], bool]]:
     """By the numbers of steps, the variables that they change and others may not.
 
-    Steps that jumps lead around or back to are left out: a walk is not interrupted for them.
+    With whether jumps lead around or back to the step: then the walk of all that hangs together by
+    jumps keeps others out, which is not interrupted for single steps.
     """
     found: dict[int, frozenset[Any]] = {}
     for number, step in enumerate(steps):
@@ -36,9 +37,8 @@ def exclusive_cells(steps: Sequence[Step]) -> dict[int, frozenset[Any]]:
             cells = frozenset(_changed(_nodes(step)))
             if cells:
                 found[number] = cells
-    for number in _jumped(steps) if found else ():
-        found.pop(number, None)
-    return found
+    jumped = set(_jumped(steps)) if found else ()
+    return {number: (cells, number in jumped) for number, cells in found.items()}
 
 
 def keeps_others_out(op: Any) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.session.shared_reads import changing
 from ...engine.session.state import VariableStorage
 from ...engine.types.indices import not_inside
 from ...engine.types.shape import TensorShape, shape_text
@@ -46,7 +47,7 @@ def _put(
 
 
 def _assign(c: KernelContext, cell: VariableStorage, *rest: np.ndarray) -> VariableStorage:
-    with cell.lock:
+    with changing(cell):
         _put(c, cell.looked_up(), *rest)
     return cell
 

@@ -16,6 +16,8 @@ from ...engine.gradients.autodiff_flow import zeros_behind
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
+from ...engine.session import shared_reads
+from ...engine.session.shared_reads import changing
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
@@ -89,8 +91,9 @@ def shape_behind(c: ShapeContext) -> TensorShape:
 
 def _read(c: KernelContext, cell: VariableStorage) -> np.ndarray:
     # Nothing in this run writes: the array itself serves, without a copy.
-    if c.is_read_only:
-        return cell.read()
+    holding = shared_reads.current() if c.is_read_only else None
+    if holding is not None:
+        return holding.array_of(cell)
     with cell.lock:
         return cell.read().copy()
 
@@ -152,7 +155,7 @@ def _lower_shape(b: Builder, op: OpView, cell: Value) -> Any:
 
 def _define_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> None:
     def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> None:
-        with cell.lock, np.errstate(all="ignore"):
+        with changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             if array.shape != value.shape:
                 raise errors.invalid(

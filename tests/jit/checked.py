@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen.evaluate import Evaluation, is_independent, is_summed_alike
+from numbaflow.jit.codegen.evaluate import Evaluation, is_independent
 from numbaflow.jit.codegen.scalar_functions import Functions, wanted
 from numbaflow.jit.codegen.signature import SIGNATURE
 from numbaflow.jit.kernel.ir import Kernel
@@ -74,15 +74,10 @@ class Checked:
                 return
 
 
-def is_evaluated(kernel: Kernel) -> bool:
-    """Is a kernel one of those that first runs evaluate?"""
-    return is_independent(kernel) and is_summed_alike(kernel)
-
-
 def _first(kernels: Any, errors: Any, is_ahead: bool) -> list[Any]:
     found = []
     for kernel, origin in kernels:
-        if isinstance(kernel, Kernel) and kernel not in _MADE and is_evaluated(kernel):
+        if isinstance(kernel, Kernel) and kernel not in _MADE and is_independent(kernel):
             _MADE[kernel] = Checked(kernel, origin)
         found.append(_MADE.get(kernel))
     return found
