@@ -285,7 +285,7 @@ class Program:
             self._move_outputs(slots)
         # Whether variables may take what is in files together, at the end of a run.
         self.restores = release and not fetches and _only_restores(self.steps)
-        # Whether it does nothing but to read variables, which need not be copied.
+        # Whether it only puts variables into files, for which they need not be copied.
         self.holds = False
         if release:
             self._release()
@@ -328,9 +328,10 @@ class Program:
         """
         roles = [step.op.definition.transfer for step in self.steps]
         is_read_only = "write" not in roles and "" not in roles
-        self.holds = is_read_only and any(step.handles for step in self.steps)
+        # (What is only fetched is copied in any case.)
+        self.holds = is_read_only and "file" in roles
         for step, role in zip(reversed(self.steps), reversed(roles)):
-            step.context.is_read_only = is_read_only
+            step.context.is_read_only = self.holds
             step.context.may_defer = wanted.isdisjoint(step.op.outputs)
             # Whoever computes with a value needs an array; writes and moves pass on what is in a
             # file as it is.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _readers: set[Reader] = set()
 _changes: list[changing] = []
 _one_is_over = threading.Condition()
+_waiting: list[Reader] = []
 
 
 class Moves:
@@ -76,7 +77,11 @@ class Reader:
         begun = [(change, change.turn) for change in tuple(_changes) if self._conflicts(change)]
         if begun:
             with _one_is_over:
-                _one_is_over.wait_for(lambda: all(c.turn != turn for c, turn in begun))
+                _waiting.append(self)
+                try:
+                    _one_is_over.wait_for(lambda: all(c.turn != turn for c, turn in begun))
+                finally:
+                    _waiting.remove(self)
 
     def _conflicts(self, change: changing) -> bool:
         return not self.cells.isdisjoint(change.resources or ())
@@ -117,13 +122,13 @@ class changing:  # noqa: N801 - it is used as a function
     What happens meanwhile must not wait for anybody.  May be entered more than once, not at a time.
     """
 
-    __slots__ = ("by", "cells", "held", "resources", "turn")
+    __slots__ = ("by", "cells", "held", "is_known", "resources", "turn")
 
     def __init__(self, *cells: VariableStorage, by: Reader | None = None) -> None:
         """by: who changes them may read them, too."""
         # In one order, whoever else does the same.
         self.cells = sorted(cells, key=id) if len(cells) > 1 else cells
-        self.by, self.held, self.turn = by, 0, 0
+        self.by, self.held, self.turn, self.is_known = by, 0, 0, False
         self.resources: frozenset[VariableStorage] | None = None
 
     def __enter__(self) -> None:
@@ -135,6 +140,7 @@ class changing:  # noqa: N801 - it is used as a function
                 self.resources = frozenset([cell for cell in self.cells if cell.is_resource])
             if self.resources:
                 _changes.append(self)
+                self.is_known = True
                 if _readers:
                     self._move_apart(self.resources)
         except BaseException:
@@ -142,11 +148,14 @@ class changing:  # noqa: N801 - it is used as a function
             raise
 
     def __exit__(self, *error: object) -> None:
-        if self.resources and self in _changes:
+        if self.is_known:
+            self.is_known = False
             _changes.remove(self)
             self.turn += 1
-            with _one_is_over:
-                _one_is_over.notify_all()
+            # (In this order: who begins to wait looks whether it is over.)
+            if _waiting:
+                with _one_is_over:
+                    _one_is_over.notify_all()
         while self.held:
             self.held -= 1
             self.cells[self.held].lock.release()

@@ -15,33 +15,30 @@ from .driver import Flow, Program, Table
 from .variable_places import VariablePlaces
 
 
-class Change:
+class Change(changing):
     """Variables that steps change, as a context in which nobody else does.
 
     look: what is called every tenth of a second, and raises if the run is given up.
     """
 
-    __slots__ = ("cells", "look", "moved", "others", "places")
+    __slots__ = ("look", "moved", "places")
 
     def __init__(
         self, cells: Collection[Any], places: VariablePlaces, look: Callable[[], object]
     ) -> None:
-        self.cells, self.places, self.look = cells, places, look
-        self.others, self.moved = changing(*cells, by=places.reader), Moves.count
+        super().__init__(*cells, by=places.reader)
+        self.places, self.look, self.moved = places, look, Moves.count
 
     def __enter__(self) -> None:
-        self.others.__enter__()
+        super().__enter__()
         if self.moved != Moves.count:
             # What somebody else added must not be lost.
             self.moved = Moves.count
             try:
                 self.places.change(self.cells)
             except BaseException:
-                self.others.__exit__()
+                self.__exit__()
                 raise
-
-    def __exit__(self, *error: object) -> None:
-        self.others.__exit__()
 
 
 class Exclusive:
