@@ -132,13 +132,13 @@ class Builder:
         """A value for contents found while tracing; symbolic sizes become arguments of kernels."""
         if array.dtype != object:
             return self.constant(array, dtype)
-        if not any(isinstance(item, Size) for item in array.flat):
-            return self.constant(array.astype(numpy_dtype(dtype)), dtype)
-        return self._sizes(array, dtype)
+        if any(isinstance(item, Size) for item in array.flat):
+            return self._sizes(array, dtype)
+        return self.constant(array.astype(numpy_dtype(dtype)), dtype)
 
     def _sizes(self, array: np.ndarray, dtype: str) -> Value:
-        node = Sizes(array)
-        (value,) = self.program.add(node, (dtype, array.shape))
+        key = "sizes", dtype, array.shape, shape_key(array.flat)
+        (value,) = self._once(key, lambda: self.program.add(Sizes(array), (dtype, array.shape)))
         value.known = array if dtype.startswith(("int", "uint")) else None
         return value
 

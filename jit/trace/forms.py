@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -61,7 +61,7 @@ def new_shape(of: Sequence[Any]) -> Shape:
     return shape
 
 
-def shape_key(shape: Sequence[AnySize]) -> tuple[str, ...]:
+def shape_key(shape: Iterable[AnySize]) -> tuple[str, ...]:
     """Equal for shapes that are equal by form."""
     return tuple(str(size) for size in shape)
 
