@@ -19,6 +19,7 @@ from ..jit.library.library_kernel import LibraryKernel
 from . import aot
 from . import everyday_losses as losses
 from . import everyday_nets as nets
+from .everyday_pieces import PIECES
 from .everyday_wholes import WHOLE
 
 # Programs know how large their batches are, or they do not; then each sum over one may be long, and
@@ -136,7 +137,7 @@ def _for_batches(tf: Any) -> Iterator[tuple[Any, list[list[Any]]]]:
             with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
                 step = program.step(tf, loss, losses.optimizers(tf)[program.optimizer])
             yield graph, [[step, loss, beside], [outputs]]
-    for whole in WHOLE:
+    for whole in (*WHOLE, *PIECES):
         with tf.Graph().as_default() as graph:
             yield graph, whole(tf)
 

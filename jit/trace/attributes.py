@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..kernel import ir
-from ..program.tensor_ir import LITERALS, Value, argument
+from ..program.tensor_ir import LITERALS, Value, argument, literal
 
 _COMPARED = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 _HUGE = 1e30  # from here on numbers are ends of dtypes: what maxima begin with
@@ -31,6 +31,19 @@ def loading(
     places = {each: argument(len(inputs) + n, each.dtype) for n, each in enumerate(told)}
     values = [constant(each.value, each.dtype) for each in told]
     return tuple(_replaced(expr, places) for expr in exprs), [*inputs, *values]
+
+
+def arguments_of(values: Sequence[Value], literals: bool) -> tuple[list[ir.Expr], list[Value]]:
+    """What a map's body is called with, and the inputs among these values: all but literals."""
+    arguments: list[ir.Expr] = []
+    inputs: list[Value] = []
+    for value in values:
+        constant = literal(value) if literals else None
+        if constant is None:
+            constant = argument(len(inputs), value.dtype)
+            inputs.append(value)
+        arguments.append(constant)
+    return arguments, inputs
 
 
 @cache

@@ -42,10 +42,8 @@ from ..program.tensor_ir import (
     Value,
     View,
     Write,
-    argument,
-    literal,
 )
-from .attributes import loading
+from .attributes import arguments_of, loading
 from .forms import (
     as_size,
     broadcast_of,
@@ -165,21 +163,20 @@ class Builder:
 
     # Elementwise and reductions.
 
-    def map(self, body: Callable[..., Any], *values: Value, dtype: str | None = None) -> Any:
+    def map(
+        self,
+        body: Callable[..., Any],
+        *values: Value,
+        dtype: str | None = None,
+        literals: bool = True,
+    ) -> Any:
         """Applies a scalar body at every position, with NumPy broadcasting.
 
         Returns a Value, or a tuple of them when the body returns a tuple.
+        literals: may small numbers stand in the kernel's text?  (Else they are loaded.)
         """
         shape = self.broadcast_shape(*(value.shape for value in values))
-        arguments: list[Any] = []
-        inputs: list[Value] = []
-        for value in values:
-            constant = literal(value)
-            if constant is not None:
-                arguments.append(constant)
-            else:
-                arguments.append(argument(len(inputs), value.dtype))
-                inputs.append(value)
+        arguments, inputs = arguments_of(values, literals)
         for value in inputs:
             self._need_compiled(value.dtype)
         try:

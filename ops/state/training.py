@@ -83,8 +83,9 @@ def _lowering(names: Sequence[str], refs: int, body: Body, gives: bool) -> Calla
             fits = b.same_shape(given, present[0]) if name in _LIKE_VARIABLE else not given.ndim
             if not fits:
                 return NotImplemented  # The kernel says what is wrong.
-        # One map, and so one pass over memory, for all variables of the update.
-        results = b.map(body(op), *present, *values[refs:])
+        # One map, and so one pass over memory, for all variables of the update.  Rates are loaded,
+        # whatever they are: programs that differ in them have one kernel.
+        results = b.map(body(op), *present, *values[refs:], literals=False)
         results = results if isinstance(results, tuple) else (results,)
         after = [b.write(cell, new) for cell, new in zip(cells, results, strict=True)]
         return after[0] if gives else ()
