@@ -84,23 +84,38 @@ def mergeable(outer: int, inner: int, trial: NestBuilder) -> bool:
 
 
 def _memory_order(trial: NestBuilder) -> list[int]:
-    """The axes as most of what is reduced has them in memory: neighbours along the last one."""
+    """The axes as most of what is reduced has them in memory: neighbours along the last one.
+
+    What walks more axes counts first: a matrix must not be read across the grain for the sake of a
+    vector that it is multiplied by.
+    """
     cluster = trial.cluster
     axes = list(range(len(cluster.domain)))
     # What uses a result on its row again does so while the row is there.
     if any(uses_row(node, cluster) for node in cluster.nodes):
         return axes
-    first: dict[int, Affine] = {}
-    votes = dict.fromkeys(axes, 0)
+    # By the axis that each has its neighbours along.
+    along: dict[int, list[Affine]] = {axis: [] for axis in axes}
     for place in trial.accesses:
         near = [axis for axis, step in place.coefficients.items() if same(step, 1)]
         if near and not place.coefficients.keys().isdisjoint(cluster.reduced or ()):
-            first.setdefault(near[0], place)
-            votes[near[0]] += 1
-    inner = max(reversed(axes), key=votes.__getitem__)
-    if inner not in first:
+            along[near[0]].append(place)
+    inner = max(reversed(axes), key=lambda axis: _weight(along[axis]))
+    if not along[inner]:
         return axes
-    return _chain(axes, inner, first[inner], cluster)
+    return _chain(axes, inner, max(along[inner], key=_walked), cluster)
+
+
+def _weight(places: Sequence[Affine]) -> tuple[int, int]:
+    """How much is read at some positions: what walks most axes reads most, and comes first."""
+    walked = [*map(_walked, places)]
+    most = max(walked, default=0)
+    return most, walked.count(most)
+
+
+def _walked(place: Affine) -> int:
+    """How many axes a position follows."""
+    return len(place.coefficients)
 
 
 def _chain(axes: list[int], inner: int, place: Affine, cluster: Cluster) -> list[int]:

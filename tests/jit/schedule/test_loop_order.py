@@ -76,6 +76,29 @@ def test_a_sum_follows_memory_and_not_the_order_of_axes() -> None:
     assert kernels(tf.reduce_sum(tf.transpose(x), 0), {x: a}) == ["row"]
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_matrices_are_not_read_across_for_vectors_beside_them(is_known: bool) -> None:
+    """What is read most decides on the loops; with one vote each, or two for vectors, too."""
+    rng = np.random.default_rng(0)
+    a, b = rng.random((40, 30, 50), np.float32), rng.random((40, 30), np.float32)
+    x, y, z = (placeholder(v.shape if is_known else [None] * v.ndim) for v in (a, b, b))
+    feeds = {x: a, y: b, z: b + 1}
+    wide = tf.transpose(x, [0, 2, 1])
+    weighed = {
+        "two factors": tf.reduce_sum(x * y[:, :, None] * z[:, :, None], 1),
+        "transposed": tf.reduce_sum(wide * y[:, None, :], 2),
+    }
+    wanted = {
+        "two factors": np.einsum("bij,bi->bj", a, b * (b + 1)),
+        "transposed": np.einsum("bij,bi->bj", a, b),
+    }
+    with tf.Session() as session:
+        got = session.run(weighed, feeds)
+    for key, fetch in weighed.items():
+        assert kernels(fetch, feeds) == ["column"], key
+        np.testing.assert_allclose(got[key], wanted[key], rtol=1e-5, err_msg=key)
+
+
 def test_sums_of_channels_are_rows() -> None:
     a = np.random.default_rng(0).random((6, 50, 50, 3), np.float32)
     x = placeholder((None, 50, 50, 3))
