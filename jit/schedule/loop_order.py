@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..kernel import sizes
+from ..kernel import ir, sizes
 from ..kernel.affine import Affine
 from ..kernel.sizes import Size, same
 from ..passes.fuse import Cluster
@@ -98,24 +98,29 @@ def _memory_order(trial: NestBuilder) -> list[int]:
     along: dict[int, list[Affine]] = {axis: [] for axis in axes}
     for place in trial.accesses:
         near = [axis for axis, step in place.coefficients.items() if same(step, 1)]
-        if near and not place.coefficients.keys().isdisjoint(cluster.reduced or ()):
+        if near and not _walked(place).isdisjoint(cluster.reduced or ()):
             along[near[0]].append(place)
     inner = max(reversed(axes), key=lambda axis: _weight(along[axis]))
     if not along[inner]:
         return axes
-    return _chain(axes, inner, max(along[inner], key=_walked), cluster)
+    widest = max(along[inner], key=lambda place: len(_walked(place)))
+    return _chain(axes, inner, widest, cluster)
 
 
 def _weight(places: Sequence[Affine]) -> tuple[int, int]:
     """How much is read at some positions: what walks most axes reads most, and comes first."""
-    walked = [*map(_walked, places)]
+    walked = [len(_walked(place)) for place in places]
     most = max(walked, default=0)
     return most, walked.count(most)
 
 
-def _walked(place: Affine) -> int:
-    """How many axes a position follows."""
-    return len(place.coefficients)
+def _walked(place: Affine) -> set[int]:
+    """The axes that a position follows, of a trial; of a gather those of its indices, too."""
+    loads = [e for expr, _ in place.loaded for e in ir.postorder(expr) if isinstance(e, ir.Load)]
+    found = set(place.coefficients)
+    for load in loads:
+        found |= {axis for axis, step in enumerate(load.index.strides) if step != 0}
+    return found
 
 
 def _chain(axes: list[int], inner: int, place: Affine, cluster: Cluster) -> list[int]:

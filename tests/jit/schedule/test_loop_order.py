@@ -82,20 +82,24 @@ def test_matrices_are_not_read_across_for_vectors_beside_them(is_known: bool) ->
     rng = np.random.default_rng(0)
     a, b = rng.random((40, 30, 50), np.float32), rng.random((40, 30), np.float32)
     x, y, z = (placeholder(v.shape if is_known else [None] * v.ndim) for v in (a, b, b))
-    feeds = {x: a, y: b, z: b + 1}
+    table, rows = placeholder([None, 50]), tf.placeholder(tf.int32, [40, 30])
+    feeds = {x: a, y: b, z: b + 1, table: a[:, 0], rows: np.arange(1200).reshape(40, 30) % 40}
     wide = tf.transpose(x, [0, 2, 1])
     weighed = {
         "two factors": tf.reduce_sum(x * y[:, :, None] * z[:, :, None], 1),
         "transposed": tf.reduce_sum(wide * y[:, None, :], 2),
+        "found": tf.reduce_sum(tf.gather(table, rows) * x[0], 1),
     }
     wanted = {
         "two factors": np.einsum("bij,bi->bj", a, b * (b + 1)),
         "transposed": np.einsum("bij,bi->bj", a, b),
+        "found": (a[:, 0][feeds[rows]] * a[0]).sum(1),
     }
     with tf.Session() as session:
         got = session.run(weighed, feeds)
     for key, fetch in weighed.items():
-        assert kernels(fetch, feeds) == ["column"], key
+        forms = kernels(fetch, feeds)
+        assert forms[-1] == "column" and "map" not in forms, key
         np.testing.assert_allclose(got[key], wanted[key], rtol=1e-5, err_msg=key)
 
 
