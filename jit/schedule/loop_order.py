@@ -84,34 +84,41 @@ def mergeable(outer: int, inner: int, trial: NestBuilder) -> bool:
 
 
 def _memory_order(trial: NestBuilder) -> list[int]:
-    """The axes as most of what is reduced has them in memory: neighbours along the last one.
+    """The axes as what is reduced has them in memory: neighbours along the last one.
 
-    What walks more axes counts first: a matrix must not be read across the grain for the sake of a
-    vector that it is multiplied by.
+    Where this cannot be so for all that is read, as little as can be is read across the grain: no
+    matrix for the sake of a vector that it is multiplied by.
     """
     cluster = trial.cluster
     axes = list(range(len(cluster.domain)))
     # What uses a result on its row again does so while the row is there.
     if any(uses_row(node, cluster) for node in cluster.nodes):
         return axes
+    reduced = cluster.reduced or frozenset()
+    read = [place for place in trial.accesses if not _walked(place).isdisjoint(reduced)]
     # By the axis that each has its neighbours along.
-    along: dict[int, list[Affine]] = {axis: [] for axis in axes}
-    for place in trial.accesses:
+    along: dict[int, list[Affine]] = {}
+    for place in read:
         near = [axis for axis, step in place.coefficients.items() if same(step, 1)]
-        if near and not _walked(place).isdisjoint(cluster.reduced or ()):
-            along[near[0]].append(place)
-    inner = max(reversed(axes), key=lambda axis: _weight(along[axis]))
-    if not along[inner]:
+        if near:
+            along.setdefault(near[0], []).append(place)
+    if not along:
         return axes
+    inner = max(sorted(along, reverse=True), key=lambda a: (-_across(read, a), *_weight(along[a])))
     widest = max(along[inner], key=lambda place: len(_walked(place)))
     return _chain(axes, inner, widest, cluster)
+
+
+def _across(places: Sequence[Affine], axis: int) -> int:
+    """How much is read across the grain in a loop over an axis, as far as axes tell."""
+    steps = ((place, place.coefficients.get(axis, 1)) for place in places)
+    return sum(len(_walked(p)) for p, step in steps if not (same(step, 1) or same(step, -1)))
 
 
 def _weight(places: Sequence[Affine]) -> tuple[int, int]:
     """How much is read at some positions: what walks most axes reads most, and comes first."""
     walked = [len(_walked(place)) for place in places]
-    most = max(walked, default=0)
-    return most, walked.count(most)
+    return max(walked), walked.count(max(walked))
 
 
 def _walked(place: Affine) -> set[int]:
