@@ -9,7 +9,7 @@ what they would compile is what new programs find.  Imports the package and its 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,12 +19,19 @@ from ..jit.library.library_kernel import LibraryKernel
 from . import aot
 from . import everyday_losses as losses
 from . import everyday_nets as nets
+from . import everyday_pictures as pictures
+from .everyday_agents import AGENTS
+from .everyday_kinds import KINDS
 from .everyday_pieces import PIECES
 from .everyday_wholes import WHOLE
 
 # Programs know how large their batches are, or they do not; then each sum over one may be long, and
 # is made of parts.
 _BATCH = 32
+
+
+# Of a program: the fetches of its runs.
+Whole = Callable[[Any], list[list[Any]]]
 
 
 class Program(NamedTuple):
@@ -95,6 +102,16 @@ PROGRAMS = (
     Program(nets.letters(dropout=True), losses.next_words, step=losses.clipped),
     Program(nets.attended, losses.tags),
 )
+# What fewer programs are like, whose batches have no size (with one, sums over them fuse with what
+# is done with each, which is another kernel for every pair).
+OTHERS = (
+    Program(pictures.leaky),
+    Program(pictures.excited, losses.weighted_classes, "rmsprop with momentum", losses.counted),
+    Program(pictures.branched, losses.weighted_classes, "rmsprop with momentum"),
+    Program(pictures.grown, losses.weighted_classes, "nesterov", losses.decayed),
+    Program(pictures.redrawn, losses.squares),
+    Program(pictures.sharpened, losses.squares),
+)
 
 
 def kernels() -> list[Kernel | LibraryKernel]:
@@ -126,18 +143,21 @@ def _built() -> Iterator[tuple[Any, list[list[Any]]]]:
     """The graphs, and the fetches of each run of them."""
     package = importlib.import_module(__name__.rpartition(".cli.")[0])
     for batch in (None, _BATCH):
-        yield from _for_batches(_Library(package, batch))
+        yield from _graphs(_Library(package, batch), PROGRAMS, (*WHOLE, *PIECES))
+    yield from _graphs(_Library(package, None), OTHERS, (*AGENTS, *KINDS))
 
 
-def _for_batches(tf: Any) -> Iterator[tuple[Any, list[list[Any]]]]:
-    for program in PROGRAMS:
+def _graphs(
+    tf: Any, programs: Iterable[Program], wholes: Iterable[Whole]
+) -> Iterator[tuple[Any, list[list[Any]]]]:
+    for program in programs:
         with tf.Graph().as_default() as graph:
             outputs = program.network(tf)
             loss, beside = program.loss(tf, outputs)
             with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
                 step = program.step(tf, loss, losses.optimizers(tf)[program.optimizer])
             yield graph, [[step, loss, beside], [outputs]]
-    for whole in (*WHOLE, *PIECES):
+    for whole in wholes:
         with tf.Graph().as_default() as graph:
             yield graph, whole(tf)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..kernel import sizes
+from ..kernel import ir, sizes
 from ..kernel.affine import Affine
 from ..kernel.sizes import Size, same
 from ..passes.fuse import Cluster
@@ -84,23 +84,50 @@ def mergeable(outer: int, inner: int, trial: NestBuilder) -> bool:
 
 
 def _memory_order(trial: NestBuilder) -> list[int]:
-    """The axes as most of what is reduced has them in memory: neighbours along the last one."""
+    """The axes as what is reduced has them in memory: neighbours along the last one.
+
+    Where this cannot be so for all that is read, as little as can be is read across the grain: no
+    matrix for the sake of a vector that it is multiplied by.
+    """
     cluster = trial.cluster
     axes = list(range(len(cluster.domain)))
     # What uses a result on its row again does so while the row is there.
     if any(uses_row(node, cluster) for node in cluster.nodes):
         return axes
-    first: dict[int, Affine] = {}
-    votes = dict.fromkeys(axes, 0)
-    for place in trial.accesses:
+    reduced = cluster.reduced or frozenset()
+    read = [place for place in trial.accesses if not _walked(place).isdisjoint(reduced)]
+    # By the axis that each has its neighbours along.
+    along: dict[int, list[Affine]] = {}
+    for place in read:
         near = [axis for axis, step in place.coefficients.items() if same(step, 1)]
-        if near and not place.coefficients.keys().isdisjoint(cluster.reduced or ()):
-            first.setdefault(near[0], place)
-            votes[near[0]] += 1
-    inner = max(reversed(axes), key=votes.__getitem__)
-    if inner not in first:
+        if near:
+            along.setdefault(near[0], []).append(place)
+    if not along:
         return axes
-    return _chain(axes, inner, first[inner], cluster)
+    inner = max(sorted(along, reverse=True), key=lambda a: (-_across(read, a), *_weight(along[a])))
+    widest = max(along[inner], key=lambda place: len(_walked(place)))
+    return _chain(axes, inner, widest, cluster)
+
+
+def _across(places: Sequence[Affine], axis: int) -> int:
+    """How much is read across the grain in a loop over an axis, as far as axes tell."""
+    steps = ((place, place.coefficients.get(axis, 1)) for place in places)
+    return sum(len(_walked(p)) for p, step in steps if not (same(step, 1) or same(step, -1)))
+
+
+def _weight(places: Sequence[Affine]) -> tuple[int, int]:
+    """How much is read at some positions: what walks most axes reads most, and comes first."""
+    walked = [len(_walked(place)) for place in places]
+    return max(walked), walked.count(max(walked))
+
+
+def _walked(place: Affine) -> set[int]:
+    """The axes that a position follows, of a trial; of a gather those of its indices, too."""
+    loads = [e for expr, _ in place.loaded for e in ir.postorder(expr) if isinstance(e, ir.Load)]
+    found = set(place.coefficients)
+    for load in loads:
+        found |= {axis for axis, step in enumerate(load.index.strides) if step != 0}
+    return found
 
 
 def _chain(axes: list[int], inner: int, place: Affine, cluster: Cluster) -> list[int]:

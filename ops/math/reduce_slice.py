@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,8 +61,19 @@ def _shape(c: ShapeContext) -> TensorShape:
     return TensorShape(sizes)
 
 
+def _kernel(
+    reduction: np.ufunc, start: Callable[[np.dtype], object]
+) -> Callable[[KernelContext, np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+    # (A partial function would be of `functools`, and plans keep what this package declares.)
+    def reduced(
+        c: KernelContext, data: np.ndarray, indices: np.ndarray, axis: np.ndarray
+    ) -> np.ndarray:
+        return _reduced(data, indices, axis, reduction, start)
+
+    return reduced
+
+
 def _reduced(
-    c: KernelContext,
     data: np.ndarray,
     indices: np.ndarray,
     axis: np.ndarray,
@@ -126,7 +136,7 @@ for _name, _reduction, _start, _kinds, _doc in (
         # TensorFlow's op takes complex numbers for all; its kernels order none.
         _DTYPES[_kinds],
         shape=_shape,
-        kernel=partial(_reduced, reduction=_reduction, start=_start),
+        kernel=_kernel(_reduction, _start),
         gradient=NoGradient("TensorFlow has no gradient of it"),
         doc=_doc,
         test=lambda: {

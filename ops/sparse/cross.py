@@ -5,7 +5,6 @@ SparseFeatureCross, which `tf.contrib.layers` had before.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -245,7 +244,8 @@ def _define(
         "sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0; "
         "out_type: {int64, string}; internal_type: {int64, string}",
         shape=lambda c: [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])],
-        kernel=functools.partial(_cross, combine),
+        # (No partial function: plans keep what this package declares, not `functools`.)
+        kernel=lambda *inputs: _cross(combine, *inputs),
         gradient=gradient,
         dynamic_shape=True,
         doc="All combinations of the features of each row, one of every column.",

@@ -44,8 +44,9 @@ def classifier(features: int, units: tuple[int, ...], batch: int) -> tuple[list[
 @pytest.mark.cpu
 def test_every_program_is_traced_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some of each kind; what is wrong with one would show when the cache is warmed."""
-    chosen = everyday.PROGRAMS[:: len(everyday.PROGRAMS) // 6]
-    monkeypatch.setattr(everyday, "PROGRAMS", chosen)
+    for kind, count in (("PROGRAMS", 6), ("OTHERS", 2), ("AGENTS", 1), ("KINDS", 2)):
+        known = getattr(everyday, kind)
+        monkeypatch.setattr(everyday, kind, known[:: len(known) // count])
     found = everyday.kernels()
     assert len(found) == len(set(found)) > 60
 

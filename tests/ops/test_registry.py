@@ -19,7 +19,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.engine.graph import registry
 from numbaflow.engine.session import interpreter
-from numbaflow.jit.runtime import guards
+from numbaflow.jit.runtime import guards, plan_key
 
 from ..drawing import examples
 from ..sources import ROOT, package_files, text, words
@@ -53,6 +53,13 @@ def test_definitions_are_complete():
         if not is_there(registry.lookup(name))
     }
     assert not missing
+
+
+@pytest.mark.pure
+def test_plans_of_every_op_can_be_kept():
+    """A kernel or rule of another module's, as a partial function is, would keep them from it."""
+    nodes = [types.SimpleNamespace(definition=registry.lookup(name)) for name in NAMES]
+    plan_key.require_known(types.SimpleNamespace(operations=nodes))
 
 
 @pytest.mark.pure

@@ -23,10 +23,11 @@ import numbaflow as tf
 from numbaflow.jit.codegen import progress
 progress.PATIENCE = float(sys.argv[1])
 x = tf.placeholder(tf.float32, [None, 3])
-y = tf.reduce_sum(tf.exp(x), 0)
+y = tf.reduce_sum(tf.cosh(x) - tf.sin(x), 0)
 z = tf.reduce_prod(tf.cos(x) * tf.sin(x) + tf.log1p(x), 1)
+w = tf.reduce_min(tf.atan(x) * tf.sinh(x) * x, 1)
 with tf.Session() as session:
-    session.run([y, z, tf.reduce_max(tf.tanh(x + tf.reduce_sum(x)))], {x: [[1.0, 2.0, 3.0]]})
+    session.run([y, z, w, tf.reduce_max(tf.tanh(x + tf.reduce_sum(x)))], {x: [[1.0, 2.0, 3.0]]})
 """
 
 
