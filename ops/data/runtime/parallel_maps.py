@@ -94,7 +94,9 @@ class _Crew:
     def __init__(
         self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
     ) -> None:
-        self.source, self.context, self.count = source, context, count
+        self.source, self.context = source, context
+        # (More calls than that only wait for each other, as they do in TensorFlow's pool.)
+        self.count = min(count, 2 * (os.cpu_count() or 1))
         # Calls that are not taken yet: as many as go on at a time, and as many that are done.  Who
         # is done with an element before the one in front of it need not wait for that.
         self._most = 2 * count
