@@ -56,13 +56,14 @@ class ParallelMapDataset(MapDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         if teller(context, self) is not None:  # of calls for single elements
-            return self.single_stream(context, self.source_stream(context, path))
+            source = self.source_stream(context, path)
+            return self.single_stream(context, source, self.function)
         return super().stream(context, path)
 
-    def single_stream(self, context: Context, source: Stream) -> Stream:
+    def single_stream(self, context: Context, source: Stream, function: Captured) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
         count = min(count, context.most_calls or count)
-        return _ParallelMapped(self, source, context, count)
+        return _ParallelMapped(self, source, context, function, count)
 
 
 class _Call:
@@ -92,7 +93,12 @@ class _Crew:
     """Threads that call a function for elements which they read in turns."""
 
     def __init__(
-        self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
+        self,
+        dataset: ParallelMapDataset,
+        source: Stream,
+        context: Context,
+        function: Captured,
+        count: int,
     ) -> None:
         self.source, self.context = source, context
         # (More calls than that only wait for each other, as they do in TensorFlow's pool.)
@@ -100,9 +106,9 @@ class _Crew:
         # Calls that are not taken yet: as many as go on at a time, and as many that are done.  Who
         # is done with an element before the one in front of it need not wait for that.
         self._most = 2 * count
-        function = context.function(dataset.function, count >= (os.cpu_count() or 1))
+        called = context.function(function, count >= (os.cpu_count() or 1))
         told = teller(context, dataset)
-        self._function = function if told is None else ToldFunction(function, told, count)
+        self._function = called if told is None else ToldFunction(called, told, count)
         self._keeps_count, self.is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
         # One lock; who waits for a result, or for a pause, and threads that wait for room for one.
@@ -356,9 +362,14 @@ class _Crew:
 
 class _ParallelMapped(Stream):
     def __init__(
-        self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
+        self,
+        dataset: ParallelMapDataset,
+        source: Stream,
+        context: Context,
+        function: Captured,
+        count: int,
     ) -> None:
-        self._crew = _Crew(dataset, source, context, count)
+        self._crew = _Crew(dataset, source, context, function, count)
 
     def next(self) -> Element | None:
         if not self._crew.has_begun:
