@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
 from ....engine.memory import offering
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from .functions import Captured
 
 
-# Calls that take fewer seconds are made so many at a time by a thread.
+# Calls that take fewer seconds are made so many at a time by a thread, and by one thread alone.
 _LITTLE, _TOGETHER = 5e-4, 8
+# A call that takes so many seconds lets other threads begin theirs.
+_LONG = 1e-2
+# After so many calls of several threads one is looked at alone, later after more of them.
+_FIRST_TRIAL, _LAST_TRIAL = 16, 1 << 12
 
 
 class ParallelMapDataset(MapDataset):
@@ -119,6 +123,11 @@ class _Crew:
         self.is_closed = self.is_over = self.is_paused = False
         self.working = 0
         self._seconds = _LITTLE  # that the last call took
+        # Whether one thread makes all calls, as they take so little that several threads would
+        # mostly wait for each other; since when it is at work; and what the others wait for.
+        self._is_little, self._since = True, 0.0
+        self._spare = threading.Condition(lock)
+        self._trial = self._left = _FIRST_TRIAL
         self.has_begun = self.is_alone = False
         # How many results are waited for together; how many rows batches have, 0 where there are
         # none; what the rows of the last one were like; and that to which rows are added.
@@ -134,37 +143,62 @@ class _Crew:
         if self.is_alone:
             self.size = 0
             return
-        for _ in range(self.count):
-            threading.Thread(target=self._work, name="numbaflow-data", daemon=True).start()
+        for number in range(self.count):
+            threading.Thread(
+                target=self._work, args=(number,), name="numbaflow-data", daemon=True
+            ).start()
 
     def next_alone(self) -> Element | None:
         """The next result, computed where it is asked for."""
         element = self._function.next_of(self.source)
         return None if element is None else mapped(self._function, element, self._keeps_count)
 
-    def _work(self) -> None:
-        while True:
-            with self.changed:
-                while self.is_paused or self._is_full():
-                    if self._is_to_end():
-                        return
-                    self._room.wait(POLL)
-                if self._is_to_end():
-                    return
-                self.working += 1
+    def _work(self, number: int) -> None:
+        while self._await_room(number):
+            calls: list[_Call] = []
+            self._since = began = perf_counter()
+            computed = 0.0
             try:
                 calls = [call for call in self._read() if not call.is_done]
-                began = perf_counter()
+                began, computed = perf_counter(), thread_time()
                 ends = self._function.begun([call.element for call in calls])
                 for call, end in zip(calls, ends):
                     self._do(call, end)
-                if calls:
-                    self._seconds = (perf_counter() - began) / len(calls)
             finally:
                 with self.changed:
+                    if calls:
+                        self._learn(len(calls), perf_counter() - began, thread_time() - computed)
                     self.working -= 1
                     if self.is_paused:
                         self.changed.notify_all()
+
+    def _await_room(self, number: int) -> bool:
+        """Waits until a thread is to make calls; False when it is to end."""
+        with self.changed:
+            while self.is_paused or self._is_full() or (number and self._is_little):
+                if self._is_to_end():
+                    return False
+                if not (number and self._is_little):
+                    self._room.wait(POLL)
+                elif not self._spare.wait(POLL) and self.working:
+                    # (Its call may be waiting for another one.)
+                    self._is_little = perf_counter() - self._since < _LONG
+            if self._is_to_end():
+                return False
+            self.working += 1
+            return True
+
+    def _learn(self, count: int, seconds: float, computed: float) -> None:
+        """Notes how long so many calls took, and of that a processor; how to go on."""
+        self._seconds = seconds / count
+        if not self._is_little:
+            self._left -= count
+            # (What waits for each other takes long, but not of a processor.)
+            self._is_little = self._left <= 0 and computed < _LITTLE * count
+        elif self._seconds >= _LITTLE and self.working == 1:
+            self._is_little = False
+            self._left, self._trial = self._trial, min(2 * self._trial, _LAST_TRIAL)
+            self._spare.notify_all()
 
     def _is_full(self) -> bool:
         return len(self.calls) >= self._most + self._wanted
@@ -246,6 +280,8 @@ class _Crew:
     def _tell_all(self) -> None:
         self.changed.notify_all()
         self._room.notify_all()
+        if not self._is_little or self._is_to_end():
+            self._spare.notify_all()
 
     def _done(self) -> _Call | None:
         """The call whose result comes next, if it is there."""
