@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ....engine.memory import offering
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from .functions import Captured
 
 
-# Calls that take fewer seconds are made so many at a time by a thread, and by one thread alone.
+# Calls that take fewer seconds are made so many at a time by a thread.
 _LITTLE, _TOGETHER = 5e-4, 8
+# Those that take fewer are made by one thread alone.
+_ALONE = 3e-4
 # A call that takes so many seconds lets other threads begin theirs.
 _LONG = 1e-2
 # After so many calls of several threads one is looked at alone, later after more of them.
@@ -157,17 +159,18 @@ class _Crew:
         while self._await_room(number):
             calls: list[_Call] = []
             self._since = began = perf_counter()
-            computed = 0.0
+            is_alone = self.working == 1
             try:
                 calls = [call for call in self._read() if not call.is_done]
-                began, computed = perf_counter(), thread_time()
+                began = perf_counter()
                 ends = self._function.begun([call.element for call in calls])
                 for call, end in zip(calls, ends):
                     self._do(call, end)
             finally:
                 with self.changed:
                     if calls:
-                        self._learn(len(calls), perf_counter() - began, thread_time() - computed)
+                        is_alone = is_alone and self.working == 1
+                        self._learn(len(calls), perf_counter() - began, is_alone)
                     self.working -= 1
                     if self.is_paused:
                         self.changed.notify_all()
@@ -188,14 +191,13 @@ class _Crew:
             self.working += 1
             return True
 
-    def _learn(self, count: int, seconds: float, computed: float) -> None:
-        """Notes how long so many calls took, and of that a processor; how to go on."""
+    def _learn(self, count: int, seconds: float, is_alone: bool) -> None:
+        """Notes how long so many calls took, maybe of one thread alone, and how to go on."""
         self._seconds = seconds / count
         if not self._is_little:
             self._left -= count
-            # (What waits for each other takes long, but not of a processor.)
-            self._is_little = self._left <= 0 and computed < _LITTLE * count
-        elif self._seconds >= _LITTLE and self.working == 1:
+            self._is_little = self._left <= 0
+        elif self._seconds >= _ALONE and is_alone:
             self._is_little = False
             self._left, self._trial = self._trial, min(2 * self._trial, _LAST_TRIAL)
             self._spare.notify_all()
