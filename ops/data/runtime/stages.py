@@ -93,7 +93,7 @@ def _split(
     late = [op for op in body.operations if op not in early]
     wanted = {tensor for op in late for tensor in op._inputs_val} | set(body.results)
     handed = [tensor for tensor in [*given, *cut] if tensor in wanted]
-    first = _part(body, given, handed, [op for op in body.operations if _is_first(op, early, rows)])
+    first = _part(body, given, handed, _with_sources(body, early))
     rest = _part(body, handed, body.results, late)
     others = body.parameters[len(shapes) :]
     numbers = [
@@ -131,9 +131,16 @@ def _varies(op: Operation, rows: Mapping[Tensor, Rows]) -> bool:
     return any(tensor in rows and rows[tensor].rank is not None for tensor in op.outputs)
 
 
-def _is_first(op: Operation, early: set[Operation], rows: Mapping[Tensor, Rows]) -> bool:
-    """Whether an operation is in the first stage: it may be one that is the same for all."""
-    return op in early or all(tensor in rows and rows[tensor].rank is None for tensor in op.outputs)
+def _with_sources(body: Body, operations: set[Operation]) -> list[Operation]:
+    """Operations and all that they are computed of, in the order of the body."""
+    found: set[Operation] = set()
+    todo = list(operations)
+    while todo:
+        op = todo.pop()
+        if op not in found:
+            found.add(op)
+            todo += [tensor.op for tensor in op._inputs_val if tensor not in body.parameters]
+    return [op for op in body.operations if op in found]
 
 
 def _cut(body: Body, early: set[Operation]) -> list[Tensor]:

@@ -14,6 +14,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.ops.data.runtime import mapping
+from numbaflow.ops.image.codec_samples import PNG
 
 from .draining import all_of
 
@@ -84,7 +85,24 @@ def _columns(late: Late) -> Any:
     return D.from_tensor_slices(lines).map(columns)
 
 
-PROGRAMS = {"lookup": _looked_up, "examples": _parsed, "csv": _columns}
+def _pictures(late: Late) -> Any:
+    asked = {"name": tf.FixedLenFeature([], tf.string), "file": tf.FixedLenFeature([], tf.string)}
+    records = []
+    for i in range(100):
+        example = tf.train.Example()
+        example.features.feature["name"].bytes_list.value.append(b"%d" % i)
+        example.features.feature["file"].bytes_list.value.append(PNG)
+        records.append(example.SerializeToString())
+
+    def pixels(record: Any) -> Any:
+        found = tf.parse_single_example(record, asked)
+        decoded = tf.image.decode_image(found["file"], channels=3)
+        return late(decoded), tf.string_to_number(found["name"], tf.int32)
+
+    return D.from_tensor_slices(records).map(pixels)
+
+
+PROGRAMS = {"pictures": _pictures, "lookup": _looked_up, "examples": _parsed, "csv": _columns}
 LATE = {"python": _by_python, "branch": _by_branch}
 
 
@@ -108,11 +126,16 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     stages_of = mapping.stages_of
 
     def noted(*of: Any) -> Any:
-        stages = stages_of(*of)
-        found.append(stages is not None)
-        return stages
+        found.append(False)
+        return stages_of(*of)
+
+    class Noted(mapping._FirstStage):
+        def __init__(self, *of: Any) -> None:
+            super().__init__(*of)
+            found[-1] = True
 
     monkeypatch.setattr(mapping, "stages_of", noted)
+    monkeypatch.setattr(mapping, "_FirstStage", Noted)
     return found
 
 
