@@ -37,8 +37,10 @@ _LITTLE, _TOGETHER = 5e-4, 8
 _ALONE = 3e-4
 # A call that takes so many seconds lets other threads begin theirs.
 _LONG = 1e-2
-# After so many calls of several threads one is looked at alone, later after more of them.
-_FIRST_TRIAL, _LAST_TRIAL = 16, 1 << 12
+# So many more long ones than short ones let several threads make them.
+_MANY_LONG = 4
+# After so many calls of several threads some are looked at alone, later after more of them.
+_FIRST_TRIAL, _LAST_TRIAL = 64, 1 << 12
 
 
 class ParallelMapDataset(MapDataset):
@@ -130,6 +132,8 @@ class _Crew:
         self._is_little, self._since = True, 0.0
         self._spare = threading.Condition(lock)
         self._trial = self._left = _FIRST_TRIAL
+        # How many more calls of one thread alone were long than short.
+        self._long = 0
         self.has_begun = self.is_alone = False
         # How many results are waited for together; how many rows batches have, 0 where there are
         # none; what the rows of the last one were like; and that to which rows are added.
@@ -196,11 +200,14 @@ class _Crew:
         self._seconds = seconds / count
         if not self._is_little:
             self._left -= count
-            self._is_little = self._left <= 0
-        elif self._seconds >= _ALONE and is_alone:
-            self._is_little = False
-            self._left, self._trial = self._trial, min(2 * self._trial, _LAST_TRIAL)
-            self._spare.notify_all()
+            self._is_little, self._long = self._left <= 0, 0
+        elif is_alone:
+            # (One may have waited for something that has nothing to do with it.)
+            self._long = max(self._long + (1 if self._seconds >= _ALONE else -1), -_MANY_LONG)
+            if self._long >= _MANY_LONG:
+                self._is_little = False
+                self._left, self._trial = self._trial, min(2 * self._trial, _LAST_TRIAL)
+                self._spare.notify_all()
 
     def _is_full(self) -> bool:
         return len(self.calls) >= self._most + self._wanted
