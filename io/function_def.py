@@ -45,7 +45,7 @@ class Function:
         self.python_grad_func = python_grad_func
         self._functions = functions
         self._op_definition: registry.OpDef | None = None
-        self._bodies: dict[Any, Body] = {}
+        self._bodies: dict[Any, Any] = {}
         self._calls: list[list[str]] | None = None
 
     @property
@@ -86,7 +86,13 @@ class Function:
         """
         return self._made("gradient", attrs, _gradient_body)
 
-    def _made(self, kind: str, attrs: Mapping[str, Any], make: Callable[..., Body]) -> Body:
+    def made_of_body(
+        self, key: object, attrs: Mapping[str, Any], make: Callable[[Body], Any]
+    ) -> Any:
+        """What is made of the body for a key; made once."""
+        return self._made(key, attrs, lambda *_: make(self.body(attrs)))
+
+    def _made(self, kind: object, attrs: Mapping[str, Any], make: Callable[..., Any]) -> Any:
         given = {attr.name: attrs[attr.name] for attr in self.signature.attr if attr.name in attrs}
         key = (kind, *((name, value.SerializeToString()) for name, value in sorted(given.items())))
         if key not in self._bodies:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of PNG files, filtered in the way that leaves the least, as libpng does it."""
+"""Rows of PNG files, filtered in the way that leaves the least, as libpng does it, and restored."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def png_rows() -> LibraryKernel:
     return specialise("png_rows", png_rows_kernels.rows).over(["uint8", "uint8"])
 
 
+@cache
+def restored_png_rows() -> LibraryKernel:
+    """Takes the filters out of the rows of a picture."""
+    kernel = specialise("restored_png_rows", png_rows_kernels.restored)
+    return kernel.over(["uint8", "uint8", "int64"])
+
+
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:
-    """The kernel, which knows no dtypes of programs."""
+    """Both kernels, which know no dtypes of programs."""
     yield png_rows()
+    yield restored_png_rows()

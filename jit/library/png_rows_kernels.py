@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel that filters rows of PNG files; see jit/library/png_rows.py."""
+"""The kernels that filter rows of PNG files and undo it; see jit/library/png_rows.py."""
 
 from __future__ import annotations
 
@@ -84,3 +84,43 @@ def rows(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
                 left = int64(text[at + i - distance])
                 corner = int64(text[before + i - distance])
             found[start + 1 + i] = (byte - expected(best, left, above, corner)) & 255
+
+
+def restored(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
+    """Args: filtered, bytes, found; rows, bytes of a row and from pixel to pixel.
+
+    filtered: for each row the number of its filter, and what that left.  bytes: of the row before
+    the first, which is given, and of all rows.  found: 1 if there is no filter of some number.
+    """
+    left_over, text, found = pointer(args[0]), pointer(args[1]), pointer(args[2])
+    count, width, distance = args[3], args[4], args[5]
+    sound, first = True, min(distance, width)
+    for r in range(count):
+        start, before = r * (width + 1) + 1, r * width
+        at = before + width
+        number = int64(left_over[start - 1])
+        sound = sound and number <= PAETH
+        for i in range(first):
+            more = expected(number, 0, int64(text[before + i]), 0)
+            text[at + i] = (int64(left_over[start + i]) + more) & 255
+        if number == SUB:
+            for i in range(first, width):
+                left = int64(text[at + i - distance])
+                text[at + i] = (int64(left_over[start + i]) + left) & 255
+        elif number == UP:
+            for i in range(first, width):
+                above = int64(text[before + i])
+                text[at + i] = (int64(left_over[start + i]) + above) & 255
+        elif number == AVERAGE:
+            for i in range(first, width):
+                both = int64(text[at + i - distance]) + int64(text[before + i])
+                text[at + i] = (int64(left_over[start + i]) + (both >> 1)) & 255
+        elif number == PAETH:
+            for i in range(first, width):
+                left, above = int64(text[at + i - distance]), int64(text[before + i])
+                more = nearest(left, above, int64(text[before + i - distance]))
+                text[at + i] = (int64(left_over[start + i]) + more) & 255
+        else:
+            for i in range(first, width):
+                text[at + i] = left_over[start + i]
+    found[0] = 0 if sound else 1

@@ -206,6 +206,11 @@ class DefinedFunction:
         return self.core.body
 
     @property
+    def made_of_body(self) -> Any:
+        """See Function.made_of_body."""
+        return self.core.made_of_body
+
+    @property
     def gradient_body(self) -> Any:
         """See Function.gradient_body."""
         return self.core.gradient_body

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PNG files as arrays with TensorFlow's choice of channels and bits.
 
-Pillow takes the filters out of the rows, on files that are made of a file's own compressed pixels
-so that Pillow changes no sample: it would cut those of 16 bits.  Filters work byte by byte at a
-distance of a pixel, so 16 bits are twice as many channels of 8, or two pictures if those are more
-than four.
+A kernel takes the filters out of the rows of whole bytes that are as they should be.  Of others
+Pillow does it, on files that are made of a file's own compressed pixels so that Pillow changes no
+sample: it would cut those of 16 bits.  Filters work byte by byte at a distance of a pixel, so 16
+bits are twice as many channels of 8, or two pictures if those are more than four.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import zlib
 
 import numpy as np
 
+from ...engine import settings
 from .png_chunks import (
     GRAY,
     GRAY_ALPHA,
@@ -31,6 +32,8 @@ from .png_chunks import (
 )
 from .png_transforms import converted
 
+# Rows of fewer bytes in all are restored without letting other threads run meanwhile.
+_SMALL = 1 << 17
 _OF_LANES = {1: GRAY, 2: GRAY_ALPHA, 3: RGB, 4: RGB_ALPHA}
 
 
@@ -60,6 +63,33 @@ def _inflated(header: Header, parts: list[bytes]) -> np.ndarray:
     return np.frombuffer(raw, np.uint8)
 
 
+def _restored(header: Header, parts: list[bytes]) -> np.ndarray | None:
+    """The bytes [height, width, bytes of a pixel] of rows of whole bytes.
+
+    None for a closer look: at passes, short samples, and where anything is not as it should be.
+    """
+    if header.is_interlaced or header.bits < 8 or settings.get("jit") == "never":
+        return None
+    from ...jit.library.png_rows import restored_png_rows
+    from ...jit.runtime.calling import call
+
+    inflater = zlib.decompressobj()
+    try:
+        raw = inflater.decompress(b"".join(parts), header.raw_size + 1)
+    except zlib.error:
+        return None
+    if not inflater.eof or len(raw) != header.raw_size:
+        return None
+    distance = header.bits_per_pixel // 8
+    size = header.width * distance
+    rows, problem = np.empty((header.height + 1, size), np.uint8), np.zeros(1, np.int64)
+    rows[0] = 0
+    arrays: list[np.ndarray | int] = [np.frombuffer(raw, np.uint8), rows, problem]
+    numbers = [header.height, size, distance]
+    call(restored_png_rows(), arrays, numbers, 1, keeps_lock=len(raw) < _SMALL)
+    return None if problem[0] else rows[1:].reshape(header.height, header.width, distance)
+
+
 def _half(header: Header, raw: np.ndarray, lanes: int, first: int) -> list[bytes]:
     """The rows with `lanes` of each pixel's bytes, from `first` on."""
     at, kept = 0, []
@@ -74,6 +104,9 @@ def _half(header: Header, raw: np.ndarray, lanes: int, first: int) -> list[bytes
 
 def _samples(header: Header, parts: list[bytes]) -> np.ndarray:
     """The samples as they stand in the file, uint8 or uint16 [height, width, samples]."""
+    restored = _restored(header, parts)
+    if restored is not None:
+        return restored if header.bits == 8 else restored.view(">u2").astype(np.uint16)
     count = SAMPLES[header.color_type]
     if header.bits < 8:
         # As indices, since Pillow makes 0 and 255 of grays of one bit.

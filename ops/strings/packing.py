@@ -55,6 +55,9 @@ def packed(texts: np.ndarray | PackedTexts) -> PackedTexts | None:
     """Many texts, in order; None where something is none."""
     if isinstance(texts, PackedTexts):
         return texts
+    if texts.size == 1:  # as what is joined with many
+        text = texts.item()
+        return PackedTexts.of([text]) if type(text) is bytes else None
     found = gathered(texts)
     return None if found is None else PackedTexts(found[0].tobytes(), found[1])
 

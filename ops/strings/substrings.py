@@ -14,6 +14,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.api import export
 from ...engine.dispatch import dispatched
+from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, as_shape, broadcast_static, shape_text
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
+    from ...engine.graph.operation import Operation
+    from ...engine.graph.rowwise import Results, Rows
 
 _TEXT = NoGradient("texts have no derivative")
 _UNIT = "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'"
@@ -224,12 +227,20 @@ def _substr_shape(c: ShapeContext) -> TensorShape:
     return as_shape(broadcast_static(c.inputs[0], c.inputs[1]))
 
 
+def _substr_rows(op: Operation, inputs: Sequence[Rows]) -> Results:
+    """The same part of each element's texts."""
+    if any(rows.tensor.shape.ndims != 0 for rows in inputs[1:]):
+        return None
+    return rowwise.of_first(op, inputs)
+
+
 define(
     "Substr",
     "input: string, pos: T, len: T -> output: string",
     f"T: {{int32, int64}}; {_UNIT}",
     shape=_substr_shape,
     kernel=_substr,
+    rows=_substr_rows,
     takes_packed=("input",),
     gives_packed=True,
     gradient=_TEXT,

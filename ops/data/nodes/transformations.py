@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ....engine import errors
 from ....engine.graph.registry import writes
-from ..runtime import batching, caching, limits, ordering, rewriting, shuffling, threads
+from ..runtime import (
+    batching,
+    caching,
+    concatenating,
+    limits,
+    ordering,
+    rewriting,
+    shuffling,
+    threads,
+)
 from ..runtime.dataset import Dataset, dataset_in
 from ..runtime.random import SeedGenerator, seeds_or_chance
 from .common import TYPES, define_dataset, element_types, scalar, scalars
@@ -30,7 +39,7 @@ def _concatenate(c: KernelContext, first: Any, second: Any) -> Dataset:
             "input dataset and dataset to concatenate have different output_types "
             f"{names[0]} and {names[1]}"
         )
-    return ordering.ConcatenateDataset(*element_types(c), *parts)
+    return concatenating.ConcatenateDataset(*element_types(c), *parts)
 
 
 def _repeat(c: KernelContext, source: Any, count: Any) -> Dataset:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _QUOTE = b'"'
 # A block is of about so many bytes, so that its fields stay in the caches.
 _CHUNK = 1 << 18
+# So many ends of lines are looked for one by one.
+_FEW = 1024
 
 
 @record(frozen=True)
@@ -69,6 +71,10 @@ class _Text:
         self._size = max(form.buffer_size, _CHUNK)
         self.text, self.place, self._before = b"", 0, 0
         self.is_whole = False
+        # Up to where in the text records were found not to be plain.
+        self.odd = 0
+        # From where on the text is kept, if that is not the place.
+        self.held: int | None = None
 
     def more(self) -> bool:
         """Reads on; whether there was anything."""
@@ -76,8 +82,12 @@ class _Text:
         if not piece:
             self.is_whole = True
             return False
-        self._before += self.place
-        self.text, self.place = self.text[self.place :] + piece, 0
+        start = self.place if self.held is None else self.held
+        self.text = self.text[start:] + piece
+        self._before += start
+        self.place, self.odd = self.place - start, max(self.odd - start, 0)
+        if self.held is not None:
+            self.held = 0
         return True
 
     @property
@@ -85,10 +95,20 @@ class _Text:
         """The place in the file."""
         return self._before + self.place
 
+    @property
+    def odd_offset(self) -> int:
+        """Up to where in the file records were found not to be plain."""
+        return self._before + self.odd
+
     def go_to(self, offset: int) -> None:
         """Goes on from a place."""
         self._source.skip_to(offset)
         self.text, self.place, self._before, self.is_whole = b"", 0, offset, False
+        self.odd = 0
+
+    def back_to(self, offset: int) -> None:
+        """Goes back to a place in the text."""
+        self.place = offset - self._before
 
     def close(self) -> None:
         """Closes the file."""
@@ -129,52 +149,84 @@ class _Records(BlockStream):
                 self._text = self._open()
             text = self._text
             if text.place < len(text.text) or text.more():
-                return self._plain(text, count) or self._one(text)
+                return self._plain(text, count) or self._several(text, count)
             text.close()
             self._text = None
             self._number += 1
         return None
 
     def _plain(self, text: _Text, count: int) -> Block | None:
-        """A block of records without quotes or missing fields; None where the next are others."""
+        """A block of records of as many fields each, without quotes; None where others are next."""
         form = self._form
+        if text.place < text.odd:
+            return None
         stop = _end_of_lines(text.text, text.place, count)
         part = text.text[text.place : stop]
-        if not part or (form.has_quotes and _QUOTE in part):
+        lines = None if not part or (form.has_quotes and _QUOTE in part) else _lines(part)
+        width = lines[0].count(form.delimiter) + 1 if lines else 0
+        if not lines or any(line.count(form.delimiter) != width - 1 for line in lines):
+            text.odd = stop
             return None
-        if b"\r" in part:
-            part = part.replace(b"\r\n", b"\n")
-            if b"\r" in part:
-                return None
-        lines = part[:-1].split(b"\n")
-        width = lines[0].count(form.delimiter)
-        if any(line.count(form.delimiter) != width for line in lines):
-            return None
-        width += 1
-        fields = part[:-1].replace(b"\n", form.delimiter).split(form.delimiter)
+        fields = form.delimiter.join(lines).split(form.delimiter)
         wanted = form.selected or range(width)
-        if len(wanted) != len(form.kinds) or wanted[-1] >= width:
-            return None
-        block = []
-        for i, kind in zip(wanted, form.kinds):
-            column = fields[i::width]
-            if b"" in column or (form.missing and form.missing in column):
-                return None
-            try:
-                block.append(_column(column, kind))
-            except ValueError:
-                return None
-        text.place = stop
+        block = None
+        if len(wanted) == len(form.kinds) and wanted[-1] < width:
+            block = self._columns([fields[i::width] for i in wanted])
+        if block is None:
+            text.odd = stop
+        else:
+            text.place = stop
         return block
 
-    def _one(self, text: _Text) -> Block:
-        """The next record as a block; what is wrong with it is said once, then the next comes."""
-        fields = self._record(text)
-        assert fields is not None
+    def _several(self, text: _Text, count: int) -> Block:
+        """The next records as a block, as many as are right.
+
+        What is wrong with the first one is said once, then the next comes.
+        """
+        records: list[list[bytes]] = []
+        stops: list[int] = []
+        text.held = text.place
+        while len(records) < count and (not records or text.offset < text.odd_offset):
+            try:
+                record = self._record(text)
+                records.append(self._chosen(record or []))
+            except errors.InvalidArgumentError:
+                if not records:
+                    text.held = None
+                    raise
+                text.back_to(stops[-1])
+                break
+            stops.append(text.offset)
+        text.held = None
+        block = self._columns(list(zip(*records)))
+        if block is not None:
+            return block
+        right: list[list[Any]] = []
+        try:
+            for record in records:
+                right.append([self._value(i, field) for i, field in enumerate(record)])
+        except errors.InvalidArgumentError:
+            text.back_to(stops[max(len(right) - 1, 0)])
+            if not right:
+                raise
         return [
-            text_array([v]) if k == dtypes.string else np.array([v], k.np_dtype)
-            for v, k in zip(self._values(fields), self._form.kinds)
+            text_array(values) if kind == dtypes.string else np.array(values, kind.np_dtype)
+            for values, kind in zip(zip(*right), self._form.kinds)
         ]
+
+    def _columns(self, columns: Sequence[Sequence[bytes]]) -> Block | None:
+        """Columns as arrays; None where some field is not what it has to be."""
+        form = self._form
+        block = []
+        try:
+            for fields, kind, default in zip(columns, form.kinds, form.defaults):
+                if b"" in fields or (form.missing and form.missing in fields):
+                    block.append(_with_default(fields, kind, default, form.missing))
+                else:
+                    block.append(_column(fields, kind))
+        except ValueError:
+            return None
+        return block
 
     def _record(self, text: _Text) -> list[bytes] | None:
         """The fields of the next record, all of them; None at the end of the file."""
@@ -186,17 +238,20 @@ class _Records(BlockStream):
             except _Unfinished:
                 text.more()
 
-    def _values(self, fields: list[bytes]) -> list[Any]:
+    def _chosen(self, fields: list[bytes]) -> list[bytes]:
+        """The wanted ones of a record's fields."""
         form = self._form
         count = len(form.kinds)
         if form.selected:
             fields = [fields[i] for i in form.selected if i < len(fields)]
         if len(fields) > count:
             raise errors.invalid(f"Expect {count} fields but have more in record")
-        found = [self._value(i, field) for i, field in enumerate(fields)]
         if len(fields) < count:
+            # (What is wrong with a field in front of those that there are not comes first.)
+            for i, field in enumerate(fields):
+                self._value(i, field)
             raise errors.invalid(f"Expect {count} fields but have {len(fields)} in record")
-        return found
+        return fields
 
     def _value(self, number: int, field: bytes) -> Any:
         form = self._form
@@ -237,6 +292,14 @@ class _Records(BlockStream):
 
 def _end_of_lines(text: bytes, start: int, count: int) -> int:
     """Where at most `count` whole lines end, of about a chunk; `start` if not one does."""
+    if count < _FEW:
+        stop = start
+        for _ in range(count):
+            end = text.find(b"\n", stop) + 1
+            if not end or (end - start > _CHUNK and stop > start):
+                break
+            stop = end
+        return stop
     stop = text.rfind(b"\n", start, start + _CHUNK) + 1
     if not stop:
         stop = text.find(b"\n", start) + 1
@@ -244,16 +307,34 @@ def _end_of_lines(text: bytes, start: int, count: int) -> int:
         return start
     if text.count(b"\n", start, stop) <= count:
         return stop
-    if count < 64:
-        for _ in range(count):
-            start = text.index(b"\n", start) + 1
-        return start
     ends = np.flatnonzero(np.frombuffer(text[start:stop], np.uint8) == 10)
     return start + int(ends[count - 1]) + 1
 
 
+def _lines(part: bytes) -> list[bytes] | None:
+    """Whole lines of text; None where some end otherwise than lines do."""
+    if b"\r" in part:
+        part = part.replace(b"\r\n", b"\n")
+        if b"\r" in part:
+            return None
+    return part[:-1].split(b"\n")
+
+
 def _column(fields: Sequence[bytes], kind: DType) -> np.ndarray:
     return text_array(fields) if kind == dtypes.string else parse_numbers(fields, kind)
+
+
+def _with_default(fields: Sequence[bytes], kind: DType, default: Any, missing: bytes) -> np.ndarray:
+    """A column in which some fields are missing; ValueError where they have to be there."""
+    if default is None:
+        raise ValueError
+    if kind == dtypes.string:
+        return text_array([default if not x or x == missing else x for x in fields])
+    values = np.full(len(fields), default, kind.np_dtype)
+    there = [i for i, field in enumerate(fields) if field and field != missing]
+    if there:
+        values[there] = parse_numbers([fields[i] for i in there], kind)
+    return values
 
 
 def _fields(text: _Text, form: Format) -> list[bytes]:
@@ -265,6 +346,11 @@ def _fields(text: _Text, form: Format) -> list[bytes]:
     """
     found: list[bytes] = []
     data, at, failure = text.text, text.place, ""
+    end_of_line = data.find(b"\n", at)
+    line = data[at : max(end_of_line, 0)]
+    if end_of_line >= 0 and b"\r" not in line and not (form.has_quotes and _QUOTE in line):
+        text.place = end_of_line + 1
+        return line.split(form.delimiter)
     while True:
         field, at, end, wrong = _field(data, at, form, text.is_whole)
         failure = failure or wrong

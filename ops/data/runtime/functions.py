@@ -52,6 +52,10 @@ class Captured:
         """The function's operations."""
         return self.function.body(self._attrs)  # type: ignore[no-any-return]
 
+    def part(self, key: object, make: Callable[[Body], Any]) -> Any:
+        """What is made once of the function's operations, for a key."""
+        return self.function.made_of_body(key, self._attrs, make)
+
     def called_by(self, op: Operation) -> list[Captured]:
         """The functions that attributes of an operation of the body name."""
         attrs, library = op._attrs, op.graph._functions
@@ -204,7 +208,7 @@ class FunctionRun:
         with self._lock:
             if key not in self._blocks:
                 found = None
-                if all(map(_is_fixed, self.captured.values)):
+                if all(map(is_fixed, self.captured.values)):
                     found = vectorized(self.body, shapes, len(self.captured.values), is_ragged)
                 self._blocks[key] = None if found is None else BlockRun(self, self.view, *found)
         return self._blocks[key]
@@ -395,7 +399,7 @@ def _resource(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) else value
 
 
-def _is_fixed(value: Any) -> bool:
+def is_fixed(value: Any) -> bool:
     """Whether what a function captured is the same for all elements of an iteration."""
     if not isinstance(value, np.ndarray):
         return getattr(value, "is_fixed", False)

@@ -92,8 +92,11 @@ class InterleavedBlocks(BlockStream):
                 if pieces and not _are_alike(pieces[0].rows, turn.rows):
                     break
                 size = min(left, turn.left, self._turns.left)
-                pieces.append(_Piece(turn.rows, turn.place, turn.place + size))
+                start = turn.place
+                if pieces and pieces[-1].rows is turn.rows and pieces[-1].stop == start:
+                    start = pieces.pop().start
                 turn.place += size
+                pieces.append(_Piece(turn.rows, start, turn.place))
                 left -= size
                 self._turns.gave(size)
         except Exception as error:  # (for who asks for what comes next)
@@ -130,6 +133,8 @@ class InterleavedBlocks(BlockStream):
 
 def _are_alike(one: Block, other: Block) -> bool:
     """Whether rows of two blocks have one shape and type each."""
+    if one is other:
+        return True
     return all(a.shape[1:] == b.shape[1:] and a.dtype == b.dtype for a, b in zip(one, other))
 
 

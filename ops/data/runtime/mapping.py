@@ -29,6 +29,7 @@ from .dataset import (
 from .functions import BlockError, BlockRun, require_scalar_bool
 from .ordering import UnaryDataset
 from .singles import Singles
+from .stages import stages_of
 from .statistics import Teller, teller
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ Function = Callable[[Element], Element]
 
 # Components of elements that are computed many at a time have so many numbers at most.
 _SMALL = 1 << 14
+# So many elements go through the first stage of a function at once, at most.
+_STAGED = 64
 
 
 class MapDataset(UnaryDataset):
@@ -72,7 +75,13 @@ class MapDataset(UnaryDataset):
             run = self.block_run(context, has_blocks and not source.has_blocks)
         if run is not None:
             return _MappedWanted(source, run) if is_wanted else _MappedBlocks(source, run)
-        return self.single_stream(context, source)
+        function = self.function
+        stages = stages_of(function, self.source.shapes) if source.has_blocks else None
+        if stages is not None:
+            run = context.function(stages.first).on_blocks(self.source.shapes)
+            if run is not None:
+                source, function = _FirstStage(source, run), stages.rest
+        return self.single_stream(context, source, function)
 
     def _is_small(self) -> bool:
         """Whether elements are known to be alike, and not worth a call of the function each."""
@@ -80,9 +89,9 @@ class MapDataset(UnaryDataset):
         sizes += [shape.num_elements() or 0 for shape in self.shapes]
         return all(size is not None and size <= _SMALL for size in sizes)
 
-    def single_stream(self, context: Context, source: Stream) -> Stream:
-        """A stream of elements that are computed one by one."""
-        return _Mapped(source, context.function(self.function), self.keeps_count)
+    def single_stream(self, context: Context, source: Stream, function: Captured) -> Stream:
+        """A stream of elements for each of which a function is called: this one, or its rest."""
+        return _Mapped(source, context.function(function), self.keeps_count)
 
     def rows(self, context: Context) -> Rows | None:
         rows = self.source.rows(context)
@@ -175,6 +184,16 @@ class _MappedBlocks(BlockStream):
 
     def close(self) -> None:
         self._source.close()
+
+
+class _FirstStage(_MappedBlocks):
+    """What a function computes for blocks, for whom calls the rest of it with each element.
+
+    (Blocks of files and pictures stay in the caches, and take little memory.)
+    """
+
+    def read_block(self, count: int) -> Block | None:
+        return super().read_block(min(count, _STAGED))
 
 
 class _MappedWanted(_MappedBlocks):

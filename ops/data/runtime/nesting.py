@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _IN_BLOCKS = {
     *("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TextLineDataset"),
     *("RangeDataset", "TFRecordDataset", "TensorSliceDataset"),
+    *("CSVDataset", "ExperimentalCSVDataset"),
 }
 # What gives them as it gets them.
 _PASSING = {"Identity", "RepeatDataset", "SkipDataset", "TakeDataset"}

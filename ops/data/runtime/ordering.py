@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....engine import errors
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
+from ....engine.types.texts import PackedTexts
 from .dataset import (
     INFINITE,
     UNKNOWN,
@@ -309,7 +310,10 @@ class ShardDataset(UnaryDataset):
         self.shards, self.index, self.requires = shards, index, requires
 
     def stream(self, context: Context, path: str) -> Stream:
-        return _Sharded(self, self.source_stream(context, path))
+        source = self.source_stream(context, path)
+        has_blocks = source.has_blocks or source.has_ragged_blocks
+        kind = _ShardedBlocks if has_blocks and not self.requires else _Sharded
+        return kind(self, source)
 
     def rows(self, context: Context) -> Rows | None:
         rows = None if self.requires else self.source.rows(context)
@@ -364,74 +368,36 @@ class _Sharded(Stream):
         self._source.close()
 
 
-class ConcatenateDataset(Dataset):
-    """The elements of one dataset, then those of another."""
+class _ShardedBlocks(_Sharded):
+    """The same of a stream of blocks."""
 
-    kind = "Concatenate"
+    def __init__(self, dataset: ShardDataset, source: Stream) -> None:
+        super().__init__(dataset, source)
+        self.has_blocks, self.has_ragged_blocks = source.has_blocks, source.has_ragged_blocks
 
-    def __init__(
-        self,
-        types: Sequence[DType],
-        shapes: Sequence[TensorShape],
-        first: Dataset,
-        second: Dataset,
-    ) -> None:
-        super().__init__(types, shapes)
-        self.parts = first, second
+    def next_block(self, count: int) -> Block | None:
+        return self._block(count, self._source.next_block)
 
-    @property
-    def inputs(self) -> Sequence[Dataset]:
-        return self.parts
+    def next_packed_block(self, count: int) -> Block | None:
+        return self._block(count, self._source.next_packed_block)
 
-    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
-        made = copy.copy(self)
-        made.parts = tuple(inputs)  # type: ignore[assignment]
-        return made
-
-    def stream(self, context: Context, path: str) -> Stream:
-        return _Concatenated(self, context, path)
-
-    def cardinality(self) -> int:
-        counts = [part.cardinality() for part in self.parts]
-        for special in (INFINITE, UNKNOWN):
-            if special in counts:
-                return special
-        return sum(counts)
-
-
-class _Concatenated(Stream):
-    def __init__(self, dataset: ConcatenateDataset, context: Context, path: str) -> None:
-        self._dataset, self._context, self._path = dataset, context, path
-        self._number = 0
-        self._source: Stream | None = self._begin()
-
-    def _begin(self) -> Stream:
-        part = self._dataset.parts[self._number]
-        return part.stream(self._context, f"{self._path}::Concatenate[{self._number}]")
-
-    def next(self) -> Element | None:
-        while self._source is not None:
-            element = self._source.next()
-            if element is not None:
-                return element
-            self._source.close()
-            self._number += 1
-            self._source = self._begin() if self._number < 2 else None
+    def _block(self, count: int, read: Callable[[int], Block | None]) -> Block | None:
+        shards, index = self._dataset.shards, self._dataset.index
+        # (From the first row that is wanted to the last.)
+        size = (index - self._next) % shards + (count - 1) * shards + 1
+        while (block := read(size)) is not None:
+            is_wanted = (self._next + np.arange(len(block[0]))) % shards == index
+            self._next += len(block[0])
+            if is_wanted.any():
+                return [_rows_where(column, is_wanted) for column in block]
         return None
 
-    def save(self) -> State:
-        source = {} if self._source is None else self._source.save()
-        return {"number": self._number, "source": source}
 
-    def restore(self, state: State) -> None:
-        self._number = state["number"]
-        self._source = self._begin() if self._number < 2 else None
-        if self._source is not None:
-            self._source.restore(state["source"])
-
-    def close(self) -> None:
-        if self._source is not None:
-            self._source.close()
+def _rows_where(column: Any, mask: np.ndarray) -> Any:
+    """Some rows of a component of a block."""
+    if isinstance(column, PackedTexts):
+        return PackedTexts(column.data, column.places[mask])
+    return column[mask]
 
 
 class ZipDataset(Dataset):

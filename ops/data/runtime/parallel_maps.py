@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 
 # Calls that take fewer seconds are made so many at a time by a thread.
 _LITTLE, _TOGETHER = 5e-4, 8
+# Those that take fewer are made by one thread alone.
+_ALONE = 3e-4
+# A call that takes so many seconds lets other threads begin theirs.
+_LONG = 1e-2
+# So many more long ones than short ones let several threads make them.
+_MANY_LONG = 4
+# After so many calls of several threads some are looked at alone, later after more of them.
+_FIRST_TRIAL, _LAST_TRIAL = 64, 1 << 12
 
 
 class ParallelMapDataset(MapDataset):
@@ -56,13 +64,14 @@ class ParallelMapDataset(MapDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         if teller(context, self) is not None:  # of calls for single elements
-            return self.single_stream(context, self.source_stream(context, path))
+            source = self.source_stream(context, path)
+            return self.single_stream(context, source, self.function)
         return super().stream(context, path)
 
-    def single_stream(self, context: Context, source: Stream) -> Stream:
+    def single_stream(self, context: Context, source: Stream, function: Captured) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
         count = min(count, context.most_calls or count)
-        return _ParallelMapped(self, source, context, count)
+        return _ParallelMapped(self, source, context, function, count)
 
 
 class _Call:
@@ -92,15 +101,22 @@ class _Crew:
     """Threads that call a function for elements which they read in turns."""
 
     def __init__(
-        self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
+        self,
+        dataset: ParallelMapDataset,
+        source: Stream,
+        context: Context,
+        function: Captured,
+        count: int,
     ) -> None:
-        self.source, self.context, self.count = source, context, count
+        self.source, self.context = source, context
+        # (More calls than that only wait for each other, as they do in TensorFlow's pool.)
+        self.count = min(count, 2 * (os.cpu_count() or 1))
         # Calls that are not taken yet: as many as go on at a time, and as many that are done.  Who
         # is done with an element before the one in front of it need not wait for that.
         self._most = 2 * count
-        function = context.function(dataset.function, count >= (os.cpu_count() or 1))
+        called = context.function(function, count >= (os.cpu_count() or 1))
         told = teller(context, dataset)
-        self._function = function if told is None else ToldFunction(function, told, count)
+        self._function = called if told is None else ToldFunction(called, told, count)
         self._keeps_count, self.is_sloppy = dataset.keeps_count, dataset.is_sloppy
         self.calls: deque[_Call] = deque()
         # One lock; who waits for a result, or for a pause, and threads that wait for room for one.
@@ -111,6 +127,13 @@ class _Crew:
         self.is_closed = self.is_over = self.is_paused = False
         self.working = 0
         self._seconds = _LITTLE  # that the last call took
+        # Whether one thread makes all calls, as they take so little that several threads would
+        # mostly wait for each other; since when it is at work; and what the others wait for.
+        self._is_little, self._since = True, 0.0
+        self._spare = threading.Condition(lock)
+        self._trial = self._left = _FIRST_TRIAL
+        # How many more calls of one thread alone were long than short.
+        self._long = 0
         self.has_begun = self.is_alone = False
         # How many results are waited for together; how many rows batches have, 0 where there are
         # none; what the rows of the last one were like; and that to which rows are added.
@@ -126,37 +149,65 @@ class _Crew:
         if self.is_alone:
             self.size = 0
             return
-        for _ in range(self.count):
-            threading.Thread(target=self._work, name="numbaflow-data", daemon=True).start()
+        for number in range(self.count):
+            threading.Thread(
+                target=self._work, args=(number,), name="numbaflow-data", daemon=True
+            ).start()
 
     def next_alone(self) -> Element | None:
         """The next result, computed where it is asked for."""
         element = self._function.next_of(self.source)
         return None if element is None else mapped(self._function, element, self._keeps_count)
 
-    def _work(self) -> None:
-        while True:
-            with self.changed:
-                while self.is_paused or self._is_full():
-                    if self._is_to_end():
-                        return
-                    self._room.wait(POLL)
-                if self._is_to_end():
-                    return
-                self.working += 1
+    def _work(self, number: int) -> None:
+        while self._await_room(number):
+            calls: list[_Call] = []
+            self._since = began = perf_counter()
+            is_alone = self.working == 1
             try:
                 calls = [call for call in self._read() if not call.is_done]
                 began = perf_counter()
                 ends = self._function.begun([call.element for call in calls])
                 for call, end in zip(calls, ends):
                     self._do(call, end)
-                if calls:
-                    self._seconds = (perf_counter() - began) / len(calls)
             finally:
                 with self.changed:
+                    if calls:
+                        is_alone = is_alone and self.working == 1
+                        self._learn(len(calls), perf_counter() - began, is_alone)
                     self.working -= 1
                     if self.is_paused:
                         self.changed.notify_all()
+
+    def _await_room(self, number: int) -> bool:
+        """Waits until a thread is to make calls; False when it is to end."""
+        with self.changed:
+            while self.is_paused or self._is_full() or (number and self._is_little):
+                if self._is_to_end():
+                    return False
+                if not (number and self._is_little):
+                    self._room.wait(POLL)
+                elif not self._spare.wait(POLL) and self.working:
+                    # (Its call may be waiting for another one.)
+                    self._is_little = perf_counter() - self._since < _LONG
+            if self._is_to_end():
+                return False
+            self.working += 1
+            return True
+
+    def _learn(self, count: int, seconds: float, is_alone: bool) -> None:
+        """Notes how long so many calls took, maybe of one thread alone, and how to go on."""
+        self._seconds = seconds / count
+        if not self._is_little:
+            self._left -= count
+            self._is_little, self._long = self._left <= 0, 0
+        elif is_alone:
+            # (One may have waited for something that has nothing to do with it.)
+            self._long = max(self._long + (1 if self._seconds >= _ALONE else -1), -_MANY_LONG)
+            if self._long >= _MANY_LONG:
+                self._is_little = False
+                self._left, self._trial = self._trial, min(2 * self._trial, _LAST_TRIAL)
+                self._spare.notify_all()
 
     def _is_full(self) -> bool:
         return len(self.calls) >= self._most + self._wanted
@@ -238,6 +289,8 @@ class _Crew:
     def _tell_all(self) -> None:
         self.changed.notify_all()
         self._room.notify_all()
+        if not self._is_little or self._is_to_end():
+            self._spare.notify_all()
 
     def _done(self) -> _Call | None:
         """The call whose result comes next, if it is there."""
@@ -354,9 +407,14 @@ class _Crew:
 
 class _ParallelMapped(Stream):
     def __init__(
-        self, dataset: ParallelMapDataset, source: Stream, context: Context, count: int
+        self,
+        dataset: ParallelMapDataset,
+        source: Stream,
+        context: Context,
+        function: Captured,
+        count: int,
     ) -> None:
-        self._crew = _Crew(dataset, source, context, count)
+        self._crew = _Crew(dataset, source, context, function, count)
 
     def next(self) -> Element | None:
         if not self._crew.has_begun:

@@ -7,6 +7,7 @@ from ....engine import errors
 from .adjusting import RebatchDataset
 from .batching import BatchDataset, PaddedBatchDataset, WindowDataset
 from .caching import CacheDataset
+from .concatenating import ConcatenateDataset
 from .context import library_of
 from .dataset import Dataset
 from .examples import ParseExampleDataset
@@ -15,7 +16,6 @@ from .limits import FewCallsDataset, NarrowCallsDataset
 from .mapping import FilterDataset, MapDataset
 from .nesting import FlatMapDataset
 from .ordering import (
-    ConcatenateDataset,
     PassingDataset,
     RepeatDataset,
     ShardDataset,

@@ -111,6 +111,8 @@ def _fill(buffer: Buffer, read: Callable[[Buffer], Any]) -> None:
             if item is None:
                 break
             buffer.put(item)
+            # (Who takes a batch wants to be the only one to know its memory.)
+            del item
     finally:
         with buffer.changed:
             buffer.is_over = buffer.is_idle = True

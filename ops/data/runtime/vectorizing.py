@@ -7,7 +7,7 @@ Other ops have rules of their own (engine/graph/rowwise.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.graph import rowwise
@@ -39,20 +39,46 @@ def vectorized(
         return None
     if any(shape.ndims is None for shape in shapes):
         return None
-    graph = Graph()
-    graph._functions = body.parameters[0].graph._functions
-    made: dict[Tensor, Rows] = {}
+    graph, made = _begun(body, shapes, is_ragged)
     with graph.as_default():
-        for i, parameter in enumerate(body.parameters):
-            made[parameter] = _parameter(
-                parameter, shapes[i] if i < len(shapes) else None, is_ragged
-            )
         for op in body.operations:
             if not _copied(op, made):
                 return None
     if not all(t in made and made[t].rank is not None for t in body.results):
         return None
     return [made[each] for each in body.parameters], [made[each] for each in body.results]
+
+
+def vectorizable(
+    body: Body, shapes: Sequence[TensorShape], are_fixed: Sequence[bool]
+) -> Mapping[Tensor, Rows]:
+    """The rows of all tensors of a body that can be computed for blocks, parameters included.
+
+    are_fixed: which of the parameters behind those of elements are the same for all of them.
+    """
+    if any(shape.ndims is None for shape in shapes):
+        return {}
+    graph, made = _begun(body, shapes, is_ragged=False)
+    for parameter, is_fixed in zip(body.parameters[len(shapes) :], are_fixed, strict=True):
+        if not is_fixed:
+            del made[parameter]
+    with graph.as_default():
+        for op in body.operations:
+            _copied(op, made)
+    return made
+
+
+def _begun(
+    body: Body, shapes: Sequence[TensorShape], is_ragged: bool
+) -> tuple[Graph, dict[Tensor, Rows]]:
+    """The graph of a function of blocks, with its parameters."""
+    graph = Graph()
+    graph._functions = body.parameters[0].graph._functions
+    with graph.as_default():
+        return graph, {
+            parameter: _parameter(parameter, shapes[i] if i < len(shapes) else None, is_ragged)
+            for i, parameter in enumerate(body.parameters)
+        }
 
 
 def _parameter(of: Tensor, shape: TensorShape | None, is_ragged: bool) -> Rows:

@@ -535,6 +535,7 @@ def test_records_and_features(
         for kind in (np.float32, np.float64):
             session.run(tf.summary.histogram("h", np.ones(5000, kind)))
         session.run(tf.summary.image("p", np.ones([1, 2, 2, 3], np.float32)))
+        session.run(tf.image.decode_png(tf.image.encode_png(np.ones([2, 2, 3], np.uint8))))
     recorder.asked |= asked
 
 

@@ -10,6 +10,8 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.engine import memory
+from numbaflow.engine.memory import is_alone
+from numbaflow.engine.session import interpreter
 from numbaflow.jit.kernel import verify_kernel
 from numbaflow.ops.data.runtime import batch_filling
 
@@ -99,6 +101,23 @@ def test_results_are_made_in_memory_that_is_offered() -> None:
         with memory.offering([unaligned]):
             assert not np.shares_memory(session.run(y, feed), unaligned)
         assert (first == second).all()
+
+
+@pytest.mark.parametrize("parallel", [None, 2])
+def test_batches_that_were_prefetched_are_not_copied(
+    monkeypatch: pytest.MonkeyPatch, parallel: int | None
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        interpreter, "is_alone", lambda *of: asked.append(is_alone(*of)) or asked[-1]
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        pixels = tf.data.Dataset.range(400).map(_pixels, num_parallel_calls=parallel)
+        element = tf.data.make_one_shot_iterator(pixels.batch(4).prefetch(1)).get_next()
+        for _ in range(8):
+            session.run(element)
+    assert len(asked) == 8
+    assert sum(asked) >= 7  # (the first one may still be compiled where it is read)
 
 
 def test_a_row_of_another_form_is_none() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import numbaflow as tf
 from numbaflow.ops.data.experimental.reading import MatchingFilesDataset
+from numbaflow.ops.data.runtime import csv
 
 pytestmark = pytest.mark.cpu
 
@@ -234,6 +235,57 @@ def test_csv_blocks_give_what_single_records_give(tmp_path: Path) -> None:
     assert columns[0] == list(range(3000))
     assert columns[1] == [np.float32(field[1]) for field in fields]
     assert columns[2] == [field[2].encode() for field in fields]
+
+
+def _told(names: list[str], **options: Any) -> list[Any]:
+    """The elements of a CSV dataset of files, and the texts of errors where they come."""
+    found: list[Any] = []
+    with tf.Graph().as_default(), tf.Session() as sess:
+        kinds = [tf.int32, tf.constant([7.0]), tf.constant(["-"])]
+        dataset = X.CsvDataset(names, kinds, **options)
+        element = tf.data.make_one_shot_iterator(dataset).get_next()
+        while True:
+            try:
+                found.append(plain(sess.run(element)))
+            except tf.errors.OutOfRangeError:
+                return found
+            except tf.errors.InvalidArgumentError as error:
+                found.append(error.message)
+
+
+@pytest.mark.parametrize("chunk", [48, 1 << 18])
+def test_csv_records_of_all_kinds_come_as_if_each_was_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(csv, "_CHUNK", chunk)
+    random = np.random.RandomState(3)
+    kinds = ["1,2.5,a", "4,,", "-7,NA,NA", '5,1,"b ""c"",\nd"', '"6",2,e\r', "x,1,f"]
+    kinds += ["8,9", "10,y,g", '11,1,h"i', ",1,j", "12,1e3,k,l"]
+    share = np.array([9.0, 5, 5, 3, 1] + [0.2] * 6)
+    rows = [kinds[i] for i in random.choice(len(kinds), 400, p=share / share.sum())]
+    alone = []
+    for i, row in enumerate(rows):
+        alone.append(str(tmp_path / f"{i}.csv"))
+        (tmp_path / f"{i}.csv").write_bytes(row.encode() + b"\n")
+    (tmp_path / "all.csv").write_bytes("".join(f"{row}\n" for row in rows).encode())
+    found = _told([str(tmp_path / "all.csv")], na_value="NA", buffer_size=chunk)
+    assert found == _told(alone, na_value="NA")
+    assert len(found) == 400
+
+
+def test_csv_with_missing_fields_is_read_in_turns_in_blocks(tmp_path: Path) -> None:
+    for part in range(3):
+        rows = [f"{part},{'' if i % 3 else i},{'' if i % 5 else 'w'}\n" for i in range(50)]
+        (tmp_path / f"{part}.csv").write_text("".join(rows))
+    with tf.Graph().as_default():
+        names = tf.data.Dataset.list_files(str(tmp_path / "*.csv"), shuffle=False)
+        kinds = [tf.int32, tf.constant([7.0]), tf.constant(["-"])]
+        made = names.interleave(lambda name: X.CsvDataset(name, kinds), 3, 2).batch(150)
+        parts, reals, texts = elements(made)[0]
+    assert parts.tolist() == [0, 0, 1, 1, 2, 2] * 25
+    order = [i for start in range(0, 50, 2) for _ in range(3) for i in (start, start + 1)]
+    assert reals.tolist() == [7.0 if i % 3 else float(i) for i in order]
+    assert texts.tolist() == [b"-" if i % 5 else b"w" for i in order]
 
 
 def test_make_csv_dataset(table: str) -> None:
