@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.graph.operation import Operation
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.graph.trackable import no_automatic_dependency_tracking_scope
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
@@ -528,7 +528,7 @@ class Layer(Casting, Connected, Nested, Module):
 
 
 def _is_symbolic(x: SparseLike | TensorLike) -> bool:
-    return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
+    return isinstance(x, Tensor) or nest.is_composite(x) or is_variable(x)
 
 
 def _as_tensor(x: SparseLike | TensorLike) -> Any:

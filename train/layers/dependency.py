@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def reaches(inputs: Any, target: Operation) -> bool:
     """Whether an operation or a tensor depends on one of the inputs, by data or by its order."""
-    starts = {id(x) for x in nest.flatten(inputs)} | {id(x.op) for x in _variables(inputs)}
-    waiting, seen = [target], set()
+    flat = nest.flatten(inputs, expand_composites=True)
+    starts = {id(x) for x in flat} | {id(x.op) for x in _variables(flat)}
+    waiting, seen = nest.flatten(target, expand_composites=True), set()
     while waiting:
         x = waiting.pop()
         if id(x) in starts:

@@ -157,7 +157,7 @@ class Function:
         self.inputs = nest.flatten(inputs)
         self._structure = outputs
         self.outputs = [tf.identity(x) if is_variable(x) else x for x in nest.flatten(outputs)]
-        with tf.control_dependencies(self.outputs[:1]):
+        with tf.control_dependencies(nest.flatten(self.outputs[:1], expand_composites=True)):
             made = [tf.assign(*u) if isinstance(u, tuple) else u for u in updates or []]
             self.updates_op = tf.group(*made)
         self.feed_dict = feed_dict
@@ -171,11 +171,11 @@ class Function:
 
         Tensors are taken for what they are in a run of their own.
         """
-        session = get_session(self.inputs or self.outputs)
+        session = get_session(nest.flatten(self.inputs or self.outputs, expand_composites=True))
         feeds = dict(self.feed_dict or {})
         given = _flat_values(inputs)
-        if any(isinstance(value, Tensor) for value in given):
-            given = [session.run(x) if isinstance(x, Tensor) else x for x in given]
+        if any(_is_tensor(value) for value in given):
+            given = [session.run(x) if _is_tensor(x) else x for x in given]
         for tensor, value in zip(self.inputs, given, strict=True):
             if value is not None:
                 feeds[tensor] = _fed(tensor, value)
@@ -189,6 +189,10 @@ class Function:
             if tensor in self.fetch_callbacks:
                 self.fetch_callbacks[tensor](value)
         return nest.pack_sequence_as(self._structure, fetched[0])
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or nest.is_composite(value)
 
 
 def _flat_values(inputs: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from ..metrics.base import Metric
 from ..optimizers import table as optimizers
 from . import data as arrays
 from . import endpoints
+from .composites import graph_of
 from .network import Network
 from .trained import as_it_was, trained_layers
 
@@ -99,7 +100,7 @@ class Compiled(Network):
             # A model without inputs is compiled when it sees some.
             return
         self._set(_is_compiled=True)
-        with self.outputs[0].graph.as_default():
+        with graph_of(self.outputs[0]).as_default():
             self._make_endpoints(target_tensors)
             self._make_loss()
         self._set(
@@ -296,7 +297,7 @@ class Compiled(Network):
             vars(self)["_functions"] = {}
         functions = vars(self).setdefault("_functions", {})
         if mode not in functions:
-            with self.outputs[0].graph.as_default():
+            with graph_of(self.outputs[0]).as_default():
                 functions[mode] = getattr(self, f"_make_{mode}_function")()
         return functions[mode]
 
@@ -323,7 +324,7 @@ class Compiled(Network):
                 "Discrepancy between trainable weights and collected trainable weights, did you "
                 "set `model.trainable` without calling `model.compile` after ?"
             )
-        with self.outputs[0].graph.as_default():
+        with graph_of(self.outputs[0]).as_default():
             inputs = self._feeds()
             phase = symbolic_learning_phase()
             if phase is not None:

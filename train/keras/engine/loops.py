@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..callbacks import listing
+from .composites import concatenated
 from .sources import Batch
 
 
@@ -185,5 +186,5 @@ def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
         source.close()
     if not parts:
         raise ValueError("Empty training data.")
-    outputs = [np.concatenate(x) if len(x) > 1 else x[0] for x in zip(*parts)]
+    outputs = [concatenated(x) for x in zip(*parts)]
     return outputs[0] if len(outputs) == 1 else outputs

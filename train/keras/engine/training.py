@@ -10,12 +10,14 @@ import numpy as np
 from ....engine.interface import log
 from ....engine.types import dtypes, nest
 from ....ops.public import tf
+from ...layers.nodes import history_of
 from ..backend.elements import placeholder
 from ..backend.phase import learning_phase
 from ..backend.settings import floatx
 from . import data as arrays
 from . import endpoints, loops, sources
 from .compiled import Compiled
+from .composites import check_parts, is_value, shape_of
 
 
 class Model(Compiled):
@@ -63,17 +65,17 @@ class Model(Compiled):
     ) -> tuple[list[Any], list[Any], list[Any] | None]:
         """Inputs, targets and weights as lists of arrays; ValueError where they do not fit."""
         if not self.inputs:
+            arrays.check_undeclared(x)
             self._set_inputs(x)
         if self.optimizer and not self._is_compiled:
             self._compile_again()
-        shapes = [
-            tuple(t.shape.as_list()) if t.shape.ndims is not None else None
-            for t in self._feed_inputs
-        ]
+        shapes = [_declared_shape(t) for t in self._feed_inputs]
         if not self._is_graph_network:
             # (Vectors of a dataset stay what they are; others become matrices.)
             shapes = [shape if shape is not None and len(shape) == 1 else None for shape in shapes]
         inputs = arrays.standardized(x, self._feed_input_names, shapes, "input")
+        for given, wanted in zip(inputs, self._feed_inputs):
+            check_parts(given, wanted)
         if y is None:
             return inputs, [], None
         fed = self._fed_endpoints()
@@ -134,7 +136,8 @@ class Model(Compiled):
             names = sorted(inputs)
             given = [inputs[name] for name in names]
         else:
-            given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+            several = isinstance(inputs, (list, tuple)) and not is_value(inputs)
+            given = list(inputs) if several else [inputs]
             names = [f"input_{i + 1}" for i in range(len(given))]
         made = [self._input_like(x, name) for x, name in zip(given, names)]
         self._set(inputs=made, input_names=names)
@@ -436,3 +439,13 @@ class Model(Compiled):
             use_multiprocessing=use_multiprocessing,
             verbose=verbose,
         )
+
+
+def _declared_shape(x: Any) -> Any:
+    """The shape that a placeholder's values must have, None if any.
+
+    The parts of sparse and ragged ones do not say it; their `Input` does.
+    """
+    if not nest.is_composite(x):
+        return shape_of(x)
+    return getattr(getattr(history_of(x), "layer", None), "_batch_input_shape", None)
