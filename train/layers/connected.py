@@ -48,6 +48,17 @@ def _mean(name: str, value: Any) -> Any:
     return Mean(name=name, dtype=value.dtype)
 
 
+def _existing(metrics: Sequence[Any], name: str | None) -> Any:
+    """The metric of a name, or None; ValueError where there are several."""
+    found = [metric for metric in metrics if metric.name == name]
+    if len(found) > 1:
+        raise ValueError(
+            "Please provide different names for the metrics you have added. We found "
+            f'{len(found)} metrics with the name: "{name}"'
+        )
+    return found[0] if found else None
+
+
 class Connected:
     """A layer as a part of a Keras network: its nodes, the masks of its calls, its metrics."""
 
@@ -251,8 +262,8 @@ class Connected:
 
     @property
     def metrics(self) -> list[Any]:
-        """The metrics that were added."""
-        return list(self._of_layer("_metrics"))
+        """The metrics that were added, or assigned to attributes; those of inner layers, too."""
+        return [*self._of_layer("_metrics"), *self._of_nested("metrics")]
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: Any = None) -> None:
         """Adds a metric of a tensor.
@@ -280,7 +291,9 @@ class Connected:
         metrics = self._of_layer("_metrics")
         if metric is None:
             # Calls that name the same metric add to one mean.
-            metric = next((m for m in metrics if m.name == name), None) or _mean(name, value)
+            metric = _existing(metrics, name) or _mean(name, value)
             metric(value)
+        else:
+            _existing(metrics, name)
         if not any(known is metric for known in metrics):
             metrics.append(metric)

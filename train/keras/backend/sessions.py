@@ -176,7 +176,8 @@ class Function:
         given = _flat_values(inputs)
         if any(_is_tensor(value) for value in given):
             given = [session.run(x) if _is_tensor(x) else x for x in given]
-        for tensor, value in zip(self.inputs, given, strict=True):
+        # (As in TensorFlow, fewer values leave out the last inputs, which the run asks for.)
+        for tensor, value in zip(self.inputs, given):
             if value is not None:
                 feeds[tensor] = _fed(tensor, value)
         fetched = session.run(

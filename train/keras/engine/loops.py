@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..callbacks import listing
-from .composites import concatenated
+from .composites import concatenated, shape_of
 from .sources import Batch
 
 
@@ -169,6 +169,17 @@ def evaluate(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def _check_rows(found: Sequence[Any], size: int) -> None:
+    """Raises a ValueError where a model made other rows of a batch than it was given."""
+    for output in found:
+        shape = tuple(shape_of(output) or ())
+        if shape and shape[0] not in (1, size):
+            raise ValueError(
+                "Mismatch between expected batch size and model output batch size. Output shape = "
+                f"{shape}, expected output shape = shape {(size, *shape[1:])}"
+            )
+
+
 def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     """The outputs for examples, an array or a list of arrays."""
     told, bar = listing.configured(
@@ -176,10 +187,16 @@ def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     )
     model.stop_training = False
     parts: list[list[Any]] = []
+
+    def keep(found: list[Any], batch: Batch) -> None:
+        if source.counts_samples:
+            _check_rows(found, batch.size)
+        parts.append(found)
+
     told.on_predict_begin(None)
     bar.on_train_begin()
     bar.on_epoch_begin(0, {})
-    _pass(model, source, "predict", told, bar, lambda found, _: parts.append(found))
+    _pass(model, source, "predict", told, bar, keep)
     bar.on_epoch_end(0, {})
     told.on_predict_end(None)
     if hasattr(source, "close"):

@@ -435,18 +435,35 @@ def source_of(
         return GeneratorSource(model, x, steps, workers, shuffle, is_predicted, weights.classes)
     tensors = [t for t in leaves([x, y]) if arrays.is_symbolic(t)]
     if any(not is_ragged(t) for t in tensors):
-        if not model.inputs:
-            arrays.check_undeclared(x)
-            model._set_inputs(x)
+        if _is_built_on_tensors(model, x, y, is_predicted):
+            return FeedlessSource(model, steps, is_predicted)
         return TensorSource(model, (x, y, weights.sample), steps, is_predicted)
     if tensors:
         # (Ragged tensors say how many rows they have, and are one batch.)
         x, y = _evaluated((x, y))
     if x is None and not model._feed_inputs and steps.number:
         return FeedlessSource(model, steps, is_predicted)
+    warn_of_steps(x, steps.number)
     size = _batch_size(model, steps)
     parts = model._standardize(x, y, weights.sample, weights.classes, size)
     return ArraySource(model, parts, size, shuffle)
+
+
+def warn_of_steps(x: Any, number: int | None) -> None:
+    """Logs that a number of steps is of little use for arrays, which are one step each time."""
+    given = list(x.values()) if isinstance(x, dict) else [x]
+    if number is not None and any(isinstance(v, (np.ndarray, list, tuple)) for v in given):
+        log.warning(
+            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
+            "Please use `batch_size` instead."
+        )
+
+
+def _is_built_on_tensors(model: Any, x: Any, y: Any, is_predicted: bool) -> bool:
+    """Whether tensors are a model's inputs, which are made of them where there are none yet."""
+    if not model.inputs:
+        model._build_on(x, y)
+    return not model._feed_inputs and (is_predicted or not model._fed_endpoints())
 
 
 def _check_alone(x: Any, y: Any, weights: Weights, steps: Steps) -> None:
@@ -522,8 +539,11 @@ def values_of(model: Any, x: Any, y: Any, sample: Any, classes: Any) -> Any:
     if is_dataset(x):
         x = _iterator(x)
         get_session().run(x.initializer)
-    if is_iterator(x):
+    is_given = is_iterator(x)
+    if is_given:
         x, y, sample = _three(x.get_next(), False)
     if any(arrays.is_symbolic(t) for t in leaves([x, y, sample])):
+        if not is_given and _is_built_on_tensors(model, x, y, y is None):
+            return [], [], None
         x, y, sample = _evaluated((x, y, sample))
     return model._standardize(x, y, sample, classes)
