@@ -262,7 +262,7 @@ class Connected:
 
     @property
     def metrics(self) -> list[Any]:
-        """The metrics that were added, or assigned to attributes; those of inner layers, too."""
+        """The metrics that were added, those of inner layers, too."""
         return [*self._of_layer("_metrics"), *self._of_nested("metrics")]
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: Any = None) -> None:

@@ -32,7 +32,6 @@ class Nested(AutoTrackable):
         AutoTrackable.__setattr__(self, name, value)
         own.setdefault("_attributes_in_order", {})[name] = None
         self._take_variables(own[name])
-        self._take_metrics(own[name])
 
     def __delattr__(self, name: str) -> None:
         vars(self).get("_attributes_in_order", {}).pop(name, None)
@@ -50,12 +49,6 @@ class Nested(AutoTrackable):
             if not any(x is v for v in (*known, *others)):
                 (known if x.trainable else others).append(x)
                 track(x)
-
-    def _take_metrics(self, value: Any) -> None:
-        """Metrics that are assigned are metrics of the layer."""
-        taken = [x for x in nest.flatten(value) if getattr(type(x), "_is_metric", False)]
-        if taken:
-            vars(self).setdefault("_metrics", []).extend(taken)
 
     def _nested_layers(self) -> list[Any]:
         """The layers among the attributes, in lists and dicts, too, each once."""

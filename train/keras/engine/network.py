@@ -17,6 +17,7 @@ from ...layers.connected import mask_of
 from ...layers.nodes import Node, as_shapes, give_histories, history_of
 from ..backend.elements import placeholder
 from ..backend.settings import floatx
+from ..metrics.base import Metric
 from .added import AddLoss, AddMetric
 from .network_map import network_map
 from .network_weights import Saved
@@ -80,6 +81,17 @@ class Network(Saved, Layer):
             _output_layers=[],
         )
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # (Every list of layers that a network has of its own is there since it began.)
+        if "_layers" not in vars(self) and any(isinstance(x, Layer) for x in nest.flatten(value)):
+            raise RuntimeError(
+                "It looks like you are subclassing `Model` and you forgot to call "
+                "`super(YourClass, self).__init__()`. Always start with this line."
+            )
+        super().__setattr__(name, value)
+        if isinstance(value, Metric):
+            self._of_layer("_metrics").append(value)
+
     def _set(self, **attributes: Any) -> None:
         """Sets attributes that are no dependencies."""
         vars(self).update(attributes)
@@ -87,6 +99,12 @@ class Network(Saved, Layer):
     def _init_graph_network(
         self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any
     ) -> None:
+        for unknown in set(kwargs) - {"trainable"}:
+            raise TypeError(
+                "Functional models may only specify `name` and `trainable` keyword arguments "
+                "during initialization. Got an unexpected argument:",
+                unknown,
+            )
         if "_self_tracking" not in vars(self) or "_layers" not in vars(self):
             self._begin_network(name, kwargs)
         flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)

@@ -382,6 +382,22 @@ def _evaluated(parts: Any) -> Any:
     return map_leaves(lambda x: next(found) if arrays.is_symbolic(x) else x, parts)
 
 
+class WholeSource(_StepSource):
+    """Steps of arrays, of which each is all of them."""
+
+    def __init__(self, model: Any, parts: Any, steps: Steps, is_predicted: bool) -> None:
+        super().__init__(model, steps, is_predicted)
+        self._parts = parts
+
+    def _elements(self) -> Iterator[Any]:
+        for _ in range(self.steps or 0):
+            yield self._parts
+
+    def _batch(self, element: Any) -> Batch:
+        values = element[0] if self.is_predicted else self.model._fed_values(*element)
+        return Batch(_fed(self.model, values), 1, 1)
+
+
 class FeedlessSource(_StepSource):
     """Batches of a model whose inputs and targets are tensors of their own."""
 
@@ -441,9 +457,14 @@ def source_of(
     if tensors:
         # (Ragged tensors say how many rows they have, and are one batch.)
         x, y = _evaluated((x, y))
-    if x is None and not model._feed_inputs and steps.number:
+    if x is None and y is None and not model._feed_inputs and steps.number:
         return FeedlessSource(model, steps, is_predicted)
     warn_of_steps(x, steps.number)
+    if steps.number is not None:
+        if steps.batch_size is not None:
+            raise ValueError(f"If {steps.name} is set, the `batch_size` must be None.")
+        parts = model._standardize(x, y, weights.sample, weights.classes)
+        return WholeSource(model, parts, steps, is_predicted)
     size = _batch_size(model, steps)
     parts = model._standardize(x, y, weights.sample, weights.classes, size)
     return ArraySource(model, parts, size, shuffle)
@@ -499,9 +520,6 @@ def _check_alone(x: Any, y: Any, weights: Weights, steps: Steps) -> None:
 
 
 def _batch_size(model: Any, steps: Steps) -> int:
-    if steps.number is not None and steps.batch_size is None:
-        # So many steps of arrays: each is all of them.
-        return 10**9
     fixed = None
     if model._is_graph_network and model.inputs:
         sizes = [x.shape.as_list()[0] for x in model.inputs if x.shape.ndims]

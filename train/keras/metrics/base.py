@@ -34,8 +34,6 @@ class Metric(Layer):
     """
 
     _arguments: tuple[str, ...] = ()
-    # Layers take these for metrics of theirs (layers/nested.py).
-    _is_metric = True
 
     def __init__(
         self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any
