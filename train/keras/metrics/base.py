@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
 
 
+_ROOT = __name__.partition(".")[0]
+
+
 class Metric(Layer):
     """Variables that each batch is added to, and a result from them.
 
@@ -41,8 +44,20 @@ class Metric(Layer):
         super().__init__(name=name, dtype=dtypes.as_dtype(dtype or floatx()), **kwargs)
         self.stateful = True
         self.built = True
-        vars(self)["update_state"] = types.MethodType(_updating(type(self).update_state), self)
+        vars(self)["update_state"] = types.MethodType(_updating(self._effects()), self)
         vars(self)["result"] = types.MethodType(_resulting(type(self).result), self)
+
+    def _effects(self) -> Callable[..., Any]:
+        """`update_state`; a program's own as a function, whose changes are one operation in order.
+
+        Such a method need not return what it does.
+        """
+        found = type(self).update_state
+        if found.__module__.partition(".")[0] == _ROOT:
+            return found
+        return lambda self, *args, **kwargs: tf.function(types.MethodType(found, self))(
+            *args, **kwargs
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Adds a batch; returns the result behind it, a tensor."""
