@@ -121,7 +121,7 @@ RENAMED = {
     "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.backend": {
         "_get_session": f"{_K}.backend.sessions:plain_session",
-        "_initialize_variables": f"{_K}.backend.sessions:_initialize",
+        "_initialize_variables": f"{_K}.backend.sessions:initialize",
         "get_graph": "get_default_graph",
         "dtypes_module": ".engine.types.dtypes",
         "local_conv": f"{_K}.backend.convolutions:local_conv",
@@ -129,6 +129,9 @@ RENAMED = {
     },
     "keras.engine": {"get_source_inputs": f"{_K}.engine.network_map:source_inputs"},
     "keras.utils.mode_keys": {"ModeKeys": ".alias.internals.mode_keys:KerasModeKeys"},
+    "keras.utils.metrics_utils": {
+        "ragged_assert_compatible_and_get_flat_values": f"{_K}.metrics.ragged:flat_values"
+    },
     "keras.models": {
         "_clone_functional_model": f"{_K}.saving.cloning:clone",
         "_clone_sequential_model": f"{_K}.saving.cloning:clone",

@@ -31,7 +31,7 @@ def get_session(op_input_list: Sequence[Any] = ()) -> Any:
     session = plain_session(op_input_list)
     if not _manual:
         with session.graph.as_default():
-            _initialize(session)
+            initialize(session)
     return session
 
 
@@ -68,7 +68,7 @@ def manual_variable_initialization(value: bool) -> None:
     _manual[:] = [True] if value else []
 
 
-def _initialize(session: Any) -> None:
+def initialize(session: Any) -> None:
     """Gives values to variables of layers that were never looked at and have none."""
     unseen = [v for v in tracked(session.graph) if not getattr(v, "_keras_initialized", False)]
     if not unseen:

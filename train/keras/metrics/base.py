@@ -13,11 +13,12 @@ from ....engine.types import dtypes
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
 from ...layers.base_layer import Layer
-from ..backend.sessions import batch_set_value
+from ..backend.sessions import batch_set_value, initialize, plain_session
 from ..backend.settings import floatx
 from ..identifiers import Identifier
 from ..losses.ranks import matched
 from ..serialization import serialized
+from .ragged import flat_values
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
@@ -154,6 +155,7 @@ class Reduce(Metric):
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         """The operation that adds values, by weights if there are any."""
+        values, sample_weight = flat_values(values, sample_weight)
         values = tf.cast(values, self.dtype)
         weights = None
         if sample_weight is not None:
@@ -210,6 +212,7 @@ class MeanMetricWrapper(Mean):
     ) -> Any:
         """The operation that adds labels and predictions, by weights if there are any."""
         y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = matched(y_pred, y_true)
         values = self._fn(y_true, y_pred, **self._fn_kwargs)
         return super().update_state(values, sample_weight=sample_weight)
@@ -243,6 +246,9 @@ class MeanTensor(Metric):
             self._shape = values.shape
             self._total = self.add_weight("total", shape=values.shape)
             self._count = self.add_weight("count", shape=values.shape)
+            # (They are made late: what initializes a program's variables may have run.)
+            with tf.init_scope():
+                initialize(plain_session())
         elif values.shape.as_list() != self._shape.as_list():
             raise ValueError(
                 "MeanTensor input values must always have the same shape. Expected shape (set "

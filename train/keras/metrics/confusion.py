@@ -13,6 +13,7 @@ from ..backend.published import nn
 from ..backend.settings import epsilon
 from ..losses.ranks import matched
 from .base import Metric
+from .ragged import flat_values
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
@@ -81,6 +82,7 @@ class _Confusion(Metric):
         An InvalidArgumentError when it runs says that predictions are not in [0, 1].
         """
         y_true, y_pred = tf.cast(y_true, tf.float32), tf.cast(y_pred, tf.float32)
+        (y_pred, y_true), _ = flat_values([y_pred, y_true], sample_weight)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
         checks = [
             tf.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
