@@ -373,4 +373,4 @@ def _member(kind: Any, value: Any, spelling: Any, what: str) -> Any:
         return kind(spelling(value))
     except ValueError:
         known = ", ".join(repr(member.value) for member in kind)
-        raise ValueError(f"Invalid AUC {what} value {value!r}; it may be {known}") from None
+        raise ValueError(f'Invalid AUC {what} value "{value}". It may be {known}') from None
