@@ -103,6 +103,7 @@ MODULES = {
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
+    "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.ops.init_ops_v2": f"{_K}.initializers_v2",
     "python.keras.backend_config": f"{_K}.backend.settings",
