@@ -18,7 +18,7 @@ _ENGINE = {
     "saving": f"{_K}.saving.models {_K}.saving.hdf5",
     "sequential": f"{_K}.engine.sequential",
     "training": f"{_K}.engine.training",
-    "training_utils": f"{_K}.engine.data {_K}.engine.endpoints",
+    "training_utils": f".alias.internals.keras_training {_K}.engine.data {_K}.engine.endpoints",
 }
 # Where the classes of a module are that `tf.keras.layers` does not name, such as `_Merge`.
 _LAYERS = {

@@ -89,10 +89,11 @@ def _function(model: Any, source: Any, mode: str) -> Any:
 
 
 def _announce(source: Any, validation: Any) -> None:
-    kind = "samples" if source.counts_samples else "steps"
-    text = f"Train on {source.size} {kind}"
+    if source.unit is None:
+        return
+    text = f"Train on {source.size} {source.unit}"
     if validation is not None and validation.size:
-        text += f", validate on {validation.size} {kind}"
+        text += f", validate on {validation.size} {source.unit}"
     print(text)
 
 

@@ -153,7 +153,9 @@ class Network(Saved, Layer):
                     f"Input tensors to a {name} must come from `tf.keras.Input`. Received: {x} "
                     "(missing previous layer metadata)."
                 )
-        sizes = [(getattr(x, "_batch_input_shape", None) or (None,))[0] for x in map(_layer, inputs)]
+        sizes = [
+            (getattr(x, "_batch_input_shape", None) or (None,))[0] for x in map(_layer, inputs)
+        ]
         if len({size for size in sizes if size is not None}) > 1:
             raise ValueError(
                 f"The specified batch sizes of the Input Layers are incompatible. Found batch "

@@ -67,6 +67,8 @@ class ArraySource:
     counts_samples = True
     # Whether logs say how many examples a batch has.
     tells_size = True
+    # What `fit` prints that it trains on; None for nothing.
+    unit: str | None = "samples"
 
     def __init__(self, model: Any, parts: Any, batch_size: int, shuffle: Any) -> None:
         self.model, self.parts = model, parts
@@ -160,6 +162,7 @@ class _StepSource:
 
     counts_samples = False
     tells_size = False
+    unit: str | None = "samples"
     # Targets that tensors give are not held against the outputs' shapes.
     checks_targets = False
     weights: Any = None
@@ -235,6 +238,7 @@ class GeneratorSource(_StepSource):
 
     checks_targets = True
     tells_size = True
+    unit = None
     no_split = (
         "If your data is in the form of a Python generator, you cannot use `validation_split`"
     )
@@ -272,6 +276,8 @@ class GeneratorSource(_StepSource):
 
 class DatasetSource(_StepSource):
     """Batches of a dataset; begun anew in each epoch if the number of steps is not given."""
+
+    unit = "steps"
 
     def __init__(
         self, model: Any, dataset: Any, steps: Steps, is_predicted: bool, classes: Any = None

@@ -350,9 +350,7 @@ class RNN(KerasLayer):
         return layer
 
 
-def separated(
-    inputs: Any, initial_state: Any, constants: Any, count: int
-) -> tuple[Any, Any, Any]:
+def separated(inputs: Any, initial_state: Any, constants: Any, count: int) -> tuple[Any, Any, Any]:
     """Inputs, states and so many constants, which may all come as one list; lists or None."""
     if isinstance(inputs, list):
         if count:
