@@ -262,8 +262,8 @@ class Connected:
 
     @property
     def metrics(self) -> list[Any]:
-        """The metrics that were added, those of inner layers, too."""
-        return [*self._of_layer("_metrics"), *self._of_nested("metrics")]
+        """The metrics that were added."""
+        return list(self._of_layer("_metrics"))
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: Any = None) -> None:
         """Adds a metric of a tensor.

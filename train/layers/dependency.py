@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...engine.graph.operation import Operation
 from ...engine.types import nest
-
-if TYPE_CHECKING:
-    from ...engine.graph.tensor import Tensor
 
 
 def reaches(inputs: Any, target: Operation) -> bool:
@@ -28,5 +25,5 @@ def reaches(inputs: Any, target: Operation) -> bool:
     return False
 
 
-def _variables(inputs: Tensor) -> list[Any]:
-    return [x for x in nest.flatten(inputs) if not hasattr(x, "consumers") and hasattr(x, "op")]
+def _variables(flat: list[Any]) -> list[Any]:
+    return [x for x in flat if not hasattr(x, "consumers") and hasattr(x, "op")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of programs, models on tensors, steps of whole arrays, and what programs read of models."""
+"""Metrics of programs, models on tensors, steps of whole arrays, and inner names of models."""
 
 from __future__ import annotations
 
