@@ -158,3 +158,34 @@ def test_constants_of_bidirectional_layers_are_inputs() -> None:
     found = model.predict([np.ones([1, 3, 4]), np.array([[1.0, 2.0]])])
     assert found.tolist() == [[15, 18, 15, 18]]
     assert layer.get_config()["num_constants"] == 1
+
+
+def test_scikit_wrappers_may_be_what_builds_models() -> None:
+    class Regressor(keras.wrappers.scikit_learn.KerasRegressor):
+        def __call__(self, units: int) -> Any:
+            model = keras.Sequential([keras.layers.Dense(units, input_shape=(3,))])
+            model.compile("sgd", "mse")
+            return model
+
+    found = Regressor(build_fn=None, units=1, epochs=2, verbose=0)
+    assert len(found.fit(X, Y).history["loss"]) == 2
+
+
+def test_functions_take_variables() -> None:
+    x, y = keras.backend.placeholder(shape=()), keras.backend.variable(10.0)
+    assert keras.backend.function([x], [x + 1])([y]) == [11]
+
+
+def test_parts_of_folders_are_named(tmp_path: Any) -> None:
+    (tmp_path / "a").mkdir()
+    generator = keras.preprocessing.image.ImageDataGenerator(validation_split=0.5)
+    with pytest.raises(ValueError, match="Invalid subset name: foo"):
+        generator.flow_from_directory(str(tmp_path), subset="foo")
+
+
+def test_uncompiled_models_are_written(tmp_path: Any) -> None:
+    model = line(input_shape=(3,))
+    path = str(tmp_path / "model")
+    keras.experimental.export_saved_model(model, path)
+    found = keras.experimental.load_from_saved_model(path)
+    assert found.predict(X).tolist() == model.predict(X).tolist()

@@ -193,7 +193,7 @@ class Function:
 
 
 def _is_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) or nest.is_composite(value)
+    return isinstance(value, Tensor) or nest.is_composite(value) or is_variable(value)
 
 
 def _flat_values(inputs: Any) -> list[Any]:
