@@ -294,6 +294,6 @@ class Connected:
             metric = _existing(metrics, name) or _mean(name, value)
             metric(value)
         else:
-            _existing(metrics, name)
+            _existing(metrics, metric.name)
         if not any(known is metric for known in metrics):
             metrics.append(metric)
