@@ -189,3 +189,9 @@ def test_uncompiled_models_are_written(tmp_path: Any) -> None:
     keras.experimental.export_saved_model(model, path)
     found = keras.experimental.load_from_saved_model(path)
     assert found.predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("module", ["losses", "metrics"])
+def test_configurations_hold_the_values_of_tensors(module: str) -> None:
+    made = getattr(keras, module).CategoricalCrossentropy(label_smoothing=tf.constant(0.25))
+    assert made.get_config()["label_smoothing"] == 0.25

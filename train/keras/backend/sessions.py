@@ -86,6 +86,11 @@ def get_value(x: Any) -> Any:
     return get_session((x,)).run(x)
 
 
+def evaluated(x: Any) -> Any:
+    """The value of a tensor or a variable, other things as they are."""
+    return get_value(x) if _is_tensor(x) else x
+
+
 def batch_get_value(tensors: Sequence[Any]) -> list[Any]:
     """The values of several variables or tensors."""
     return get_session(tensors).run(list(tensors)) if tensors else []

@@ -13,7 +13,7 @@ from ....engine.types import dtypes
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
 from ...layers.base_layer import Layer
-from ..backend.sessions import batch_set_value, initialize, plain_session
+from ..backend.sessions import batch_set_value, evaluated, initialize, plain_session
 from ..backend.settings import floatx
 from ..identifiers import Identifier
 from ..losses.ranks import matched
@@ -219,7 +219,8 @@ class MeanMetricWrapper(Mean):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, those of the function among them."""
-        return {**super().get_config(), **self._fn_kwargs}
+        own = {name: evaluated(value) for name, value in self._fn_kwargs.items()}
+        return {**super().get_config(), **own}
 
 
 class MeanTensor(Metric):
