@@ -18,7 +18,7 @@ _ENGINE = {
     "saving": f"{_K}.saving.models {_K}.saving.hdf5",
     "sequential": f"{_K}.engine.sequential",
     "training": f"{_K}.engine.training",
-    "training_utils": f"{_K}.engine.data {_K}.engine.endpoints",
+    "training_utils": f".alias.internals.keras_training {_K}.engine.data {_K}.engine.endpoints",
 }
 # Where the classes of a module are that `tf.keras.layers` does not name, such as `_Merge`.
 _LAYERS = {
@@ -103,6 +103,7 @@ MODULES = {
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
+    "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.ops.init_ops_v2": f"{_K}.initializers_v2",
     "python.keras.backend_config": f"{_K}.backend.settings",
@@ -121,7 +122,7 @@ RENAMED = {
     "keras.utils.losses_utils": {"ReductionV2": f"{_K}.losses.objects:Reduction"},
     "keras.backend": {
         "_get_session": f"{_K}.backend.sessions:plain_session",
-        "_initialize_variables": f"{_K}.backend.sessions:_initialize",
+        "_initialize_variables": f"{_K}.backend.sessions:initialize",
         "get_graph": "get_default_graph",
         "dtypes_module": ".engine.types.dtypes",
         "local_conv": f"{_K}.backend.convolutions:local_conv",
@@ -129,6 +130,9 @@ RENAMED = {
     },
     "keras.engine": {"get_source_inputs": f"{_K}.engine.network_map:source_inputs"},
     "keras.utils.mode_keys": {"ModeKeys": ".alias.internals.mode_keys:KerasModeKeys"},
+    "keras.utils.metrics_utils": {
+        "ragged_assert_compatible_and_get_flat_values": f"{_K}.metrics.ragged:flat_values"
+    },
     "keras.models": {
         "_clone_functional_model": f"{_K}.saving.cloning:clone",
         "_clone_sequential_model": f"{_K}.saving.cloning:clone",

@@ -26,11 +26,13 @@ _COLUMN_NAMES = {
 
 # Module -> {name there: public name or ".module:attribute"}, where the names differ.
 _MODES = ".train.estimator.mode_keys:ModeKeys"
-_SIGNATURE_KEYS = ".train.estimator.export_utils:_SIGNATURE_KEYS"
+_MODE_TABLES = {
+    name: f".alias.internals.mode_keys:{name}" for name in ("EXPORT_TAG_MAP", "SIGNATURE_KEY_MAP")
+}
 RENAMED = {
     **renamed_contrib.RENAMED,
-    "saved_model.model_utils": {"EstimatorModeKeys": _MODES, "SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
-    "saved_model.model_utils.export_utils": {"SIGNATURE_KEY_MAP": _SIGNATURE_KEYS},
+    "saved_model.model_utils": {"EstimatorModeKeys": _MODES, **_MODE_TABLES},
+    "saved_model.model_utils.export_utils": _MODE_TABLES,
     "estimator.estimator": {
         "_check_hooks_type": ".train.estimator.settings:checked_hooks",
         "_check_listeners_type": ".train.estimator.settings:checked_listeners",

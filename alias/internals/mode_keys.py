@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...train.estimator import export_utils
 from ...train.estimator.mode_keys import ModeKeys as EstimatorModeKeys
 
 
@@ -69,3 +70,7 @@ class ModeKeyMap(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+
+EXPORT_TAG_MAP = ModeKeyMap(**export_utils.EXPORT_TAG_MAP)
+SIGNATURE_KEY_MAP = ModeKeyMap(**export_utils.SIGNATURE_KEY_MAP)

@@ -21,7 +21,7 @@ EXPORT_TAG_MAP = {
     ModeKeys.TRAIN: [names.TRAINING],
     ModeKeys.EVAL: [names.EVAL],
 }
-_SIGNATURE_KEYS = {
+SIGNATURE_KEY_MAP = {
     ModeKeys.PREDICT: names.DEFAULT_SERVING_SIGNATURE_DEF_KEY,
     ModeKeys.TRAIN: names.DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
     ModeKeys.EVAL: names.DEFAULT_EVAL_SIGNATURE_DEF_KEY,
@@ -120,16 +120,16 @@ def export_outputs_for_mode(
 ) -> dict[str, Any]:
     """The outputs of a model for training, evaluation or prediction, by Keras' names, too."""
     mode = _KERAS_MODES.get(mode, mode)
-    if mode not in _SIGNATURE_KEYS:
+    if mode not in SIGNATURE_KEY_MAP:
         raise ValueError(
             f"Export output type not found for mode: {mode}. Expected one of: "
-            f"{list(_SIGNATURE_KEYS)}.\nOne likely error is that V1 Estimator Modekeys were "
+            f"{list(SIGNATURE_KEY_MAP)}.\nOne likely error is that V1 Estimator Modekeys were "
             "somehow passed to this function. Please ensure that you are using the new ModeKeys."
         )
     if mode == ModeKeys.PREDICT:
         return get_export_outputs(serving_export_outputs, predictions)
     kind = TrainOutput if mode == ModeKeys.TRAIN else EvalOutput
-    return {_SIGNATURE_KEYS[mode]: kind(loss=loss, predictions=predictions, metrics=metrics)}
+    return {SIGNATURE_KEY_MAP[mode]: kind(loss=loss, predictions=predictions, metrics=metrics)}
 
 
 def get_export_outputs(export_outputs: object, predictions: object) -> dict[str, Any]:

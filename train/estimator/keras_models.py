@@ -101,8 +101,8 @@ class Origin:
         self.model, self.custom_objects = model, custom_objects
         self.saves_objects = saves_objects
         # Read here: hyperparameters are variables of the model's own graph.
-        is_of_train = isinstance(model.optimizer, TFOptimizer)
-        self.optimizer_config = None if is_of_train else model.optimizer.get_config()
+        has_config = model.optimizer and not isinstance(model.optimizer, TFOptimizer)
+        self.optimizer_config = model.optimizer.get_config() if has_config else None
 
     # The copy
 

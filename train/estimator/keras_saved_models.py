@@ -50,8 +50,9 @@ def export_saved_model(
         NotImplementedError: the model has a `call` of its own, which cannot be made anew.
         AssertionError: the folder is there, and not empty.
     """
-    if not model._is_graph_network:
-        if hasattr(model, "add"):
+    is_sequential = hasattr(model, "add")
+    if not model._is_graph_network and not (is_sequential and model.inputs):
+        if is_sequential:
             raise ValueError(
                 "Weights for sequential model have not yet been created. Weights are created when "
                 "the Model is first called on inputs or `build()` is called with an "
@@ -67,6 +68,12 @@ def export_saved_model(
     prefix = folder.get_variables_path(saved_model_path)
     model.save_weights(prefix, save_format="tf", overwrite=True)
     origin = Origin(model, custom_objects, saves_objects=True)
+    if input_signature is None and not model._is_graph_network:
+        # (What the first data were like is known, but no layer says it.)
+        input_signature = [
+            tf.TensorSpec(x.shape, x.dtype, name)
+            for x, name in zip(model.inputs, model.input_names)
+        ]
     modes = [ModeKeys.PREDICT]
     if model.optimizer and not serving_only:
         modes = [ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT]
@@ -91,6 +98,10 @@ def _add_graph(
     function = model._function(kind)
     for update in model.state_updates:
         tf.add_to_collection(GraphKeys.UPDATE_OPS, update)
+    iterations = None if mode == ModeKeys.PREDICT else getattr(model.optimizer, "iterations", None)
+    if iterations is not None and not tf.get_collection(GraphKeys.GLOBAL_STEP):
+        # What loads the graph finds the number of updates by this name.
+        tf.add_to_collection(GraphKeys.GLOBAL_STEP, iterations)
     signatures = _signatures(model, mode)
     with tf.Session().as_default():
         model.load_weights(prefix)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine.graph.operation import Operation
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.graph.trackable import no_automatic_dependency_tracking_scope
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
@@ -429,6 +429,11 @@ class Layer(Casting, Connected, Nested, Module):
             made._unconditional_update = not reaches(_calls.inputs if _calls.within else [], made)
             self._updates.append(made)
 
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that were added, those of inner layers, too."""
+        return [*super().metrics, *self._of_nested("metrics")]
+
     def get_updates_for(self, inputs: TensorLike | None) -> list[Any]:
         """The updates that depend on the inputs; those that depend on none for None."""
         if inputs is None:
@@ -527,8 +532,8 @@ class Layer(Casting, Connected, Nested, Module):
         raise NotImplementedError(f"{type(self).__name__} computes no output shapes")
 
 
-def _is_symbolic(x: SparseLike | TensorLike) -> bool:
-    return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, Tensor) or nest.is_composite(x) or is_variable(x)
 
 
 def _as_tensor(x: SparseLike | TensorLike) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes, nest
 from ...ops.public import tf
 from . import policy as policies
@@ -59,8 +59,9 @@ class Casting:
             return inputs
 
         def cast(x: Any) -> Any:
-            is_cast = isinstance(x, (Tensor, SparseTensor)) and x.dtype.is_floating
-            return tf.cast(x, wanted) if is_cast and x.dtype.base_dtype != wanted else x
+            is_tensor = isinstance(x, Tensor) or nest.is_composite(x)
+            is_cast = is_tensor and x.dtype.is_floating and x.dtype.base_dtype != wanted
+            return tf.cast(x, wanted) if is_cast else x
 
         return nest.map_structure(cast, inputs)
 

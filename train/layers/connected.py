@@ -48,6 +48,17 @@ def _mean(name: str, value: Any) -> Any:
     return Mean(name=name, dtype=value.dtype)
 
 
+def _existing(metrics: Sequence[Any], name: str | None) -> Any:
+    """The metric of a name, or None; ValueError where there are several."""
+    found = [metric for metric in metrics if metric.name == name]
+    if len(found) > 1:
+        raise ValueError(
+            "Please provide different names for the metrics you have added. We found "
+            f'{len(found)} metrics with the name: "{name}"'
+        )
+    return found[0] if found else None
+
+
 class Connected:
     """A layer as a part of a Keras network: its nodes, the masks of its calls, its metrics."""
 
@@ -280,7 +291,9 @@ class Connected:
         metrics = self._of_layer("_metrics")
         if metric is None:
             # Calls that name the same metric add to one mean.
-            metric = next((m for m in metrics if m.name == name), None) or _mean(name, value)
+            metric = _existing(metrics, name) or _mean(name, value)
             metric(value)
+        else:
+            _existing(metrics, metric.name)
         if not any(known is metric for known in metrics):
             metrics.append(metric)

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...engine.graph.operation import Operation
 from ...engine.types import nest
 
-if TYPE_CHECKING:
-    from ...engine.graph.tensor import Tensor
-
 
 def reaches(inputs: Any, target: Operation) -> bool:
     """Whether an operation or a tensor depends on one of the inputs, by data or by its order."""
-    starts = {id(x) for x in nest.flatten(inputs)} | {id(x.op) for x in _variables(inputs)}
-    waiting, seen = [target], set()
+    flat = nest.flatten(inputs, expand_composites=True)
+    starts = {id(x) for x in flat} | {id(x.op) for x in _variables(flat)}
+    waiting, seen = nest.flatten(target, expand_composites=True), set()
     while waiting:
         x = waiting.pop()
         if id(x) in starts:
@@ -27,5 +25,5 @@ def reaches(inputs: Any, target: Operation) -> bool:
     return False
 
 
-def _variables(inputs: Tensor) -> list[Any]:
-    return [x for x in nest.flatten(inputs) if not hasattr(x, "consumers") and hasattr(x, "op")]
+def _variables(flat: list[Any]) -> list[Any]:
+    return [x for x in flat if not hasattr(x, "consumers") and hasattr(x, "op")]

@@ -84,6 +84,9 @@ def assert_input_compatibility(
             raise ValueError(
                 f"Input {index} of layer {layer_name} is incompatible with the layer: {reason}"
             )
+        wrong = None if spec is None else _wrong_shape(x, spec)
+        if wrong:
+            raise ValueError(f"Input {index} is incompatible with layer {layer_name}: {wrong}")
 
 
 def _reasons(x: Any, spec: InputSpec) -> Iterator[str]:
@@ -114,6 +117,12 @@ def _wrong_sizes(sizes: list[Any], spec: InputSpec) -> Iterator[str]:
                 f"expected axis {axis} of input shape to have value {value} but received input "
                 f"with shape {sizes}"
             )
+
+
+def _wrong_shape(x: Any, spec: InputSpec) -> str | None:
+    """What is wrong with an input's shape, if a spec has a whole one."""
+    sizes = x.shape.as_list() if spec.shape is not None and x.shape.ndims is not None else ()
     for wanted, size in zip(spec.shape or (), sizes):
         if wanted is not None and size is not None and wanted != size:
-            yield f"expected shape={spec.shape}, found shape={sizes}"
+            return f"expected shape={spec.shape}, found shape={sizes}"
+    return None

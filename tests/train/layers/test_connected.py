@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import types
 from typing import Any
 
 import pytest
@@ -105,7 +106,7 @@ def test_metrics(value: Any, options: dict[str, str], error: type, text: str) ->
     with pytest.raises(error, match=re.escape(text)):
         layer.add_metric(tf.zeros([2]) if value == "x" else value, **options)
     result = tf.zeros([2])
-    result._metric_obj = metric = object()
+    result._metric_obj = metric = types.SimpleNamespace(name="own")
     layer.add_metric(result)
     layer.add_metric(result)
     assert layer.metrics == [metric]

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....engine.graph.tensor import SparseTensor
-from ....engine.types import dtypes
+from ....engine.types import dtypes, nest
 from ....ops.public import tf
 from ...layers.nodes import history_of, int_shape
 from ...layers.weights import track
@@ -168,27 +169,30 @@ def placeholder(
         dtype: the dtype; that of settings if None.
         sparse: whether it is fed sparse values.
         name: of the operation.
-        ragged: not supported.
+        ragged: whether it is fed ragged values: the first sizes of None behind that of the batch
+            are those of rows that differ in length.
 
     Raises:
         ValueError: ragged and sparse are both asked for.
-        NotImplementedError: ragged inputs are asked for.
     """
     if sparse and ragged:
         raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
-    if ragged:
-        raise NotImplementedError("ragged inputs of Keras models are not in numbaflow")
     dtype = dtype or floatx()
     if not shape and ndim:
         shape = (None,) * ndim
+    rows = list(itertools.takewhile(lambda size: size is None, shape[1:])) if ragged else []
+    if rows:
+        from ....ops.ragged import constant as ragged_values
+
+        return ragged_values.placeholder(dtype, len(rows), shape[1 + len(rows) :], name=name)
     make = tf.sparse_placeholder if sparse else tf.placeholder
     return make(dtype, shape=shape, name=name)
 
 
 def is_placeholder(x: Any) -> bool:
     """Whether it is a placeholder."""
-    op = x.indices.op if is_sparse(x) else getattr(x, "op", None)
-    return op is not None and op.type == "Placeholder"
+    ops = [getattr(part, "op", None) for part in nest.flatten(x, expand_composites=True)]
+    return builtins.any(op is not None and op.type == "Placeholder" for op in ops)
 
 
 def variable(

@@ -31,7 +31,7 @@ def get_session(op_input_list: Sequence[Any] = ()) -> Any:
     session = plain_session(op_input_list)
     if not _manual:
         with session.graph.as_default():
-            _initialize(session)
+            initialize(session)
     return session
 
 
@@ -68,7 +68,7 @@ def manual_variable_initialization(value: bool) -> None:
     _manual[:] = [True] if value else []
 
 
-def _initialize(session: Any) -> None:
+def initialize(session: Any) -> None:
     """Gives values to variables of layers that were never looked at and have none."""
     unseen = [v for v in tracked(session.graph) if not getattr(v, "_keras_initialized", False)]
     if not unseen:
@@ -84,6 +84,11 @@ def _initialize(session: Any) -> None:
 def get_value(x: Any) -> Any:
     """The value of a variable or a tensor, an array."""
     return get_session((x,)).run(x)
+
+
+def evaluated(x: Any) -> Any:
+    """The value of a tensor or a variable, other things as they are."""
+    return get_value(x) if _is_tensor(x) else x
 
 
 def batch_get_value(tensors: Sequence[Any]) -> list[Any]:
@@ -157,7 +162,7 @@ class Function:
         self.inputs = nest.flatten(inputs)
         self._structure = outputs
         self.outputs = [tf.identity(x) if is_variable(x) else x for x in nest.flatten(outputs)]
-        with tf.control_dependencies(self.outputs[:1]):
+        with tf.control_dependencies(nest.flatten(self.outputs[:1], expand_composites=True)):
             made = [tf.assign(*u) if isinstance(u, tuple) else u for u in updates or []]
             self.updates_op = tf.group(*made)
         self.feed_dict = feed_dict
@@ -171,12 +176,13 @@ class Function:
 
         Tensors are taken for what they are in a run of their own.
         """
-        session = get_session(self.inputs or self.outputs)
+        session = get_session(nest.flatten(self.inputs or self.outputs, expand_composites=True))
         feeds = dict(self.feed_dict or {})
         given = _flat_values(inputs)
-        if any(isinstance(value, Tensor) for value in given):
-            given = [session.run(x) if isinstance(x, Tensor) else x for x in given]
-        for tensor, value in zip(self.inputs, given, strict=True):
+        if any(_is_tensor(value) for value in given):
+            given = [session.run(x) if _is_tensor(x) else x for x in given]
+        # (As in TensorFlow, fewer values leave out the last inputs, which the run asks for.)
+        for tensor, value in zip(self.inputs, given):
             if value is not None:
                 feeds[tensor] = _fed(tensor, value)
         fetched = session.run(
@@ -189,6 +195,10 @@ class Function:
             if tensor in self.fetch_callbacks:
                 self.fetch_callbacks[tensor](value)
         return nest.pack_sequence_as(self._structure, fetched[0])
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or nest.is_composite(value) or is_variable(value)
 
 
 def _flat_values(inputs: Any) -> list[Any]:

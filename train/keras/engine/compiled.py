@@ -18,11 +18,13 @@ from ..metrics.base import Metric
 from ..optimizers import table as optimizers
 from . import data as arrays
 from . import endpoints
+from .composites import graph_of
+from .inner_names import InnerNames
 from .network import Network
 from .trained import as_it_was, trained_layers
 
 
-class Compiled(Network):
+class Compiled(InnerNames, Network):
     """A network that may be compiled."""
 
     optimizer: Any
@@ -99,7 +101,7 @@ class Compiled(Network):
             # A model without inputs is compiled when it sees some.
             return
         self._set(_is_compiled=True)
-        with self.outputs[0].graph.as_default():
+        with graph_of(self.outputs[0]).as_default():
             self._make_endpoints(target_tensors)
             self._make_loss()
         self._set(
@@ -281,13 +283,10 @@ class Compiled(Network):
     def _feed_input_names(self) -> list[str]:
         return [n for n, x in zip(self.input_names, self.inputs) if is_placeholder(x)]
 
-    def _fed_endpoints(self) -> list[Any]:
-        return [e for e in self._endpoints if e.is_fed]
-
     def _feeds(self) -> list[Any]:
         fed = self._fed_endpoints()
         weights = [e.sample_weight for e in fed if e.sample_weight is not None]
-        return [*self._feed_inputs, *(e.target for e in fed), *weights]
+        return [*self._feed_inputs, *self._feed_targets, *weights]
 
     def _function(self, mode: str) -> Any:
         """What runs a batch: "train", "test" or "predict"."""
@@ -296,7 +295,7 @@ class Compiled(Network):
             vars(self)["_functions"] = {}
         functions = vars(self).setdefault("_functions", {})
         if mode not in functions:
-            with self.outputs[0].graph.as_default():
+            with graph_of(self.outputs[0]).as_default():
                 functions[mode] = getattr(self, f"_make_{mode}_function")()
         return functions[mode]
 
@@ -323,7 +322,7 @@ class Compiled(Network):
                 "Discrepancy between trainable weights and collected trainable weights, did you "
                 "set `model.trainable` without calling `model.compile` after ?"
             )
-        with self.outputs[0].graph.as_default():
+        with graph_of(self.outputs[0]).as_default():
             inputs = self._feeds()
             phase = symbolic_learning_phase()
             if phase is not None:
@@ -374,7 +373,8 @@ def _added_metrics(layers: Sequence[Any]) -> list[Any]:
     """The metrics that were added to layers, without what models within were compiled with."""
     found: list[Any] = []
     for layer in layers:
-        found += layer._of_layer("_metrics")
         if isinstance(layer, Compiled):
-            found += _added_metrics(layer.layers)
+            found += [*layer._of_layer("_metrics"), *_added_metrics(layer.layers)]
+        else:
+            found += layer.metrics
     return found

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.graph.tensor import SparseTensor, Tensor
+from ....engine.graph.tensor import Tensor
+from ....engine.types import nest
 from ...variables.variable_kind import is_variable
 from ..losses import objects as losses
+from .composites import is_composite, is_value, shape_of
 
 
 def is_symbolic(x: Any) -> bool:
     """Whether it is a tensor of a graph, or a variable."""
-    return isinstance(x, (Tensor, SparseTensor)) or is_variable(x)
+    return isinstance(x, Tensor) or nest.is_composite(x) or is_variable(x)
 
 
 def is_sparse_matrix(x: Any) -> bool:
@@ -70,7 +72,7 @@ def _by_names(data: Any, names: Sequence[str]) -> list[Any]:
                 f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}'
             )
         return [_plain(data[name]) for name in names]
-    if not isinstance(data, (list, tuple)):
+    if not isinstance(data, (list, tuple)) or is_value(data):
         return [_plain(data)]
     if isinstance(data[0], (list, tuple)):
         return [np.asarray(x) for x in data]
@@ -80,7 +82,7 @@ def _by_names(data: Any, names: Sequence[str]) -> list[Any]:
 
 
 def _with_two_axes(x: Any, shape: Any) -> Any:
-    if x is None or isinstance(x, SparseTensor):
+    if x is None or is_composite(x):
         return x
     if isinstance(x, int):
         raise ValueError(f"Expected an array data type but received an integer: {x}")
@@ -116,11 +118,9 @@ def _only(arrays: list[Any], names: Sequence[str], what: str) -> Any:
 
 
 def _check_shape(x: Any, name: str, shape: Any, what: str) -> None:
-    if isinstance(x, SparseTensor) or (is_symbolic(x) and x.shape.ndims is None):
+    given = shape_of(x) if hasattr(x, "shape") or is_composite(x) else np.shape(x)
+    if given is None:
         return
-    given = tuple(x.shape.as_list()) if is_symbolic(x) else np.shape(x)
-    if is_sparse_matrix(x):
-        given = x.shape
     if len(given) != len(shape):
         raise ValueError(
             f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got "
@@ -131,6 +131,28 @@ def _check_shape(x: Any, name: str, shape: Any, what: str) -> None:
             raise ValueError(
                 f"Error when checking {what}: expected {name} to have shape {tuple(shape[1:])} but "
                 f"got array with shape {given[1:]}"
+            )
+
+
+def check_undeclared(x: Any) -> None:
+    """Raises a ValueError for data that placeholders cannot be made for without an `Input`."""
+    if isinstance(x, Mapping):
+        given = list(x.values())
+    else:
+        given = list(x) if isinstance(x, (list, tuple)) and not is_value(x) else [x]
+        if not all(isinstance(v, np.ndarray) or is_symbolic(v) or is_composite(v) for v in given):
+            raise ValueError(
+                "Please provide as model inputs either a single array or a list of arrays. You "
+                f"passed: inputs={x}"
+            )
+    for value in given:
+        if is_composite(value):
+            raise ValueError(
+                "All SparseTensor and RaggedTensor inputs must be explicitly declared using a "
+                "keras.Input() with sparse=True or ragged=True. We found an undeclared input "
+                f"{value}. For Sequential models, please add a keras.Input() as your first Layer. "
+                "For subclassed models, please call self._set_inputs() on your input set, which "
+                "you can create using keras.Input() for each input to your model."
             )
 
 
@@ -234,7 +256,7 @@ def check_lengths(inputs: Sequence[Any], targets: Sequence[Any], weights: Sequen
         ("All target arrays (y)", targets),
         ("All sample_weight arrays", weights),
     ):
-        known = [x for x in arrays if x is not None and not is_symbolic(x)]
+        known = [x for x in arrays if x is not None and not is_symbolic(x) and not is_value(x)]
         found = {x.shape[0] for x in known}
         if len(found) > 1:
             raise ValueError(
@@ -259,7 +281,7 @@ def check_targets(targets: Sequence[Any], loss_functions: Sequence[Any], shapes:
     """Raises a ValueError for targets whose shapes a loss has no use for."""
     strict = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")
     for y, loss, shape in zip(targets, loss_functions, shapes):
-        if y is None or loss is None or is_symbolic(y):
+        if y is None or loss is None or is_symbolic(y) or is_value(y):
             continue
         if losses.is_by(loss, "categorical_crossentropy") and y.shape[-1] == 1:
             raise ValueError(

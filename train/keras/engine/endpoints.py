@@ -139,10 +139,9 @@ def loss_objects(loss: Any, names: Sequence[str]) -> list[Any]:
         for name in names:
             if name not in loss:
                 log.warning(
-                    "Output %s missing from loss dictionary. We assume this was done on purpose. "
-                    "The fit and evaluate APIs will not be expecting any data to be passed to %s.",
-                    name,
-                    name,
+                    f"Output {name} missing from loss dictionary. We assume this was done on "
+                    "purpose. The fit and evaluate APIs will not be expecting any data to be "
+                    f"passed to {name}."
                 )
         return [objects.loss_object(loss.get(name)) for name in names]
     if isinstance(loss, (list, tuple)):

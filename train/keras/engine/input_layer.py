@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ....engine.graph.tensor import SparseTensor, Tensor
 from ....engine.types import dtypes
 from ....engine.types.shape import TensorShape
 from ...layers.base_layer import Layer
 from ...layers.nodes import KerasHistory, Node
-from ...variables.variable_kind import is_variable
 from ..backend.elements import placeholder
 from ..backend.phase import get_uid
 from ..backend.settings import floatx
+from .data import is_symbolic
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
@@ -29,12 +28,11 @@ class InputLayer(Layer):
         input_tensor: a tensor instead of a placeholder.
         sparse: whether the placeholder is fed sparse values.
         name: the layer's name.
-        ragged: not supported.
+        ragged: whether it is fed ragged values; sizes of None are those of rows.
         batch_input_shape: the shape with the batch's axis, instead.
 
     Raises:
         ValueError: both shapes are given, an argument is unknown, or the dtype is not the tensor's.
-        NotImplementedError: ragged inputs are asked for.
     """
 
     def __init__(
@@ -76,8 +74,7 @@ class InputLayer(Layer):
             input_tensor = placeholder(batch_shape, None, dtype, sparse, self.name, ragged)
             self._batch_input_shape = batch_shape
         else:
-            is_tensor = isinstance(input_tensor, (Tensor, SparseTensor))
-            if not is_tensor and not is_variable(input_tensor):
+            if not is_symbolic(input_tensor):
                 raise ValueError(f"`input_tensor` must be a tensor, not {input_tensor!r}")
             self._batch_input_shape = tuple(input_tensor.shape.as_list())
         input_tensor._keras_history = KerasHistory(self, 0, 0)
@@ -121,9 +118,11 @@ def Input(  # noqa: N802
         tensor: a tensor instead of a placeholder.
 
     Raises:
-        ValueError: there is neither a shape nor a tensor, there are two shapes, or an argument is
-            unknown.
+        ValueError: there is neither a shape nor a tensor, there are two shapes, an argument is
+            unknown, or the input is to be both sparse and ragged.
     """
+    if sparse and ragged:
+        raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
     batch_shape = kwargs.pop("batch_shape", kwargs.pop("batch_input_shape", None))
     if batch_shape is not None and (shape is not None or batch_size is not None):
         raise ValueError(

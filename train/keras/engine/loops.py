@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..callbacks import listing
+from .composites import concatenated, shape_of
 from .sources import Batch
 
 
@@ -88,10 +89,11 @@ def _function(model: Any, source: Any, mode: str) -> Any:
 
 
 def _announce(source: Any, validation: Any) -> None:
-    kind = "samples" if source.counts_samples else "steps"
-    text = f"Train on {source.size} {kind}"
+    if source.unit is None:
+        return
+    text = f"Train on {source.size} {source.unit}"
     if validation is not None and validation.size:
-        text += f", validate on {validation.size} {kind}"
+        text += f", validate on {validation.size} {source.unit}"
     print(text)
 
 
@@ -168,6 +170,17 @@ def evaluate(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def _check_rows(found: Sequence[Any], size: int) -> None:
+    """Raises a ValueError where a model made other rows of a batch than it was given."""
+    for output in found:
+        shape = tuple(shape_of(output) or ())
+        if shape and shape[0] not in (1, size):
+            raise ValueError(
+                "Mismatch between expected batch size and model output batch size. Output shape = "
+                f"{shape}, expected output shape = shape {(size, *shape[1:])}"
+            )
+
+
 def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     """The outputs for examples, an array or a list of arrays."""
     told, bar = listing.configured(
@@ -175,15 +188,21 @@ def predict(model: Any, source: Any, callbacks: Any, verbose: int) -> Any:
     )
     model.stop_training = False
     parts: list[list[Any]] = []
+
+    def keep(found: list[Any], batch: Batch) -> None:
+        if source.counts_samples:
+            _check_rows(found, batch.size)
+        parts.append(found)
+
     told.on_predict_begin(None)
     bar.on_train_begin()
     bar.on_epoch_begin(0, {})
-    _pass(model, source, "predict", told, bar, lambda found, _: parts.append(found))
+    _pass(model, source, "predict", told, bar, keep)
     bar.on_epoch_end(0, {})
     told.on_predict_end(None)
     if hasattr(source, "close"):
         source.close()
     if not parts:
         raise ValueError("Empty training data.")
-    outputs = [np.concatenate(x) if len(x) > 1 else x[0] for x in zip(*parts)]
+    outputs = [concatenated(x) for x in zip(*parts)]
     return outputs[0] if len(outputs) == 1 else outputs

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....engine import errors
 from ....engine.graph.tensor import Tensor
 from ....engine.types import nest
 from ....engine.types.shape import TensorShape
@@ -15,6 +17,7 @@ from ...layers.connected import mask_of
 from ...layers.nodes import Node, as_shapes, give_histories, history_of
 from ..backend.elements import placeholder
 from ..backend.settings import floatx
+from ..metrics.base import Metric
 from .added import AddLoss, AddMetric
 from .network_map import network_map
 from .network_weights import Saved
@@ -78,6 +81,17 @@ class Network(Saved, Layer):
             _output_layers=[],
         )
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # (Every list of layers that a network has of its own is there since it began.)
+        if "_layers" not in vars(self) and any(isinstance(x, Layer) for x in nest.flatten(value)):
+            raise RuntimeError(
+                "It looks like you are subclassing `Model` and you forgot to call "
+                "`super(YourClass, self).__init__()`. Always start with this line."
+            )
+        super().__setattr__(name, value)
+        if isinstance(value, Metric):
+            self._of_layer("_metrics").append(value)
+
     def _set(self, **attributes: Any) -> None:
         """Sets attributes that are no dependencies."""
         vars(self).update(attributes)
@@ -85,6 +99,12 @@ class Network(Saved, Layer):
     def _init_graph_network(
         self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any
     ) -> None:
+        for unknown in set(kwargs) - {"trainable"}:
+            raise TypeError(
+                "Functional models may only specify `name` and `trainable` keyword arguments "
+                "during initialization. Got an unexpected argument:",
+                unknown,
+            )
         if "_self_tracking" not in vars(self) or "_layers" not in vars(self):
             self._begin_network(name, kwargs)
         flat_inputs, flat_outputs = nest.flatten(inputs), nest.flatten(outputs)
@@ -133,6 +153,14 @@ class Network(Saved, Layer):
                     f"Input tensors to a {name} must come from `tf.keras.Input`. Received: {x} "
                     "(missing previous layer metadata)."
                 )
+        sizes = [
+            (getattr(x, "_batch_input_shape", None) or (None,))[0] for x in map(_layer, inputs)
+        ]
+        if len({size for size in sizes if size is not None}) > 1:
+            raise ValueError(
+                f"The specified batch sizes of the Input Layers are incompatible. Found batch "
+                f"sizes: {sizes}"
+            )
         for x in outputs:
             if history_of(x) is None:
                 raise ValueError(
@@ -318,7 +346,8 @@ class Network(Saved, Layer):
         """Makes the variables for inputs of a shape, by a call in a graph that is left at once.
 
         Raises:
-            ValueError: the shape is unknown, or `call` needs more than inputs.
+            ValueError: the shape is unknown or of another kind, `call` needs more than inputs, or
+                it does not take floats.
         """
         if self._is_graph_network:
             self.built = True
@@ -330,9 +359,23 @@ class Network(Saved, Layer):
         if self.built or type(self).call is Network.call:
             self.built = True
             return
+        if not isinstance(input_shape, (tuple, list, TensorShape)):
+            raise ValueError(
+                "Specified input shape is not one of the valid types. Please specify a batch input "
+                "shape of type tuple or list of input shapes. User provided input type: "
+                f"{type(input_shape)}"
+            )
         shapes = input_shape if isinstance(input_shape, list) else [input_shape]
         tensors = [placeholder(TensorShape(s).as_list(), dtype=floatx()) for s in shapes]
-        self.call(tensors if isinstance(input_shape, list) else tensors[0])
+        given = _required(self.call)
+        try:
+            self.call(tensors if isinstance(input_shape, list) else tensors[0], **given)
+        except (errors.InvalidArgumentError, TypeError) as error:
+            raise ValueError(
+                "You cannot build your model by calling `build` if your layers do not support "
+                "float type inputs. Instead, in order to instantiate and build your model, `call` "
+                "your model on real tensor data (of the correct dtype)."
+            ) from error
         self.built = True
 
     def _maybe_build(self, inputs: Any) -> None:
@@ -450,6 +493,34 @@ def _single(structure: Any) -> Any:
     if isinstance(structure, (list, tuple)) and len(structure) == 1:
         return structure[0]
     return structure
+
+
+def _layer(tensor: Any) -> Any:
+    """The layer that a tensor comes from."""
+    return history_of(tensor).layer
+
+
+def _required(call: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments of a model's `call` that `build` must give beside inputs.
+
+    Raises:
+        ValueError: there are others than `training`, or there are no inputs.
+    """
+    spec = inspect.getfullargspec(inspect.unwrap(call))
+    names = spec.args[: len(spec.args) - len(spec.defaults or ())]
+    if len(spec.args) < 2:
+        raise ValueError(
+            "You can only call `build` on a model if its `call` method accepts an `inputs` "
+            "argument."
+        )
+    if any(name != "training" for name in names[2:]):
+        raise ValueError(
+            "Currently, you cannot build your model if it has positional or keyword arguments "
+            "that are not inputs to the model, but are required for its `call` method. Instead, "
+            "in order to instantiate and build your model, `call` your model on real tensor data "
+            "with all expected call arguments."
+        )
+    return dict.fromkeys(names[2:], False)
 
 
 def skips_first_node(layer: Any) -> bool:

@@ -118,6 +118,7 @@ class Sequential(Model):
             shape = tuple(TensorShape(input_shape).as_list())
             self._set(_build_input_shape=shape)
             super().build(shape)
+            self._track_layers()
         self.built = True
 
     def _maybe_build(self, inputs: Any) -> None:
@@ -140,6 +141,8 @@ class Sequential(Model):
                 f"as the first layer is an error: {self.layers[0].name} reads one tensor"
             )
         super()._set_inputs(inputs, outputs, training)
+        # Only now is known which layers have weights.
+        self._track_layers()
 
     def call(  # type: ignore[override]
         self, inputs: Any, training: Any = None, mask: Any = None

@@ -13,11 +13,14 @@ from ....engine import errors
 from ....engine.interface import log
 from ....engine.types import nest
 from ....ops.public import tf
+from ....ops.ragged.values import is_ragged
+from ..backend.elements import is_sparse
 from ..backend.sessions import get_session
 from ..backend.settings import floatx
 from ..utils.sequences import Sequence as BatchSequence
 from ..utils.sequences import enqueued
 from . import data as arrays
+from .composites import is_value, leaves, map_leaves, shape_of
 
 
 class Weights(NamedTuple):
@@ -64,12 +67,14 @@ class ArraySource:
     counts_samples = True
     # Whether logs say how many examples a batch has.
     tells_size = True
+    # What `fit` prints that it trains on; None for nothing.
+    unit: str | None = "samples"
 
     def __init__(self, model: Any, parts: Any, batch_size: int, shuffle: Any) -> None:
         self.model, self.parts = model, parts
         self.batch_size, self.shuffle = batch_size, shuffle
         self.values = [*parts[0], *parts[1], *(parts[2] or [])]
-        self.size = int(self.values[0].shape[0]) if self.values else 0
+        self.size = _count(self.values[0]) if self.values else 0
         self.steps: int | None = None
         self.weights = parts[2]
         # Whether batches count by their examples in the mean loss.
@@ -108,26 +113,40 @@ class ArraySource:
         values = self.values
         if self.size <= self.batch_size:
             # (A single batch is fed as it is.)
-            yield Batch([_dense(x) for x in values], self.size, self.size)
+            yield Batch(_fed(self.model, values), self.size, self.size)
             return
         for start in range(0, self.size, self.batch_size):
             rows = order[start : start + self.batch_size]
             # Rows in their order are read without a copy.
             where = rows if self.shuffle else slice(start, start + len(rows))
-            cut = [None if x is None else x[_rows(x, where)] for x in values]
+            cut = [None if x is None else _taken(x, where) for x in values]
             weight = len(rows) if self._is_weighted else 1
-            yield Batch([_dense(x) for x in cut], len(rows), weight)
+            yield Batch(_fed(self.model, cut), len(rows), weight)
 
 
-def _rows(x: Any, where: Any) -> Any:
-    """Indices as a container has them: files of HDF5 want lists in order."""
+def _taken(x: Any, where: Any) -> Any:
+    """Rows of an array or a container; files of HDF5 want lists in order."""
+    if is_value(x):
+        raise TypeError(
+            "TypeError while preparing batch: sparse and ragged values cannot be divided into "
+            "batches. Give as many as a batch has, or a dataset of them."
+        )
     if isinstance(where, np.ndarray) and not isinstance(x, np.ndarray) and hasattr(x, "id"):
-        return sorted(where.tolist())
-    return where
+        return x[sorted(where.tolist())]
+    return x[where]
 
 
-def _dense(x: Any) -> Any:
-    return x.toarray() if arrays.is_sparse_matrix(x) else x
+def _count(x: Any) -> int:
+    """How many rows an array or another value has."""
+    shape = shape_of(x) if hasattr(x, "shape") or is_value(x) else np.shape(x)
+    return int((shape or (0,))[0] or 0)
+
+
+def _fed(model: Any, values: list[Any]) -> list[Any]:
+    """Values as placeholders take them: sparse matrices are dense where these are."""
+    wanted = [*model._feed_inputs, *[None] * len(values)]
+    is_dense = [arrays.is_sparse_matrix(x) and not is_sparse(w) for x, w in zip(values, wanted)]
+    return [x.toarray() if dense else x for x, dense in zip(values, is_dense)]
 
 
 def _shuffled_batches(order: np.ndarray, size: int) -> np.ndarray:
@@ -143,6 +162,7 @@ class _StepSource:
 
     counts_samples = False
     tells_size = False
+    unit: str | None = "samples"
     # Targets that tensors give are not held against the outputs' shapes.
     checks_targets = False
     weights: Any = None
@@ -191,9 +211,9 @@ class _StepSource:
         parts = self.model._standardize(
             x, y, weights, self.classes, checks_targets=self.checks_targets
         )
-        size = int(np.shape(nest.flatten(x)[0])[0])
+        size = _count(leaves(x)[0])
         values = self.model._fed_values(*parts) if not self.is_predicted else parts[0]
-        return Batch([_dense(v) for v in values], size, 1)
+        return Batch(_fed(self.model, values), size, 1)
 
     def restart(self) -> None:
         """Begins anew, where that can be, before each evaluation."""
@@ -201,7 +221,7 @@ class _StepSource:
 
 def _three(element: Any, is_predicted: bool) -> tuple[Any, Any, Any]:
     """Inputs, targets and weights of what a generator gave; ValueError for something else."""
-    if not isinstance(element, tuple):
+    if not isinstance(element, tuple) or is_value(element):
         element = (element,)
     if len(element) not in (1, 2, 3):
         raise ValueError(
@@ -218,6 +238,7 @@ class GeneratorSource(_StepSource):
 
     checks_targets = True
     tells_size = True
+    unit = None
     no_split = (
         "If your data is in the form of a Python generator, you cannot use `validation_split`"
     )
@@ -256,6 +277,8 @@ class GeneratorSource(_StepSource):
 class DatasetSource(_StepSource):
     """Batches of a dataset; begun anew in each epoch if the number of steps is not given."""
 
+    unit = "steps"
+
     def __init__(
         self, model: Any, dataset: Any, steps: Steps, is_predicted: bool, classes: Any = None
     ) -> None:
@@ -268,7 +291,9 @@ class DatasetSource(_StepSource):
         self._is_begun = False
         if not model.inputs and not is_predicted:
             # Inputs have the dataset's dtypes, while those of arrays are of the settings'.
-            model._set_inputs(_specs(_three(self._next, is_predicted)[0]))
+            x = _three(self._next, is_predicted)[0]
+            arrays.check_undeclared(x)
+            model._set_inputs(_specs(x))
 
     def restart(self) -> None:
         """Has the next pass begin with the first batch."""
@@ -352,11 +377,31 @@ class TensorSource(_StepSource):
         self._parts = parts
 
     def _elements(self) -> Iterator[Any]:
-        x, y, weights = self._parts
-        session = get_session()
         for _ in range(self.steps or 0):
-            found = iter(session.run([t for t in (x, y, weights) if t is not None]))
-            yield tuple(None if t is None else next(found) for t in (x, y, weights))
+            yield _evaluated(self._parts)
+
+
+def _evaluated(parts: Any) -> Any:
+    """A structure with the values of its tensors, which are computed in one run."""
+    tensors = [x for x in leaves(parts) if arrays.is_symbolic(x)]
+    found = iter(get_session().run(tensors))
+    return map_leaves(lambda x: next(found) if arrays.is_symbolic(x) else x, parts)
+
+
+class WholeSource(_StepSource):
+    """Steps of arrays, of which each is all of them."""
+
+    def __init__(self, model: Any, parts: Any, steps: Steps, is_predicted: bool) -> None:
+        super().__init__(model, steps, is_predicted)
+        self._parts = parts
+
+    def _elements(self) -> Iterator[Any]:
+        for _ in range(self.steps or 0):
+            yield self._parts
+
+    def _batch(self, element: Any) -> Batch:
+        values = element[0] if self.is_predicted else self.model._fed_values(*element)
+        return Batch(_fed(self.model, values), 1, 1)
 
 
 class FeedlessSource(_StepSource):
@@ -410,16 +455,42 @@ def source_of(
         if is_iterator(x):
             return IteratorSource(model, x, steps, is_predicted, weights.classes)
         return GeneratorSource(model, x, steps, workers, shuffle, is_predicted, weights.classes)
-    flat = [t for t in nest.flatten([x, y]) if t is not None]
-    if flat and all(arrays.is_symbolic(t) for t in flat):
-        if not model.inputs:
-            model._set_inputs(x)
+    tensors = [t for t in leaves([x, y]) if arrays.is_symbolic(t)]
+    if any(not is_ragged(t) for t in tensors):
+        if _is_built_on_tensors(model, x, y, is_predicted):
+            return FeedlessSource(model, steps, is_predicted)
         return TensorSource(model, (x, y, weights.sample), steps, is_predicted)
-    if x is None and not model._feed_inputs and steps.number:
+    if tensors:
+        # (Ragged tensors say how many rows they have, and are one batch.)
+        x, y = _evaluated((x, y))
+    if x is None and y is None and not model._feed_inputs and steps.number:
         return FeedlessSource(model, steps, is_predicted)
+    warn_of_steps(x, steps.number)
+    if steps.number is not None:
+        if steps.batch_size is not None:
+            raise ValueError(f"If {steps.name} is set, the `batch_size` must be None.")
+        parts = model._standardize(x, y, weights.sample, weights.classes)
+        return WholeSource(model, parts, steps, is_predicted)
     size = _batch_size(model, steps)
     parts = model._standardize(x, y, weights.sample, weights.classes, size)
     return ArraySource(model, parts, size, shuffle)
+
+
+def warn_of_steps(x: Any, number: int | None) -> None:
+    """Logs that a number of steps is of little use for arrays, which are one step each time."""
+    given = list(x.values()) if isinstance(x, dict) else [x]
+    if number is not None and any(isinstance(v, (np.ndarray, list, tuple)) for v in given):
+        log.warning(
+            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
+            "Please use `batch_size` instead."
+        )
+
+
+def _is_built_on_tensors(model: Any, x: Any, y: Any, is_predicted: bool) -> bool:
+    """Whether tensors are a model's inputs, which are made of them where there are none yet."""
+    if not model.inputs:
+        model._build_on(x, y)
+    return not model._feed_inputs and (is_predicted or not model._fed_endpoints())
 
 
 def _check_alone(x: Any, y: Any, weights: Weights, steps: Steps) -> None:
@@ -455,9 +526,6 @@ def _check_alone(x: Any, y: Any, weights: Weights, steps: Steps) -> None:
 
 
 def _batch_size(model: Any, steps: Steps) -> int:
-    if steps.number is not None and steps.batch_size is None:
-        # So many steps of arrays: each is all of them.
-        return 10**9
     fixed = None
     if model._is_graph_network and model.inputs:
         sizes = [x.shape.as_list()[0] for x in model.inputs if x.shape.ndims]
@@ -495,10 +563,11 @@ def values_of(model: Any, x: Any, y: Any, sample: Any, classes: Any) -> Any:
     if is_dataset(x):
         x = _iterator(x)
         get_session().run(x.initializer)
-    if is_iterator(x):
+    is_given = is_iterator(x)
+    if is_given:
         x, y, sample = _three(x.get_next(), False)
-    flat = [t for t in nest.flatten([x, y, sample]) if t is not None]
-    if flat and all(arrays.is_symbolic(t) for t in flat):
-        found = iter(get_session().run([t for t in (x, y, sample) if t is not None]))
-        x, y, sample = (None if t is None else next(found) for t in (x, y, sample))
+    if any(arrays.is_symbolic(t) for t in leaves([x, y, sample])):
+        if not is_given and _is_built_on_tensors(model, x, y, y is None):
+            return [], [], None
+        x, y, sample = _evaluated((x, y, sample))
     return model._standardize(x, y, sample, classes)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from ....engine.interface import log
 from ....engine.types import dtypes, nest
 from ....ops.public import tf
+from ...layers.nodes import history_of
 from ..backend.elements import placeholder
 from ..backend.phase import learning_phase
 from ..backend.settings import floatx
 from . import data as arrays
 from . import endpoints, loops, sources
 from .compiled import Compiled
+from .composites import check_parts, is_value, shape_of
 
 
 class Model(Compiled):
@@ -45,6 +48,17 @@ class Model(Compiled):
 
     # Data
 
+    def _check_call_args(self, method: str) -> None:
+        """Raises a ValueError where a `call` of the model's own needs more than inputs."""
+        spec = inspect.getfullargspec(inspect.unwrap(self.call))
+        names = spec.args[: len(spec.args) - len(spec.defaults or ())]
+        others = [name for name in names if name != "training"][2:]
+        if others:
+            raise ValueError(
+                f"Models passed to `{method}` can only have `training` and the first argument in "
+                f"`call` as positional arguments, found: {others}."
+            )
+
     def _check_compiled(self) -> None:
         if not self.optimizer:
             raise RuntimeError(
@@ -63,17 +77,16 @@ class Model(Compiled):
     ) -> tuple[list[Any], list[Any], list[Any] | None]:
         """Inputs, targets and weights as lists of arrays; ValueError where they do not fit."""
         if not self.inputs:
-            self._set_inputs(x)
+            self._build_on(x)
         if self.optimizer and not self._is_compiled:
             self._compile_again()
-        shapes = [
-            tuple(t.shape.as_list()) if t.shape.ndims is not None else None
-            for t in self._feed_inputs
-        ]
+        shapes = [_declared_shape(t) for t in self._feed_inputs]
         if not self._is_graph_network:
             # (Vectors of a dataset stay what they are; others become matrices.)
             shapes = [shape if shape is not None and len(shape) == 1 else None for shape in shapes]
         inputs = arrays.standardized(x, self._feed_input_names, shapes, "input")
+        for given, wanted in zip(inputs, self._feed_inputs):
+            check_parts(given, wanted)
         if y is None:
             return inputs, [], None
         fed = self._fed_endpoints()
@@ -102,6 +115,23 @@ class Model(Compiled):
             return inputs, targets, None
         return inputs, targets, weights
 
+    def _standardize_user_data(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        batch_size: int | None = None,
+        check_steps: bool = False,
+        steps: int | None = None,
+        **unused: Any,
+    ) -> tuple[list[Any], list[Any], list[Any] | None]:
+        """Inputs, targets and weights as lists of arrays, which programs feed to functions."""
+        del unused
+        if check_steps:
+            sources.warn_of_steps(x, steps)
+        return self._standardize(x, y, sample_weight, class_weight, batch_size)
+
     def _modes(self, fed: list[Any]) -> list[Any]:
         """The modes of weights as `compile` was told."""
         endpoints.set_weight_modes(self._endpoints, self.sample_weight_mode)
@@ -117,7 +147,7 @@ class Model(Compiled):
         self._use_weights(weights)
         return [*inputs, *targets, *(weights or [])]
 
-    def _compile_again(self) -> None:
+    def _compile_again(self, target_tensors: Any = None) -> None:
         self.compile(
             optimizer=self.optimizer,
             loss=self.loss,
@@ -125,6 +155,7 @@ class Model(Compiled):
             weighted_metrics=self._compile_weighted_metrics,
             loss_weights=self.loss_weights,
             sample_weight_mode=self.sample_weight_mode,
+            target_tensors=target_tensors,
             **self._function_options,
         )
 
@@ -134,7 +165,8 @@ class Model(Compiled):
             names = sorted(inputs)
             given = [inputs[name] for name in names]
         else:
-            given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+            several = isinstance(inputs, (list, tuple)) and not is_value(inputs)
+            given = list(inputs) if several else [inputs]
             names = [f"input_{i + 1}" for i in range(len(given))]
         made = [self._input_like(x, name) for x, name in zip(given, names)]
         self._set(inputs=made, input_names=names)
@@ -150,6 +182,14 @@ class Model(Compiled):
         names = [f"output_{i + 1}" for i in range(len(found))]
         self._set(outputs=found, output_names=names)
         self.built = True
+
+    def _build_on(self, x: Any, y: Any = None) -> None:
+        """Makes the inputs of data, which may be tensors; targets that are tensors, too."""
+        arrays.check_undeclared(x)
+        self._set_inputs(x)
+        targets = [t for t in nest.flatten(y) if arrays.is_symbolic(t)]
+        if targets and self.optimizer and not self._is_compiled:
+            self._compile_again(target_tensors=targets)
 
     def _input_like(self, x: Any, name: str) -> Any:
         if arrays.is_symbolic(x):
@@ -231,6 +271,7 @@ class Model(Compiled):
             epochs = kwargs.pop("nb_epoch")
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        self._check_call_args("fit")
         self._check_compiled()
         source = sources.source_of(
             self,
@@ -283,6 +324,7 @@ class Model(Compiled):
         Returns:
             The loss, or a list of what `metrics_names` names.
         """
+        self._check_call_args("evaluate")
         self._check_compiled()
         source = sources.source_of(
             self,
@@ -311,6 +353,7 @@ class Model(Compiled):
         Returns:
             An array, or a list of one for each output.
         """
+        self._check_call_args("predict")
         source = sources.source_of(
             self,
             x,
@@ -332,6 +375,7 @@ class Model(Compiled):
         reset_metrics: bool = True,
     ) -> Any:
         """Trains on one batch; gives the loss, or a list of what `metrics_names` names."""
+        self._check_call_args("train_on_batch")
         self._check_compiled()
         parts = sources.values_of(self, x, y, sample_weight, class_weight)
         values = self._fed_values(*parts)
@@ -341,6 +385,7 @@ class Model(Compiled):
         self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
     ) -> Any:
         """The loss of one batch, or a list of what `metrics_names` names."""
+        self._check_call_args("test_on_batch")
         self._check_compiled()
         parts = sources.values_of(self, x, y, sample_weight, None)
         return self._ran("test", self._fed_values(*parts), reset_metrics)
@@ -356,6 +401,7 @@ class Model(Compiled):
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
+        self._check_call_args("predict_on_batch")
         inputs, _, _ = sources.values_of(self, x, None, None, None)
         found = self._function("predict")(inputs)
         return found[0] if len(found) == 1 else found
@@ -436,3 +482,13 @@ class Model(Compiled):
             use_multiprocessing=use_multiprocessing,
             verbose=verbose,
         )
+
+
+def _declared_shape(x: Any) -> Any:
+    """The shape that a placeholder's values must have, None if any.
+
+    The parts of sparse and ragged ones do not say it; their `Input` does.
+    """
+    if not nest.is_composite(x):
+        return shape_of(x)
+    return getattr(getattr(history_of(x), "layer", None), "_batch_input_shape", None)

@@ -166,8 +166,11 @@ class LayerNormalization(KerasLayer):
         shape: Any = TensorShape(input_shape)
         axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
         axes = [axis + shape.ndims if axis < 0 else axis for axis in axes]
-        if any(not 0 <= axis < shape.ndims for axis in axes) or len(set(axes)) < len(axes):
-            raise ValueError(f"Invalid axis: {self.axis}")
+        for axis in axes:
+            if not 0 <= axis < shape.ndims:
+                raise ValueError(f"Invalid axis: {axis}")
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"Duplicate axis: {tuple(axes)}")
         self.axis = axes
         sizes = [shape.as_list()[axis] for axis in axes]
         for name, wanted in (("gamma", self.scale), ("beta", self.center)):

@@ -248,21 +248,7 @@ class RNN(KerasLayer):
         return outputs
 
     def _separated(self, inputs: Any, initial_state: Any, constants: Any) -> tuple[Any, Any, Any]:
-        """Inputs, states and constants, which may all come as one list."""
-        if isinstance(inputs, list):
-            count = vars(self)["_num_constants"]
-            if count:
-                constants, inputs = inputs[-count:], inputs[:-count]
-            if len(inputs) > 1:
-                initial_state = inputs[1:]
-            inputs = inputs[0]
-
-        def listed(x: Any) -> Any:
-            if x is None or isinstance(x, list):
-                return x
-            return list(x) if isinstance(x, tuple) else [x]
-
-        return inputs, listed(initial_state), listed(constants)
+        return separated(inputs, initial_state, constants, vars(self)["_num_constants"])
 
     def call(  # type: ignore[override]
         self,
@@ -362,6 +348,23 @@ class RNN(KerasLayer):
         layer = cls(cell, **config)
         vars(layer)["_num_constants"] = count
         return layer
+
+
+def separated(inputs: Any, initial_state: Any, constants: Any, count: int) -> tuple[Any, Any, Any]:
+    """Inputs, states and so many constants, which may all come as one list; lists or None."""
+    if isinstance(inputs, list):
+        if count:
+            constants, inputs = inputs[-count:], inputs[:-count]
+        if len(inputs) > 1:
+            initial_state = inputs[1:]
+        inputs = inputs[0]
+
+    def listed(x: Any) -> Any:
+        if x is None or isinstance(x, list):
+            return x
+        return list(x) if isinstance(x, tuple) else [x]
+
+    return inputs, listed(initial_state), listed(constants)
 
 
 def _as_shapes(shape: Any) -> Any:

@@ -13,6 +13,7 @@ from ...layers.input_spec import InputSpec
 from ...layers.nodes import history_of, int_shape
 from ..backend.elements import concatenate
 from ..backend.recurrence import rnn
+from .recurrent import separated
 from .style import KerasLayer
 
 
@@ -178,7 +179,7 @@ class Bidirectional(Wrapper):
         self._untrack("layer")
         self.forward_layer = _copied(layer)
         self.backward_layer: Any = backward_layer or _copied(layer, turned=True)
-        vars(self)["_own_backward"] = backward_layer is not None
+        vars(self).update(_own_backward=backward_layer is not None, _num_constants=0)
         for direction, part in self._both().items():
             part._name = f"{direction}_{part.name}"
             if hasattr(part, "zero_output_for_mask"):
@@ -235,28 +236,33 @@ class Bidirectional(Wrapper):
         self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any
     ) -> Any:
         """Calls the layer; tensors of a network among states and constants are inputs, too."""
-        if isinstance(inputs, list):
-            if len(inputs) > 1:
-                initial_state = inputs[1:]
-            inputs = inputs[0]
+        inputs, initial_state, constants = self._separated(inputs, initial_state, constants)
         if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
-        states = list(initial_state or [])
+        states = initial_state or []
         if len(states) % 2:
             raise ValueError(
                 "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
                 f"containing the states of the underlying RNNs. Found: {initial_state}"
             )
-        if constants is not None:
-            kwargs["constants"] = constants
-        if states and history_of(states[0]) is not None:
+        more = [*states, *(constants or [])]
+        vars(self)["_num_constants"] = len(constants or [])
+        in_network = [history_of(x) is not None for x in more]
+        if all(in_network):
             before, self.input_spec = self.input_spec, None
-            outputs = super().__call__([inputs, *states], **kwargs)
+            outputs = super().__call__([inputs, *more], **kwargs)
             self.input_spec = before
             return outputs
-        if states:
-            kwargs["initial_state"] = states
-        return super().__call__(inputs, **kwargs)
+        if any(in_network):
+            raise ValueError(
+                "The initial state of a Bidirectional layer cannot be specified with a mix of "
+                'Keras tensors and non-Keras tensors (a "Keras tensor" is a tensor that was '
+                "returned by a Keras layer, or by `Input`)"
+            )
+        return super().__call__(inputs, initial_state=initial_state, constants=constants, **kwargs)
+
+    def _separated(self, inputs: Any, initial_state: Any, constants: Any) -> tuple[Any, Any, Any]:
+        return separated(inputs, initial_state, constants, vars(self)["_num_constants"])
 
     def call(  # type: ignore[override]
         self,
@@ -267,9 +273,7 @@ class Bidirectional(Wrapper):
         constants: Any = None,
     ) -> Any:
         """The merged outputs, and the states if they are to be given."""
-        if isinstance(inputs, list):
-            initial_state = inputs[1:] or initial_state
-            inputs = inputs[0]
+        inputs, initial_state, constants = self._separated(inputs, initial_state, constants)
         given: dict[str, Any] = {}
         for name, value in (("training", training), ("mask", mask), ("constants", constants)):
             if _takes(self.forward_layer, name) and (name != "constants" or value is not None):
@@ -320,6 +324,8 @@ class Bidirectional(Wrapper):
     def get_config(self) -> dict[str, Any]:
         """The arguments, the layer's configuration among them."""
         config = {**super().get_config(), "merge_mode": self.merge_mode}
+        if vars(self)["_num_constants"]:
+            config["num_constants"] = vars(self)["_num_constants"]
         if vars(self)["_own_backward"]:
             part = self.backward_layer
             own = {**part.get_config(), "name": part.name.removeprefix("backward_")}
@@ -332,9 +338,12 @@ class Bidirectional(Wrapper):
         from .table import deserialize
 
         config = dict(config)
+        count = config.pop("num_constants", 0)
         if "backward_layer" in config:
             config["backward_layer"] = deserialize(config["backward_layer"], custom_objects)
-        return super().from_config(config, custom_objects)
+        made = super().from_config(config, custom_objects)
+        vars(made)["_num_constants"] = count
+        return made
 
 
 def _copied(layer: Any, turned: bool = False) -> Any:

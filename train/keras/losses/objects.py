@@ -8,6 +8,7 @@ from typing import Any
 
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
+from ..backend.sessions import evaluated
 from ..serialization import Family, by_name, serialize_keras_object
 from . import functions
 from .ranks import matched
@@ -127,7 +128,8 @@ class LossFunctionWrapper(Loss):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, those of the function among them."""
-        return {**super().get_config(), **self._fn_kwargs}
+        own = {name: evaluated(value) for name, value in self._fn_kwargs.items()}
+        return {**super().get_config(), **own}
 
 
 def _of(function: Callable[..., Any], class_name: str, name: str) -> type[LossFunctionWrapper]:

@@ -13,14 +13,18 @@ from ....engine.types import dtypes
 from ....ops.nn.weights import broadcast_weights
 from ....ops.public import tf
 from ...layers.base_layer import Layer
-from ..backend.sessions import batch_set_value
+from ..backend.sessions import batch_set_value, evaluated, initialize, plain_session
 from ..backend.settings import floatx
 from ..identifiers import Identifier
 from ..losses.ranks import matched
 from ..serialization import serialized
+from .ragged import flat_values
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
+
+
+_ROOT = __name__.partition(".")[0]
 
 
 class Metric(Layer):
@@ -41,8 +45,20 @@ class Metric(Layer):
         super().__init__(name=name, dtype=dtypes.as_dtype(dtype or floatx()), **kwargs)
         self.stateful = True
         self.built = True
-        vars(self)["update_state"] = types.MethodType(_updating(type(self).update_state), self)
+        vars(self)["update_state"] = types.MethodType(_updating(self._effects()), self)
         vars(self)["result"] = types.MethodType(_resulting(type(self).result), self)
+
+    def _effects(self) -> Callable[..., Any]:
+        """`update_state`; a program's own as a function, whose changes are one operation in order.
+
+        Such a method need not return what it does.
+        """
+        found = type(self).update_state
+        if found.__module__.partition(".")[0] == _ROOT:
+            return found
+        return lambda self, *args, **kwargs: tf.function(types.MethodType(found, self))(
+            *args, **kwargs
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Adds a batch; returns the result behind it, a tensor."""
@@ -139,6 +155,7 @@ class Reduce(Metric):
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         """The operation that adds values, by weights if there are any."""
+        values, sample_weight = flat_values(values, sample_weight)
         values = tf.cast(values, self.dtype)
         weights = None
         if sample_weight is not None:
@@ -195,13 +212,15 @@ class MeanMetricWrapper(Mean):
     ) -> Any:
         """The operation that adds labels and predictions, by weights if there are any."""
         y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = matched(y_pred, y_true)
         values = self._fn(y_true, y_pred, **self._fn_kwargs)
         return super().update_state(values, sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments, those of the function among them."""
-        return {**super().get_config(), **self._fn_kwargs}
+        own = {name: evaluated(value) for name, value in self._fn_kwargs.items()}
+        return {**super().get_config(), **own}
 
 
 class MeanTensor(Metric):
@@ -228,6 +247,9 @@ class MeanTensor(Metric):
             self._shape = values.shape
             self._total = self.add_weight("total", shape=values.shape)
             self._count = self.add_weight("count", shape=values.shape)
+            # (They are made late: what initializes a program's variables may have run.)
+            with tf.init_scope():
+                initialize(plain_session())
         elif values.shape.as_list() != self._shape.as_list():
             raise ValueError(
                 "MeanTensor input values must always have the same shape. Expected shape (set "

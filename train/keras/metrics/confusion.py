@@ -13,6 +13,7 @@ from ..backend.published import nn
 from ..backend.settings import epsilon
 from ..losses.ranks import matched
 from .base import Metric
+from .ragged import flat_values
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike
@@ -81,6 +82,7 @@ class _Confusion(Metric):
         An InvalidArgumentError when it runs says that predictions are not in [0, 1].
         """
         y_true, y_pred = tf.cast(y_true, tf.float32), tf.cast(y_pred, tf.float32)
+        (y_pred, y_true), _ = flat_values([y_pred, y_true], sample_weight)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
         checks = [
             tf.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
@@ -371,4 +373,4 @@ def _member(kind: Any, value: Any, spelling: Any, what: str) -> Any:
         return kind(spelling(value))
     except ValueError:
         known = ", ".join(repr(member.value) for member in kind)
-        raise ValueError(f"Invalid AUC {what} value {value!r}; it may be {known}") from None
+        raise ValueError(f'Invalid AUC {what} value "{value}". It may be {known}') from None

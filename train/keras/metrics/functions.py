@@ -9,6 +9,7 @@ from ....ops.public import tf
 from ..backend.published import nn
 from ..backend.settings import floatx
 from ..losses import functions as losses
+from .ragged import flat_values
 
 if TYPE_CHECKING:
     from ....engine.graph.tensor import Tensor
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def accuracy(y_true: Tensor, y_pred: Tensor) -> Any:
     """1 where both are equal, else 0; ValueError for other shapes."""
+    (y_pred, y_true), _ = flat_values([y_pred, y_true])
     y_pred.shape.assert_is_compatible_with(y_true.shape)
     return tf.cast(tf.equal(y_true, tf.cast(y_pred, y_true.dtype)), floatx())
 

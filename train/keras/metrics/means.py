@@ -12,6 +12,7 @@ from ..losses import functions as losses
 from ..losses.ranks import matched
 from . import functions
 from .base import Mean, MeanMetricWrapper, Metric
+from .ragged import flat_values
 
 
 def _of(function: Callable[..., Any], class_name: str, name: str) -> type[MeanMetricWrapper]:
@@ -183,6 +184,7 @@ class MeanRelativeError(Mean):
     ) -> Any:
         """The operation that adds labels and predictions; ValueError for other shapes."""
         y_true, y_pred = tf.cast(y_true, self.dtype), tf.cast(y_pred, self.dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = matched(y_pred, y_true)
         normalizer = tf.cast(self.normalizer, self.dtype)
         y_pred, normalizer = remove_squeezable_dimensions(y_pred, normalizer)

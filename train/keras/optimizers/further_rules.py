@@ -82,7 +82,8 @@ class Adagrad(_Accumulating):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """An optimizer of what `get_config` gave; in older Keras sums begin at 0."""
-        return super().from_config({"initial_accumulator_value": 0.0, **config}, custom_objects)
+        config.setdefault("initial_accumulator_value", 0.0)  # (In place, as in TensorFlow.)
+        return super().from_config(config, custom_objects)
 
 
 class Adadelta(Rule):

@@ -95,6 +95,11 @@ class Iterator(Sequence):
         raise NotImplementedError
 
 
+def _check_subset(subset: str) -> None:
+    if subset not in ("training", "validation"):
+        raise ValueError(f'Invalid subset name: {subset}; expected "training" or "validation".')
+
+
 class NumpyArrayIterator(Iterator):
     """Batches of an array of pictures, changed at random by a generator.
 
@@ -135,10 +140,7 @@ class NumpyArrayIterator(Iterator):
         if any(part is not None and len(part) != len(arrays[0]) for part in arrays):
             raise ValueError("`x` (images tensor) and `y` (labels) should have the same length.")
         if subset is not None:
-            if subset not in ("training", "validation"):
-                raise ValueError(
-                    f'Invalid subset name: {subset}; expected "training" or "validation".'
-                )
+            _check_subset(subset)
             at = int(len(arrays[0]) * image_data_generator._validation_split)
             cut = slice(None, at) if subset == "validation" else slice(at, None)
             arrays = [None if part is None else part[cut] for part in arrays]
@@ -234,6 +236,8 @@ class DirectoryIterator(Iterator):
         self.class_indices = {name: number for number, name in enumerate(classes)}
         self.filenames: list[str] = []
         numbers: list[int] = []
+        if subset is not None:
+            _check_subset(subset)
         split = image_data_generator._validation_split if subset else None
         for name in classes:
             files = sorted(_pictures(os.path.join(directory, name), follow_links))

@@ -32,7 +32,9 @@ def slice_arrays(arrays: Any, start: Any = None, stop: Any = None) -> Any:
         return [None]
     is_many = hasattr(start, "__len__")
     if isinstance(arrays, list):
-        return [None if x is None else x[start] if is_many else x[start:stop] for x in arrays]
+        if is_many:
+            return [None if x is None else x[start] for x in arrays]
+        return [x[start:stop] if hasattr(x, "__getitem__") else None for x in arrays]
     return arrays[start] if is_many else arrays[start:stop]
 
 

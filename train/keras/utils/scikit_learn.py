@@ -46,7 +46,8 @@ class BaseWrapper:
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         """Makes a model and trains it; gives its history."""
-        build: Any = self.build_fn if self.build_fn is not None else vars(type(self))["__call__"]
+        # (A class of a program's own may be what builds models.)
+        build: Any = self if self.build_fn is None else self.build_fn
         if inspect.isclass(build):
             build = build()
         function = build if inspect.isroutine(build) else build.__call__
