@@ -158,9 +158,15 @@ def compiles(dtype: str) -> bool:
     return reference.dtype_name(dtype) in COMPILED_DTYPES
 
 
-# The dtype of the parts of complex numbers, and of a number that takes as many bytes as both.
+# The dtype of the parts of complex numbers.
 PARTS = {"complex64": "float32", "complex128": "float64"}
-AS_ONE = {"complex64": "int64"}
+# What is only moved is moved as whole numbers of as many bytes, so that one kernel does for all.
+AS_ONE = {
+    **{dtype: "uint8" for dtype in ("bool", "int8")},
+    **{dtype: "uint16" for dtype in ("int16", "float16", "bfloat16")},
+    **{dtype: "int32" for dtype in ("uint32", "float32")},
+    **{dtype: "int64" for dtype in ("uint64", "float64", "complex64")},
+}
 _WHOLE = {part: whole for whole, part in PARTS.items()}
 
 
