@@ -77,9 +77,7 @@ def _aliases(nodes: _Found, keep: tuple[str, ...] = ()) -> dict[str, str]:
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             absent.update(node.targets)
     bound.update(
-        node.id
-        for node in nodes.of(ast.Name)
-        if type(node.ctx) is ast.Store and node not in absent
+        node.id for node in nodes.of(ast.Name) if type(node.ctx) is ast.Store and node not in absent
     )
     kept = {name for name, path in found.items() if path.split(".")[0] in keep}
     return found | dict.fromkeys(bound - kept, "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.training.tracking.graph_view`: what programs save with a Saver of their own."""
+"""`tensorflow.python.training.tracking.graph_view`: objects that Savers of programs save."""
 
 from __future__ import annotations
 
