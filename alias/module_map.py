@@ -415,7 +415,7 @@ HOMES["training"]["tracking.base"] = ".engine.graph.trackable .train.objects.pyt
 HOMES["training"]["tracking.data_structures"] = (
     ".train.objects.data_structures .train.objects.data_wrappers"
 )
-HOMES["training"]["tracking.graph_view"] = ".train.objects.object_graph"
+HOMES["training"]["tracking.graph_view"] = ".train.objects.graph_view"
 HOMES["training"]["tracking.python_state"] = ".train.objects.python_state"
 HOMES["training"]["tracking.tracking"] = ".train.objects.tracking"
 HOMES["training"]["tracking.util"] = ".train.objects.checkpoint .train.objects.load_status tf.train"
@@ -528,6 +528,14 @@ _ESTIMATORS = {
     "export.export": "export export_utils",
     "export.export_lib": "export export_output",
     "export.export_output": "export_output",
+    "head.base_head": "heads head_checks",
+    **dict.fromkeys(
+        (
+            "head head.binary_class_head head.multi_class_head head.multi_head "
+            "head.multi_label_head head.regression_head"
+        ).split(),
+        "heads",
+    ),
     **dict.fromkeys(("estimator_lib", "canned", "export", "inputs"), ""),
     "inputs.inputs": "inputs",
     "inputs.numpy_io": "inputs",

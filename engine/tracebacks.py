@@ -262,7 +262,12 @@ def _mark_modules(package: str) -> None:
                 if "__file__" in held(module):
                     held(module).setdefault("__tracebackhide__", hides)
 
+    def mark_later() -> None:
+        # All modules are gone through, and a program loads a hundred times.
+        if "_pytest" in sys.modules:
+            mark()
+
     inside = package + "."
     mark()
     # Pytest asks the frames in their order, so that one of these may be the first of ours.
-    ON_LOAD.append(mark)
+    ON_LOAD.append(mark_later)

@@ -9,6 +9,7 @@ from typing import Any
 from ...engine.graph.collections import add_to_collections
 from ...engine.graph.convert import convert_to_tensor_or_sparse_tensor
 from ...ops.metrics.at_k import _average_precision_at_top_k
+from ...ops.metrics.classes import _confusion
 from ...ops.metrics.state import matched
 from ...ops.metrics.thresholds import confusion_at_thresholds
 from ...ops.public import tf
@@ -44,6 +45,19 @@ def _confusion_matrix_at_thresholds(
 def _safe_scalar_div(numerator: Any, denominator: Any, name: str) -> Any:
     """Their ratio; 0 where the denominator is 0."""
     return tf.div_no_nan(numerator, denominator, name=name)
+
+
+def _streaming_confusion_matrix(
+    labels: Any, predictions: Any, num_classes: Any, weights: Any = None
+) -> tuple[Any, Any]:
+    """The confusion matrix of all batches, float64 of `[num_classes, num_classes]`, and its update.
+
+    Labels and predictions are class ids of any shape; weights, if given, have as many elements.
+    """
+    labels, predictions = tf.convert_to_tensor(labels), tf.convert_to_tensor(predictions)
+    if weights is not None:
+        weights = tf.convert_to_tensor(weights)
+    return _confusion(labels, predictions, num_classes, weights)
 
 
 def _aggregate_variable(v: Any, collections: Sequence[str] | None) -> Any:

@@ -40,7 +40,10 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     text = _key_text(source, path)
     found = _stored(text)
     if found is None:
-        found = rewriting.compile_program(source, path)
+        from ...engine.gc_pause import held_up
+
+        with held_up():  # A file is some thousand nodes.
+            found = rewriting.compile_program(source, path)
         if not _NEW:
             atexit.register(_write)
         _NEW[text] = marshal.dumps(found)

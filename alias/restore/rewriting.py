@@ -9,7 +9,6 @@ file.  A file in which there is none of it is compiled as it is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -33,12 +32,11 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     """
     tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
-    rewriter = _Rewriter(aliases(tree))
-    changed = rewriter.visit(tree)
-    if not rewriter.count:
+    found = _Found(tree)
+    if not _Rewriter(_aliases(found)).rewrite(found):
         return compile(source, path, "exec", dont_inherit=True)
-    _import_calls(changed)
-    return compile(changed, path, "exec", dont_inherit=True)
+    _import_calls(tree)
+    return compile(tree, path, "exec", dont_inherit=True)
 
 
 def restored_function(node: ast.AST, path: str) -> Any:
@@ -50,7 +48,8 @@ def restored_function(node: ast.AST, path: str) -> Any:
     """
     with open(path, "rb") as file:
         tree = compile(file.read(), path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    return _Rewriter(aliases(tree)).visit(node)
+    _Rewriter(aliases(tree)).rewrite(_Found(node))
+    return node
 
 
 def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
@@ -58,31 +57,28 @@ def aliases(tree: ast.AST, keep: tuple[str, ...] = ()) -> dict[str, str]:
 
     Those that are bound otherwise, too, stand for nothing, unless they are of packages to keep.
     """
+    return _aliases(_Found(tree), keep)
+
+
+def _aliases(nodes: _Found, keep: tuple[str, ...] = ()) -> dict[str, str]:
     found: dict[str, str] = {}
-    bound: set[str] = set()
-    stored: list[ast.Name] = []
-    absent: set[ast.expr] = set()
-    for node in _nodes(tree):
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                stored.append(node)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.Assign):
-            # `except ImportError: h5py = None` gives a name no other meaning.
-            if isinstance(node.value, ast.Constant) and node.value.value is None:
-                absent.update(node.targets)
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            bound.add(node.name)
-        elif isinstance(node, ast.Import):
-            for name in node.names:
-                found[name.asname or name.name.split(".")[0]] = (
-                    name.name if name.asname else name.name.split(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for name in node.names:
+    for node in nodes.of(ast.Import):  # and of ImportFrom
+        for name in node.names:
+            if isinstance(node, ast.Import):
+                module = name.name if name.asname else name.name.split(".")[0]
+                found[name.asname or module] = module
+            elif node.module and not node.level:
                 found[name.asname or name.name] = f"{node.module}.{name.name}"
-    bound.update(node.id for node in stored if node not in absent)
+    bound: set[str] = {node.arg for node in nodes.of(ast.arg)}
+    bound.update(node.name for kind in (ast.FunctionDef, ast.ClassDef) for node in nodes.of(kind))
+    # `except ImportError: h5py = None` gives a name no other meaning.
+    absent: set[ast.expr] = set()
+    for node in nodes.of(ast.Assign):
+        if isinstance(node.value, ast.Constant) and node.value.value is None:
+            absent.update(node.targets)
+    bound.update(
+        node.id for node in nodes.of(ast.Name) if type(node.ctx) is ast.Store and node not in absent
+    )
     kept = {name for name, path in found.items() if path.split(".")[0] in keep}
     return found | dict.fromkeys(bound - kept, "")
 
@@ -94,28 +90,61 @@ _LEAVES = frozenset(
 )
 
 
-_BRANCHES: dict[type[ast.AST], tuple[str, ...]] = {}
+# What is looked for in a file.
+_KINDS = (
+    *(ast.Import, ast.ImportFrom, ast.arg, ast.FunctionDef, ast.ClassDef, ast.Name),
+    *(ast.Assign, ast.AugAssign, ast.Call),
+)
+_BRANCHES: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 
 
-def _branches(kind: type[ast.AST]) -> tuple[str, ...]:
+def _branches(kind: type) -> tuple[str, ...]:
+    """The fields of nodes that may hold others; none of what is no node."""
     found = _BRANCHES.get(kind)
     if found is None:
-        found = _BRANCHES[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+        fields = getattr(kind, "_fields", ())
+        found = _BRANCHES[kind] = tuple(name for name in fields if name not in _LEAVES)
     return found
 
 
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """All nodes of a tree that may hold others, and its names; `ast.walk` takes four times as long,
-    most of it for contexts and operators."""
-    found = [tree]
-    for node in found:  # which grows
-        for field in _branches(type(node)):
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                found.extend(one for one in value if isinstance(one, ast.AST))
-            elif isinstance(value, ast.AST):
-                found.append(value)
-    return found
+class _Found:
+    """What matters here of a tree, gone through once: `ast.walk` takes four times as long, most
+    of it for contexts and operators."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        self._kinds: dict[type, list[Any]] = {kind: [] for kind in _KINDS}
+        self._kinds[ast.ImportFrom] = self._kinds[ast.Import]  # The last one of a name counts.
+        # Who holds `"…" % x`, in which field, and at which place of a list.
+        self.formats: list[tuple[ast.AST, str, int | None]] = []
+        kinds, branches = self._kinds, _BRANCHES
+        nodes: list[Any] = [tree]
+        for node in nodes:  # which grows
+            kind = type(node)
+            if kind in kinds:
+                kinds[kind].append(node)
+            fields = branches.get(kind)
+            for field in _branches(kind) if fields is None else fields:
+                value = getattr(node, field, None)
+                if type(value) is list:
+                    nodes.extend(value)
+                    for place, one in enumerate(value):
+                        if type(one) is ast.BinOp and _is_format(one):
+                            self.formats.append((node, field, place))
+                elif value is not None:
+                    nodes.append(value)
+                    if type(value) is ast.BinOp and _is_format(value):
+                        self.formats.append((node, field, None))
+
+    def of(self, kind: type[ast.AST]) -> list[Any]:
+        """The nodes of a kind, those that hold others first."""
+        return self._kinds[kind]
+
+
+def _is_format(node: ast.BinOp) -> bool:
+    text = node.left
+    if not isinstance(node.op, ast.Mod) or not isinstance(text, ast.Constant):
+        return False
+    return isinstance(text.value, str) and any(letter in text.value for letter in "dfegis")
 
 
 def full_name(node: ast.expr, known: dict[str, str]) -> str:
@@ -129,28 +158,37 @@ def full_name(node: ast.expr, known: dict[str, str]) -> str:
     return ".".join((known[node.id], *reversed(parts)))
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter:
+    """Changes calls in their places."""
+
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
-        self.count = 0
+        self._count = 0
 
-    def visit(self, node: ast.AST) -> Any:
-        return _VISITORS.get(type(node), _Rewriter.generic_visit)(self, node)
+    def rewrite(self, found: _Found) -> int:
+        """How much was changed. What is within another comes first: nodes are named by places."""
+        for holder, field, place in reversed(found.formats):
+            self._format(holder, field, place)
+        for node in reversed(found.of(ast.Call)):
+            self._change_call(node)
+        for node in found.of(ast.Assign):
+            if len(node.targets) == 1:
+                node.value = self._element(node.value, node.targets[0])
+        for node in found.of(ast.AugAssign):
+            node.value = self._element(node.value, node.target)
+        return self._count
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Visits what may hold calls: that of the base class goes through all that a node has."""
-        for field in _branches(type(node)):
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                for place, one in enumerate(value):
-                    if isinstance(one, ast.AST):
-                        value[place] = self.visit(one)
-            elif isinstance(value, ast.AST):
-                setattr(node, field, self.visit(value))
-        return node
+    def _format(self, holder: ast.AST, field: str, place: int | None) -> None:
+        held = getattr(holder, field)
+        node = held if place is None else held[place]
+        parts = [node.left, node.right]
+        call = ast.copy_location(ast.Call(self._call(node, "formatted"), parts, []), node)
+        if place is None:
+            setattr(holder, field, call)
+        else:
+            held[place] = call
 
-    def visit_Call(self, node: ast.Call) -> Any:
-        self.generic_visit(node)
+    def _change_call(self, node: ast.Call) -> None:
         name = full_name(node.func, self._known)
         module, _, function = name.rpartition(".")
         if module in _PICKLES:
@@ -174,28 +212,6 @@ class _Rewriter(ast.NodeTransformer):
         elif isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not name:
             node.args = [node.func.value, *node.args]
             node.func = self._call(node.func, METHODS[node.func.attr][2])
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
-        self.generic_visit(node)
-        text = node.left
-        if not isinstance(node.op, ast.Mod) or not isinstance(text, ast.Constant):
-            return node
-        if not isinstance(text.value, str) or not any(f"{c}" in text.value for c in "dfegis"):
-            return node
-        call = self._call(node, "formatted")
-        return ast.copy_location(ast.Call(call, [node.left, node.right], []), node)
-
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        self.generic_visit(node)
-        if len(node.targets) == 1:
-            node.value = self._element(node.value, node.targets[0])
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        self.generic_visit(node)
-        node.value = self._element(node.value, node.target)
-        return node
 
     def _element(self, value: ast.expr, target: ast.expr) -> ast.expr:
         """What is put into `x[i]`, if it may be an array and x can be named once more."""
@@ -207,17 +223,9 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Call(self._call(value, "element"), [value, thing], []), value)
 
     def _call(self, place: ast.expr, name: str) -> ast.expr:
-        self.count += 1
+        self._count += 1
         loaded = ast.copy_location(ast.Name(_NAME, ast.Load()), place)
         return ast.copy_location(ast.Attribute(loaded, name, ast.Load()), place)
-
-
-_VISITORS: dict[type[ast.AST], Callable[[_Rewriter, Any], Any]] = {
-    ast.Call: _Rewriter.visit_Call,
-    ast.BinOp: _Rewriter.visit_BinOp,
-    ast.Assign: _Rewriter.visit_Assign,
-    ast.AugAssign: _Rewriter.visit_AugAssign,
-}
 
 
 def _loaded(node: ast.expr) -> ast.expr | None:

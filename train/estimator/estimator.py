@@ -87,7 +87,7 @@ class Estimator:
         params: object = None,
         warm_start_from: object = None,
     ) -> None:
-        self._assert_members_are_not_overridden()
+        type(self)._assert_members_are_not_overridden(self)  # programs put a static method there
         self._config = settings.with_folder_and_session(config, model_dir)
         self._train_distribution = self._config.train_distribute
         self._eval_distribution = self._config.eval_distribute

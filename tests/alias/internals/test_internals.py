@@ -44,6 +44,8 @@ def view(path: str) -> Any:
         ("python.client.device_lib", "list_local_devices"),
         ("python.ops.control_flow_util", "GraphOrParentsInXlaContext IsInWhileLoop"),
         ("python.ops.metrics_impl", "metric_variable _remove_squeezable_dimensions"),
+        ("python.estimator.head.base_head", "Head"),
+        ("python.estimator.head.regression_head", "RegressionHead PoissonRegressionHead"),
         ("python.tpu.tpu_function", "get_tpu_context"),
         ("python.tpu.tpu_config", "RunConfig TPUConfig InputPipelineConfig"),
         ("python.tpu.tpu_estimator", "TPUEstimator TPUEstimatorSpec"),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.alias.internals import metrics_impl
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "metrics_programs.txt"
@@ -150,6 +151,9 @@ def test_classes() -> None:
     matrix, value = _streamed(lambda y, p: tf.metrics.mean_iou(y, p, 3), data)
     assert matrix.sum() == 16 and matrix.diagonal().tolist() == both
     np.testing.assert_allclose(value, np.mean(iou), rtol=1e-6)
+    streamed = metrics_impl._streaming_confusion_matrix
+    for counts in _streamed(lambda y, p: streamed(y, p, 3, tf.ones_like(y) * 2), data):
+        np.testing.assert_array_equal(counts, 2 * matrix)
     accuracies = [both[c] / (labels == c).sum() for c in range(3)]
     update, value = _streamed(lambda y, p: tf.metrics.mean_per_class_accuracy(y, p, 3), data)
     np.testing.assert_allclose(update, accuracies, rtol=1e-6)

@@ -167,3 +167,19 @@ def test_run_config_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_programs_may_let_methods_be_overridden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Other(tf.estimator.Estimator):
+        def train(self, *given: Any, **named: Any) -> Any:
+            return given, named
+
+    with pytest.raises(ValueError, match="train"):
+        Other(lambda features: None, str(tmp_path))
+    # A static method that is called with the estimator, as libraries put it there.
+    monkeypatch.setattr(
+        tf.estimator.Estimator, "_assert_members_are_not_overridden", staticmethod(lambda _: None)
+    )
+    assert Other(lambda features: None, str(tmp_path)).train(3) == ((3,), {})
