@@ -264,17 +264,27 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 
 def solution_shape(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
-    """The shape of what stacks of matrices [m, n] and right-hand sides [m, k] give: [n, k]."""
+    """The shape of what stacks of matrices [m, n] and right-hand sides [m, k] give: [n, k].
+
+    The rank of either says that of the other.
+    """
     lhs, right = ranked_at_least(matrix, 2), ranked_at_least(rhs, 2)
-    if lhs is None or right is None:
+    rows, size = (None, None) if lhs is None else lhs[-2:]
+    right_rows, columns = (None, None) if right is None else right[-2:]
+    merge_dim(rows, right_rows)
+    batch = merge(batch_of(matrix), batch_of(rhs))
+    if batch.ndims is None:
         return TensorShape(None)
-    merge_dim(lhs[-2], right[-2])
-    batch = merge(TensorShape(lhs[:-2]), TensorShape(right[:-2]))
-    return TensorShape([*batch.as_list(), lhs[-1], right[-1]])
+    return TensorShape([*batch.as_list(), size, columns])
 
 
 def _system_shape(c: ShapeContext) -> TensorShape:
-    return solution_shape(square(c.inputs[0]), c.inputs[1])
+    matrix, rhs = square(c.inputs[0]), c.inputs[1]
+    found = solution_shape(matrix, rhs)
+    if found.ndims is None or rhs.ndims is None:
+        return found
+    *batch, size, columns = found.as_list()
+    return TensorShape([*batch, merge_dim(size, rhs.as_list()[-2]), columns])
 
 
 def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
