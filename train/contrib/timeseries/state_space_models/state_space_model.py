@@ -409,7 +409,8 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             raise NotImplementedError(_ONE_FEATURE)
         if seed:
             np.random.seed(seed)
-        states, noises = convert_to_tensor(self.get_noise_transform()).get_shape().as_list()
+        shape: Any = convert_to_tensor(self.get_noise_transform()).get_shape().as_list()
+        states, noises = shape
         variances = 1.0 / np.random.gamma(shape=10.0, scale=10.0, size=[noises])
         found: dict[Any, Any] = {}
         start = np.random.normal(size=[states])
