@@ -80,6 +80,10 @@ RENAMED = {
         "clear_summary_writers": ".alias.internals.contributions:clear_summary_writers",
         "get_summary_writer": ".alias.internals.contributions:get_summary_writer",
     },
+    "contrib.learn.python.learn.estimators.estimator": {
+        "GraphRewriteSpec": f"{_LEARN}.estimators.exporting:GraphRewriteSpec",
+        "_get_replica_device_setter": ".train.estimator.settings:device_function",
+    },
     "contrib.rnn.python.ops.core_rnn_cell": {
         "_WEIGHTS_VARIABLE_NAME": ".train.rnn.cell:WEIGHTS_NAME",
         "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
