@@ -23,10 +23,10 @@ OPS: dict[str, Callable[..., Any]] = {
 FOUND: list[tuple[str, list[float], Any]] = [
     ("solve", [NAN, 1, 1, 2], None),
     ("solve", [1, 2, NAN, 1], [[NAN], [NAN]]),
-    ("solve", [1, NAN, 0, 1], [[NAN], [1]]),
+    ("solve", [1, NAN, 0, 1], [[NAN], [NAN]]),
     ("solve", [0, 0, 0, 0], None),
     ("inverse", [NAN, 1, 1, 2], None),
-    ("inverse", [1, NAN, 0, 1], [[NAN, NAN], [0, 1]]),
+    ("inverse", [1, NAN, 0, 1], [[NAN, NAN], [NAN, NAN]]),
     ("triangular", [NAN, 1, 1, 2], None),
     ("triangular", [1, 2, 3, NAN], [[1], [NAN]]),
     ("triangular", [1, 2, NAN, 1], [[1], [NAN]]),
