@@ -106,6 +106,8 @@ MODULES = {
     "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.ops.init_ops_v2": f"{_K}.initializers_v2",
+    "python.keras.keras_parameterized": ".alias.internals.keras_testing",
+    "python.keras.testing_utils": ".alias.internals.keras_testing",
     "python.keras.backend_config": f"{_K}.backend.settings",
     "python.keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
     "python.keras.mixed_precision.experimental.policy": ".train.layers.policy",

@@ -10,6 +10,7 @@ _ZEROS = ".train.rnn.cell:zero_state_tensors"
 _TRANSPOSED = ".train.rnn.step:transpose_batch_time"
 _CUDNN = ".train.contrib.cudnn_rnn.cudnn_rnn_ops"
 _LEARN = ".train.contrib.learn"
+_STATES = ".train.contrib.timeseries.state_space_models"
 _NORMAL = ".alias.internals.contributions:trunc_normal"
 _REDUCED = ".train.contrib.slim.nets.inception_parts:reduced"
 
@@ -79,18 +80,31 @@ RENAMED = {
         "clear_summary_writers": ".alias.internals.contributions:clear_summary_writers",
         "get_summary_writer": ".alias.internals.contributions:get_summary_writer",
     },
+    "contrib.learn.python.learn.estimators.estimator": {
+        "GraphRewriteSpec": f"{_LEARN}.estimators.exporting:GraphRewriteSpec",
+        "_get_replica_device_setter": ".train.estimator.settings:device_function",
+    },
     "contrib.rnn.python.ops.core_rnn_cell": {
         "_WEIGHTS_VARIABLE_NAME": ".train.rnn.cell:WEIGHTS_NAME",
         "_BIAS_VARIABLE_NAME": ".train.rnn.cell:BIAS_NAME",
     },
     "contrib.seq2seq.python.ops.attention_wrapper": {
+        **{
+            f"{kind}AttentionV2": f"{_SEQ2SEQ}.attention_layers:{kind}AttentionV2"
+            for kind in ("Bahdanau", "BahdanauMonotonic", "Luong", "LuongMonotonic")
+        },
         "_BaseAttentionMechanism": f"{_SEQ2SEQ}.attention_mechanisms:MemoryAttention",
+        "_BaseAttentionMechanismV2": f"{_SEQ2SEQ}.attention_layer:MemoryAttentionLayer",
         "_BaseMonotonicAttentionMechanism": f"{_SEQ2SEQ}.attention_mechanisms:MonotonicAttention",
         "_maybe_mask_score": f"{_PRIVATE}:_maybe_mask_score",
         "_prepare_memory": f"{_PRIVATE}:_prepare_memory",
         "_zero_state_tensors": _ZEROS,
     },
+    "contrib.seq2seq.python.ops.basic_decoder": {
+        "BasicDecoderV2": f"{_SEQ2SEQ}.decoder_layer:BasicDecoderV2",
+    },
     "contrib.seq2seq.python.ops.beam_search_decoder": {
+        "BeamSearchDecoderV2": f"{_SEQ2SEQ}.beam_search_layer:BeamSearchDecoderV2",
         "attention_probs_from_attn_state": f"{_STEP}:attention_probs_from_attn_state",
         "_check_ndims": f"{_SEQ2SEQ}.beam_arrays:require_rank",
         "_get_scores": f"{_PRIVATE}:_get_scores",
@@ -99,14 +113,32 @@ RENAMED = {
         "_tensor_gather_helper": f"{_PRIVATE}:_tensor_gather_helper",
     },
     "contrib.seq2seq.python.ops.decoder": {
+        "BaseDecoder": f"{_SEQ2SEQ}.decoder_layer:BaseDecoder",
         "_create_zero_outputs": f"{_PRIVATE}:_create_zero_outputs",
         "_transpose_batch_time": _TRANSPOSED,
         "_zero_state_tensors": _ZEROS,
     },
-    "contrib.seq2seq.python.ops.helper": {
-        "_call_sampler": f"{_SEQ2SEQ}.sampling:_call_sampler",
-        "_transpose_batch_time": _TRANSPOSED,
-        "_unstack_ta": f"{_SEQ2SEQ}.helper:unstacked",
+    **{
+        f"contrib.seq2seq.python.ops.{module}": {
+            "bernoulli_sample": f"{_SEQ2SEQ}.sampling:bernoulli_sample",
+            "categorical_sample": f"{_SEQ2SEQ}.sampling:categorical_sample",
+            "_call_sampler": f"{_SEQ2SEQ}.sampling:_call_sampler",
+            "_transpose_batch_time": _TRANSPOSED,
+            "_unstack_ta": f"{_SEQ2SEQ}.helper:unstacked",
+        }
+        for module in ("helper", "sampler")
+    },
+    "contrib.timeseries.python.timeseries.estimators": {
+        "StateSpaceRegressor": (
+            ".train.contrib.timeseries.state_space_estimators:StateSpaceRegressor"
+        ),
+    },
+    "contrib.timeseries.python.timeseries.state_space_models.state_space_model": {
+        "StateSpaceModelConfiguration": f"{_STATES}.configuration:StateSpaceModelConfiguration",
+        **{
+            f"StateSpace{kind}Ensemble": f"{_STATES}.ensembles:StateSpace{kind}Ensemble"
+            for kind in ("", "Independent", "CorrelatedFeatures")
+        },
     },
     **{
         f"contrib.slim.python.slim.nets.{net}": {

@@ -1094,9 +1094,10 @@ train.contrib.seq2seq.beam_states: contrib.seq2seq.BeamSearchDecoderOutput
 train.contrib.seq2seq.decoder: contrib.seq2seq.Decoder contrib.seq2seq.dynamic_decode
 train.contrib.seq2seq.helper: contrib.seq2seq.CustomHelper contrib.seq2seq.GreedyEmbeddingHelper
   contrib.seq2seq.Helper contrib.seq2seq.InferenceHelper contrib.seq2seq.SampleEmbeddingHelper
-  contrib.seq2seq.ScheduledEmbeddingTrainingHelper contrib.seq2seq.ScheduledOutputTrainingHelper
   contrib.seq2seq.TrainingHelper
 train.contrib.seq2seq.loss: contrib.seq2seq.sequence_loss
+train.contrib.seq2seq.scheduled_helper: contrib.seq2seq.ScheduledEmbeddingTrainingHelper
+  contrib.seq2seq.ScheduledOutputTrainingHelper
 train.contrib.slim.data.data_decoder: contrib.slim.data_decoder.DataDecoder
 train.contrib.slim.data.data_provider: contrib.slim.data_provider.DataProvider
 train.contrib.slim.data.dataset: contrib.slim.dataset.Dataset
@@ -1189,6 +1190,7 @@ train.contrib.timeseries.head: contrib.timeseries.OneShotPredictionHead
 train.contrib.timeseries.input_pipeline: contrib.timeseries.CSVReader contrib.timeseries.NumpyReader
   contrib.timeseries.RandomWindowInputFn contrib.timeseries.WholeDatasetInputFn
   contrib.timeseries.predict_continuation_input_fn
+train.contrib.timeseries.state_space_estimators: contrib.timeseries.StructuralEnsembleRegressor
 train.contrib.tpu.bfloat16: contrib.tpu.bfloat16_scope tpu.bfloat16_scope
 train.contrib.tpu.tpu: contrib.tpu.core contrib.tpu.cross_replica_sum
   contrib.tpu.outside_compilation tpu.core tpu.cross_replica_sum tpu.outside_compilation
@@ -1251,8 +1253,7 @@ train.contrib.unavailable: contrib.autograph.StackTraceMapper
   contrib.tensor_forest.python.tensor_forest.RandomForestGraphs
   contrib.tensor_forest.python.tensor_forest.TensorForestVariables
   contrib.tensor_forest.tensor_forest.ForestHParams
-  contrib.tensor_forest.tensor_forest.RandomForestGraphs
-  contrib.timeseries.StructuralEnsembleRegressor contrib.tpu.AsyncCheckpointSaverHook
+  contrib.tensor_forest.tensor_forest.RandomForestGraphs contrib.tpu.AsyncCheckpointSaverHook
   contrib.tpu.DeviceAssignment contrib.tpu.InfeedQueue contrib.tpu.TPUDistributionStrategy
   contrib.tpu.TPUInMemoryEvalHook contrib.tpu.Topology contrib.tpu.batch_parallel
   contrib.tpu.device_assignment contrib.tpu.infeed_dequeue contrib.tpu.infeed_dequeue_tuple

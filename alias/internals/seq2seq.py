@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.types import dtypes, nest
-from ...ops.public import tf
+from ...engine.types import nest
+from ...ops.flow.tensor_array import TensorArray
 from ...train.contrib.seq2seq import attention_maths, beam_arrays, beam_search_step
 from ...train.rnn.cell import zero_state_tensors
 
@@ -19,18 +19,9 @@ def _prepare_memory(
 ) -> Any:
     """The memory as tensors, with zeros behind the end of each sequence or where a mask says."""
     _require_one(memory_sequence_length, memory_mask)
-    prepared = attention_maths.prepare_memory(
-        memory, memory_sequence_length, check_inner_dims_defined
+    return attention_maths.prepare_memory(
+        memory, memory_sequence_length, check_inner_dims_defined, memory_mask
     )
-    if memory_mask is None:
-        return prepared
-
-    def masked(m: Any) -> Any:
-        ones = tf.ones(tf.rank(m) - 2, dtype=dtypes.int32)
-        mask = tf.cast(memory_mask, m.dtype)
-        return m * tf.reshape(mask, tf.concat((tf.shape(mask), ones), 0))
-
-    return nest.map_structure(masked, prepared)
 
 
 def _maybe_mask_score(
@@ -43,7 +34,7 @@ def _maybe_mask_score(
     _require_one(memory_sequence_length, memory_mask)
     if memory_mask is None:
         return attention_maths.masked_score(score, memory_sequence_length, score_mask_value)
-    return tf.where(memory_mask, score, score_mask_value * tf.ones_like(score))
+    return attention_maths.mask_scores(score, memory_mask, score_mask_value)
 
 
 def _require_one(lengths: Any, mask: Any) -> None:
@@ -74,7 +65,7 @@ def _maybe_tensor_gather_helper(
     gather_indices: Any, gather_from: Any, batch_size: Any, range_size: Any, gather_shape: Any
 ) -> Any:
     """The same of tensors of enough dimensions; arrays and scalars as they are."""
-    if isinstance(gather_from, tf.TensorArray):
+    if isinstance(gather_from, TensorArray):
         return gather_from
     if beam_arrays.require_rank(gather_from) < len(gather_shape):
         return gather_from

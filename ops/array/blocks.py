@@ -222,6 +222,13 @@ def _check_blocks(shape_: Sequence[AnySize], block: np.ndarray, edges: np.ndarra
         raise errors.invalid(f"input rank should be >= {1 + len(block)} instead of {len(shape_)}")
     if edges.shape != (len(block), 2):
         raise errors.invalid(f"paddings or crops should have shape [{len(block)}, 2]")
+    if (block < 1).any():
+        volume = int(np.prod(block, dtype=np.int64))
+        raise errors.invalid(
+            f"Product of block sizes must be positive, got {volume}"
+            if volume < 1
+            else f"block_shape must be positive, got {block.tolist()}"
+        )
 
 
 def _space_to_batch(

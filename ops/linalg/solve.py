@@ -94,6 +94,49 @@ def lapack(message: str, function: Callable[..., Any], *args: Any) -> Any:
         raise errors.invalid(message) from None
 
 
+def _require_number(matrix: np.ndarray, message: str) -> None:
+    """Raises InvalidArgumentError for a matrix that begins with NaN: it has no smallest pivot."""
+    if matrix.size and np.isnan(matrix[..., 0, 0]).any():
+        raise errors.invalid(message)
+
+
+def _eliminated(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """The solutions of one system, by elimination that takes NaN for no pivot but the first one."""
+    rows, found = np.array(matrix), np.array(rhs)
+    for j in range(len(rows)):
+        sizes = np.abs(rows[j:, j])
+        best = j + int(np.argmax(np.where(np.isnan(sizes), -1.0, sizes)))
+        best = j if np.isnan(sizes[0]) else best
+        if rows[best, j] == 0:
+            raise np.linalg.LinAlgError
+        for array in (rows, found):
+            array[[j, best]] = array[[best, j]]
+        factors = rows[j + 1 :, j : j + 1] / rows[j, j]
+        found[j + 1 :] -= factors * found[j]
+        rows[j + 1 :, j:] -= factors * rows[j, j:]
+    for j in reversed(range(len(rows))):
+        found[j] = (found[j] - rows[j, j + 1 :] @ found[j + 1 :]) / rows[j, j]
+    return found
+
+
+def _solved(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """The solutions of systems; LAPACK's with NaN among them depend on who built it."""
+    if np.isfinite(matrix).all():
+        return np.linalg.solve(matrix, rhs)
+    found = np.empty_like(rhs)
+    for place in np.ndindex(matrix.shape[:-2]):
+        found[place] = _eliminated(matrix[place], rhs[place])
+    return found
+
+
+def _inverted(matrix: np.ndarray) -> np.ndarray:
+    """The inverses of matrices, of those that are not finite as solutions."""
+    if np.isfinite(matrix).all():
+        return np.linalg.inv(matrix)
+    ones = np.broadcast_to(np.eye(matrix.shape[-1], dtype=matrix.dtype), matrix.shape)
+    return _solved(matrix, np.array(ones))
+
+
 def adjoint_array(x: np.ndarray) -> np.ndarray:
     """The conjugate transpose of each matrix."""
     return np.conj(np.swapaxes(x, -1, -2))
@@ -104,7 +147,8 @@ def adjoint_array(x: np.ndarray) -> np.ndarray:
 
 def _inverse_kernel(c: KernelContext, x: np.ndarray) -> np.ndarray:
     check_square(x)
-    inverse = lapack(_NO_INVERSE, np.linalg.inv, wide(x))
+    _require_number(x, _NO_INVERSE)
+    inverse = lapack(_NO_INVERSE, _inverted, wide(x))
     return (adjoint_array(inverse) if c.attr("adjoint") else inverse).astype(x.dtype)
 
 
@@ -264,29 +308,41 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
 
 
 def solution_shape(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
-    """The shape of what stacks of matrices [m, n] and right-hand sides [m, k] give: [n, k]."""
+    """The shape of what stacks of matrices [m, n] and right-hand sides [m, k] give: [n, k].
+
+    The rank of either says that of the other.
+    """
     lhs, right = ranked_at_least(matrix, 2), ranked_at_least(rhs, 2)
-    if lhs is None or right is None:
+    rows, size = (None, None) if lhs is None else lhs[-2:]
+    right_rows, columns = (None, None) if right is None else right[-2:]
+    merge_dim(rows, right_rows)
+    batch = merge(batch_of(matrix), batch_of(rhs))
+    if batch.ndims is None:
         return TensorShape(None)
-    merge_dim(lhs[-2], right[-2])
-    batch = merge(TensorShape(lhs[:-2]), TensorShape(right[:-2]))
-    return TensorShape([*batch.as_list(), lhs[-1], right[-1]])
+    return TensorShape([*batch.as_list(), size, columns])
 
 
 def _system_shape(c: ShapeContext) -> TensorShape:
-    return solution_shape(square(c.inputs[0]), c.inputs[1])
+    matrix, rhs = square(c.inputs[0]), c.inputs[1]
+    found = solution_shape(matrix, rhs)
+    if found.ndims is None or rhs.ndims is None:
+        return found
+    *batch, size, columns = found.as_list()
+    return TensorShape([*batch, merge_dim(size, rhs.as_list()[-2]), columns])
 
 
 def _solve_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     check_stacks(matrix, rhs)
+    _require_number(matrix, _NO_SOLUTION)
     a = adjoint_array(matrix) if c.attr("adjoint") else matrix
-    return lapack(_NO_SOLUTION, np.linalg.solve, wide(a), wide(rhs)).astype(rhs.dtype)
+    return lapack(_NO_SOLUTION, _solved, wide(a), wide(rhs)).astype(rhs.dtype)
 
 
 def _triangular_kernel(c: KernelContext, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
     check_square(matrix)
     check_stacks(matrix, rhs)
+    _require_number(matrix, _NO_SOLUTION)
     flags = (c.attr("lower"), 2 if c.attr("adjoint") else 0)
     return lapack(_NO_SOLUTION, _substitute, wide(matrix), wide(rhs), *flags).astype(rhs.dtype)
 

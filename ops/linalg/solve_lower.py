@@ -43,6 +43,19 @@ def _require_success(b: Builder, failed: Value, message: str) -> None:
     b.require_not(b.reduce("any", failed, None), problem, failed)
 
 
+def _require_number(b: Builder, matrix: Value, message: str) -> None:
+    """The same error where a matrix begins with NaN.
+
+    TensorFlow asks whether the smallest pivot is above 0; of all pivots that are NaN only the first
+    one makes that one NaN.
+    """
+    if b.equal(matrix.shape[-1], 0):
+        return
+    corner = b.slice(matrix, [0] * matrix.ndim, (*matrix.shape[:-2], 1, 1))
+    for part in _parts(b, corner) if k.is_complex(matrix.dtype) else [corner]:
+        _require_success(b, b.map(k.isnan, part), message)
+
+
 # Complex systems are real ones of twice the size: A + iB acts on parts as [[A, -B], [B, A]] does,
 # whose transpose is that of the adjoint.
 
@@ -92,12 +105,14 @@ def inverse(message: str) -> Callable[..., Any]:
 
         if k.is_complex(x.dtype):
             b.require(_is_square(b, x))
+            _require_number(b, x, message)
             made = dense.inverse(b, _of_parts(b, x), op.attr("adjoint"))
             return _checked_columns(b, made, x.shape[-1], message)
         wide = _wide(b, x)
         if wide.dtype not in dense.DTYPES:
             return NotImplemented
         b.require(_is_square(b, x))
+        _require_number(b, wide, message)
         return _checked(b, dense.inverse(b, wide, op.attr("adjoint")), x.dtype, message)
 
     return lower
@@ -118,6 +133,7 @@ def system(message: str) -> Callable[..., Any]:
 
         if k.is_complex(matrix.dtype):
             b.require(_fits(b, matrix, rhs))
+            _require_number(b, matrix, message)
             column = b.concat(_parts(b, rhs), rhs.ndim - 2)
             made = dense.solved(b, _of_parts(b, matrix), column, op.attr("adjoint"))
             return _checked_columns(b, made, rhs.shape[-1], message)
@@ -125,6 +141,7 @@ def system(message: str) -> Callable[..., Any]:
         if left.dtype not in dense.DTYPES:
             return NotImplemented
         b.require(_fits(b, matrix, rhs))
+        _require_number(b, left, message)
         return _checked(b, dense.solved(b, left, right, op.attr("adjoint")), rhs.dtype, message)
 
     return lower
@@ -140,6 +157,7 @@ def triangular(message: str) -> Callable[..., Any]:
         if left.dtype not in dense.DTYPES:
             return NotImplemented
         b.require(_fits(b, matrix, rhs))
+        _require_number(b, left, message)
         made = dense.substituted(b, left, right, op.attr("lower"), op.attr("adjoint"))
         return _checked(b, made, rhs.dtype, message)
 

@@ -109,7 +109,8 @@ def test_what_is_not_checked_has_a_reason() -> None:
         if callable(registry.lookup(name).gradient) and name not in CHECKED
     }
     assert all(others.values()), others
-    assert len(others) <= 62, sorted(others.items())
+    # (Those of calls and branches of functions are in flow/test_function_gradients.py.)
+    assert len(others) <= 68, sorted(others.items())
     assert {*WRONG_AS_IN_TENSORFLOW} <= {*CHECKED} and not {*NOT_CHECKED} & {*CHECKED}
 
 

@@ -27,7 +27,10 @@ OTHERWISE = {
         ("ClipByValue", "DebugGradientIdentity", "Einsum", "RaggedTensorToTensor"), LATER
     ),
     "MatrixExponential": "versions before 1.8, in whose graphs it is, had a gradient",
-    **dict.fromkeys(("Case", "If", "StatelessIf"), "tf.cond makes switches and merges"),
+    **dict.fromkeys(
+        ("PartitionedCall", "StatefulPartitionedCall"),
+        "tf.gradients knows that they are calls, without a function that is registered",
+    ),
 }
 
 

@@ -19,7 +19,6 @@ _CPP = "TensorFlow's C++ runtime"
 _HEXAGON = "a Hexagon processor"
 _RPC = "gRPC services"
 _FORESTS = "the forests of random trees of TensorFlow's package; tf.estimator has boosted trees"
-_STATES = "state space models, which are not in numbaflow; tf.contrib.timeseries.ARRegressor is"
 _LITE = (
     "TensorFlow Lite's converter, which is not in numbaflow; give it elsewhere the graph that "
     "tf.graph_util.convert_variables_to_constants or tf.saved_model.simple_save gives"
@@ -73,9 +72,6 @@ TABLE = {
     """,
     _HEXAGON: "contrib.remote_fused_graph.remote_fused_graph_execute",
     _RPC: "contrib.rpc.rpc contrib.rpc.try_rpc",
-    _STATES: """
-        contrib.timeseries.StructuralEnsembleRegressor
-    """,
     _FORESTS: """
         contrib.tensor_forest.client.eval_metrics.get_metric
         contrib.tensor_forest.client.eval_metrics.get_prediction_key

@@ -24,6 +24,21 @@ def _replicas(name: str) -> int:
     return int(strategy_context.get_strategy().num_replicas_in_sync)
 
 
+def _of_examples(losses: Any) -> Any:
+    """Losses behind a check that they are no scalar."""
+    message = (
+        "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1{}"
+    )
+    if losses.shape.rank is not None:
+        if losses.shape.rank == 0:
+            raise ValueError(message.format(f", received: {losses}"))
+        return losses
+    one = tf.cast(1, dtypes.int32)
+    check = tf.assert_greater_equal(tf.rank(losses), one, message=message.format("."))
+    with tf.control_dependencies([check]):
+        return tf.identity(losses)
+
+
 @export("nn.compute_average_loss")
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
@@ -41,12 +56,13 @@ def compute_average_loss(
 
     Raises:
         RuntimeError: it is called for all replicas at once.
+        ValueError: the losses are a scalar; InvalidArgumentError if only a run tells.
 
     Example:
         >>> print(tf.Session().run(tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4)))
         0.75
     """
-    losses = convert_to_tensor(per_example_loss)
+    losses = _of_examples(convert_to_tensor(per_example_loss))
     dtype = losses.dtype
     if not dtype.is_floating:
         losses = tf.cast(losses, dtypes.float32)

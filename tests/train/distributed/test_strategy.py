@@ -159,3 +159,15 @@ def test_clusters_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both.master("worker", 2) == "d:4"
     with pytest.raises(TypeError, match="must be a ClusterSpec"):
         tf.distribute.cluster_resolver.SimpleClusterResolver({})
+
+
+def test_losses_of_examples_are_no_scalar() -> None:
+    message = "Expected a tensor with at least rank 1"
+    with pytest.raises(ValueError, match=f"{message}, received"):
+        tf.nn.compute_average_loss(tf.constant(2.0))
+    losses = tf.placeholder(tf.float32)
+    average = tf.nn.compute_average_loss(losses, global_batch_size=4)
+    with tf.Session() as session:
+        assert session.run(average, {losses: [1.0, 2.0]}) == 0.75
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            session.run(average, {losses: 2.0})

@@ -153,24 +153,30 @@ def _require_inner(m: Tensor) -> None:
         )
 
 
-def prepare_memory(memory: object, lengths: TensorLike | None, check_inner: bool) -> Any:
-    """The memory as tensors, with zeros behind the end of each sequence."""
+def prepare_memory(
+    memory: object, lengths: TensorLike | None, check_inner: bool, mask: TensorLike | None = None
+) -> Any:
+    """The memory as tensors, with zeros behind the end of each sequence or where a mask says."""
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
         lengths = convert_to_tensor(lengths, name="memory_sequence_length")
     if check_inner:
         for m in nest.flatten(memory):
             _require_inner(m)
-    if lengths is None:
+    if lengths is None and mask is None:
         return memory
-    first = nest.flatten(memory)[0]
-    mask = tf.sequence_mask(lengths, maxlen=tf.shape(first)[1], dtype=first.dtype)
+    if lengths is not None:
+        first = nest.flatten(memory)[0]
+        kept: Any = tf.sequence_mask(lengths, maxlen=tf.shape(first)[1], dtype=first.dtype)
+    else:
+        kept = mask
 
     def masked(m: Any) -> Any:
         rank: Any = m.get_shape().ndims
         rank = tf.rank(m) if rank is None else rank
         ones = tf.ones(rank - 2, dtype=dtypes.int32)
-        return m * tf.reshape(mask, tf.concat((tf.shape(mask), ones), 0))
+        there = tf.cast(kept, m.dtype)
+        return m * tf.reshape(there, tf.concat((tf.shape(there), ones), 0))
 
     return nest.map_structure(masked, memory)
 
@@ -182,4 +188,9 @@ def masked_score(score: Tensor, lengths: TensorLike | None, value: Any) -> Any:
     message = "All values in memory_sequence_length must be greater than zero."
     with tf.control_dependencies([tf.assert_positive(lengths, message=message)]):
         mask = tf.sequence_mask(lengths, maxlen=tf.shape(score)[1])
+    return mask_scores(score, mask, value)
+
+
+def mask_scores(score: Tensor, mask: TensorLike, value: Any) -> Any:
+    """Scores that have a value where a mask says that there is nothing."""
     return tf.where(mask, score, value * tf.ones_like(score))

@@ -49,11 +49,44 @@ class AttentionMechanism:
         raise NotImplementedError
 
 
+class AlignedAttention(AttentionMechanism):
+    """A mechanism whose state is its weights, one for each place of a memory."""
+
+    _alignments_size: Any
+
+    @property
+    def alignments_size(self) -> Any:
+        """How many places there are to attend to."""
+        return self._alignments_size
+
+    @property
+    def state_size(self) -> Any:
+        """The size of the state: that of the weights."""
+        return self._alignments_size
+
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+        """The weights before the first step: zeros."""
+        return zero_state_tensors(self._alignments_size, batch_size, dtype)
+
+    def initial_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+        """The state before the first step: the weights."""
+        return self.initial_alignments(batch_size, dtype)
+
+
+class FirstAligned(AlignedAttention):
+    """A mechanism that begins at the first place."""
+
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+        """The weights before the first step: all on the first place."""
+        first = tf.zeros((batch_size,), dtype=dtypes.int32)
+        return tf.one_hot(first, self._alignments_size, dtype=dtype)
+
+
 def _layer(units: int, name: str, dtype: DTypeLike | None) -> Dense:
     return Dense(units, name=name, use_bias=False, dtype=dtype or dtypes.float32)
 
 
-class MemoryAttention(AttentionMechanism):
+class MemoryAttention(AlignedAttention):
     """Keys and values of a memory, and weights of scores.
 
     Args:
@@ -127,24 +160,6 @@ class MemoryAttention(AttentionMechanism):
     def batch_size(self) -> Any:
         """How many memories there are."""
         return self._batch_size
-
-    @property
-    def alignments_size(self) -> Any:
-        """How many places there are to attend to."""
-        return self._alignments_size
-
-    @property
-    def state_size(self) -> Any:
-        """The size of the state: that of the weights."""
-        return self._alignments_size
-
-    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
-        """The weights before the first step: zeros."""
-        return zero_state_tensors(self._alignments_size, batch_size, dtype)
-
-    def initial_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
-        """The state before the first step: the weights."""
-        return self.initial_alignments(batch_size, dtype)
 
 
 def _of_scores(probability_fn: _Probability) -> Callable[..., Any]:
@@ -277,13 +292,8 @@ class BahdanauAttention(MemoryAttention):
         return alignments, alignments
 
 
-class MonotonicAttention(MemoryAttention):
+class MonotonicAttention(FirstAligned, MemoryAttention):
     """What begins at the first place."""
-
-    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
-        """The weights before the first step: all on the first place."""
-        first = tf.zeros((batch_size,), dtype=dtypes.int32)
-        return tf.one_hot(first, self._alignments_size, dtype=dtype)
 
 
 def _monotonic(noise: float, mode: str, seed: int | None) -> Callable[..., Any]:

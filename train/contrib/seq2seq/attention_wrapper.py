@@ -13,6 +13,7 @@ from ....engine.types import dtypes, nest
 from ....engine.types.shape import TensorShape, dimension_value
 from ....ops.flow.tensor_array import TensorArray
 from ....ops.public import tf
+from ...layers import base_layer
 from ...layers.core import Dense
 from ...rnn.cell import RNNCell, assert_like_rnncell, zero_state_tensors
 from .attention_maths import bahdanau_score, luong_score, monotonic_probabilities
@@ -80,7 +81,11 @@ def _compute_attention(
     attention_layer: Any,
 ) -> Any:
     """(attention, weights, next state) of one mechanism."""
-    alignments, next_state = attention_mechanism(cell_output, state=attention_state)
+    # Mechanisms that are layers take all that are tensors as one input.
+    if isinstance(attention_mechanism, base_layer.Layer):
+        alignments, next_state = attention_mechanism([cell_output, attention_state])
+    else:
+        alignments, next_state = attention_mechanism(cell_output, state=attention_state)
     context = tf.matmul(tf.expand_dims(alignments, 1), attention_mechanism.values)
     context = tf.squeeze(context, [1])
     if attention_layer is None:

@@ -23,8 +23,8 @@ from .beam_arrays import check_batch_beam, require_rank, sorted_array
 from .beam_arrays import gather_tree_from_array as gather_tree_from_array
 from .beam_search_step import Search, beam_search_step, get_attention_probs, mask_probs
 from .beam_states import BeamSearchDecoderOutput, BeamSearchDecoderState
-from .decoder import Decoder
-from .helper import rows_of
+from .decoder import AnyDecoder, Decoder
+from .helper import rows_of, start_tokens_and_end
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import TensorLike
@@ -90,48 +90,21 @@ def _static(shape: object) -> TensorShape:
     return as_shape(constant_value(shape) if isinstance(shape, Tensor) else shape)
 
 
-@export("contrib.seq2seq.BeamSearchDecoder")
-class BeamSearchDecoder(Decoder):
-    """A beam search with a cell (tf.contrib.seq2seq.BeamSearchDecoder).
+class BeamSearchDecoderMixin(AnyDecoder):
+    """A beam search, of decoders that are layers of Keras (beam_search_layer.py) or not."""
 
-    Args:
-        cell: an RNNCell.
-        embedding: a matrix, or a function from ids to vectors.
-        start_tokens: int32 [batch], the ids of the first inputs.
-        end_token: the id that ends a sequence.
-        initial_state: the cell's state for batch times beam_width rows; see tile_batch.
-        beam_width: how many sequences are followed.
-        output_layer: a tf.layers.Layer for the cell's outputs; None for none.
-        length_penalty_weight: how much longer sequences are favoured; 0 for not at all.
-        coverage_penalty_weight: how much attention to all of the memory is; 0 for not at all.
-        reorder_tensor_arrays: whether arrays in the state follow the sequences in the end.
+    _embedding_fn: Any
+    _end_token: Any = None
+    _batch_size: Any = None
 
-    Raises:
-        TypeError: an argument is of another kind.
-        ValueError: the tokens are no vector, or the end no scalar.
-
-    Example:
-        >>> cell, embedding = tf.nn.rnn_cell.GRUCell(4), tf.zeros([10, 3])
-        >>> decoder = tf.contrib.seq2seq.BeamSearchDecoder(
-        ...     cell, embedding, [1, 1], 0, cell.zero_state(2 * 3, tf.float32), 3,
-        ...     tf.layers.Dense(10))
-        >>> outputs, _, _ = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=5)
-        >>> print(outputs.predicted_ids.shape)
-        (2, ?, 3)
-    """
-
-    def __init__(
+    def _set_options(
         self,
         cell: Any,
-        embedding: Any,
-        start_tokens: TensorLike,
-        end_token: TensorLike,
-        initial_state: Structure,
         beam_width: int,
-        output_layer: Any = None,
-        length_penalty_weight: float = 0.0,
-        coverage_penalty_weight: float = 0.0,
-        reorder_tensor_arrays: bool = True,
+        output_layer: Any,
+        length_penalty_weight: float,
+        coverage_penalty_weight: float,
+        reorder_tensor_arrays: bool,
     ) -> None:
         assert_like_rnncell("cell", cell)
         check_output_layer(output_layer)
@@ -141,18 +114,16 @@ class BeamSearchDecoder(Decoder):
         self._beam_width = beam_width
         self._length_penalty_weight = length_penalty_weight
         self._coverage_penalty_weight = coverage_penalty_weight
-        self._embedding_fn = rows_of(embedding)
-        first = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
-        if first.get_shape().ndims != 1:
-            raise ValueError("start_tokens must be a vector")
-        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
-        if self._end_token.get_shape().ndims != 0:
-            raise ValueError("end_token must be a scalar")
-        self._batch_size: Any = tf.size(start_tokens)
+
+    def _set_start(
+        self, start_tokens: TensorLike, end_token: TensorLike, initial_state: Structure
+    ) -> None:
+        first, self._end_token = start_tokens_and_end(start_tokens, end_token)
+        self._batch_size = tf.size(start_tokens)
         self._initial_cell_state = nest.map_structure(
-            self._maybe_split_batch_beams, initial_state, cell.state_size
+            self._maybe_split_batch_beams, initial_state, self._cell.state_size
         )
-        self._start_tokens = tf.tile(tf.expand_dims(first, 1), [1, beam_width])
+        self._start_tokens = tf.tile(tf.expand_dims(first, 1), [1, self._beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # All beams begin alike: one of them is enough.
         self._finished = self._of_first(dtypes.bool, False, True)
@@ -188,20 +159,19 @@ class BeamSearchDecoder(Decoder):
         scores = nest.map_structure(lambda _: dtype, self._rnn_output_size())
         return BeamSearchDecoderOutput(scores, dtypes.int32, dtypes.int32)
 
-    def initialize(self, name: str | None = None) -> Any:
-        """(finished, first inputs, first state)."""
+    def _first_state(self) -> Any:
+        """The state before the first step: the first beam of each batch alone is likely."""
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         zero, never = (convert_to_tensor(value, dtype=dtype) for value in (0.0, -np.inf))
         log_probs = self._of_first(dtype, zero, never)
         attention = get_attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
-        state = BeamSearchDecoderState(
+        return BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
             log_probs=log_probs,
             finished=self._finished,
             lengths=tf.zeros([self._batch_size, self._beam_width], dtype=dtypes.int64),
             accumulated_attention_probs=() if attention is None else attention,
         )
-        return self._finished, self._start_inputs, state
 
     def finalize(self, outputs: Structure, final_state: Structure, sequence_lengths: Tensor) -> Any:
         """The sequences, followed back from the last step's beams, and the state."""
@@ -290,6 +260,61 @@ class BeamSearchDecoder(Decoder):
                 lambda: self._embedding_fn(output.predicted_ids),
             )
         return output, next_beams, next_inputs, next_beams.finished
+
+
+@export("contrib.seq2seq.BeamSearchDecoder")
+class BeamSearchDecoder(BeamSearchDecoderMixin, Decoder):
+    """A beam search with a cell (tf.contrib.seq2seq.BeamSearchDecoder).
+
+    Args:
+        cell: an RNNCell.
+        embedding: a matrix, or a function from ids to vectors.
+        start_tokens: int32 [batch], the ids of the first inputs.
+        end_token: the id that ends a sequence.
+        initial_state: the cell's state for batch times beam_width rows; see tile_batch.
+        beam_width: how many sequences are followed.
+        output_layer: a tf.layers.Layer for the cell's outputs; None for none.
+        length_penalty_weight: how much longer sequences are favoured; 0 for not at all.
+        coverage_penalty_weight: how much attention to all of the memory is; 0 for not at all.
+        reorder_tensor_arrays: whether arrays in the state follow the sequences in the end.
+
+    Raises:
+        TypeError: an argument is of another kind.
+        ValueError: the tokens are no vector, or the end no scalar.
+
+    Example:
+        >>> cell, embedding = tf.nn.rnn_cell.GRUCell(4), tf.zeros([10, 3])
+        >>> decoder = tf.contrib.seq2seq.BeamSearchDecoder(
+        ...     cell, embedding, [1, 1], 0, cell.zero_state(2 * 3, tf.float32), 3,
+        ...     tf.layers.Dense(10))
+        >>> outputs, _, _ = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=5)
+        >>> print(outputs.predicted_ids.shape)
+        (2, ?, 3)
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        embedding: Any,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
+        initial_state: Structure,
+        beam_width: int,
+        output_layer: Any = None,
+        length_penalty_weight: float = 0.0,
+        coverage_penalty_weight: float = 0.0,
+        reorder_tensor_arrays: bool = True,
+    ) -> None:
+        self._set_options(
+            *(cell, beam_width, output_layer, length_penalty_weight, coverage_penalty_weight),
+            reorder_tensor_arrays,
+        )
+        self._embedding_fn = rows_of(embedding)
+        self._set_start(start_tokens, end_token, initial_state)
+
+    def initialize(self, name: str | None = None) -> Any:
+        """(finished, first inputs, first state)."""
+        return self._finished, self._start_inputs, self._first_state()
 
 
 def _beam_search_step(

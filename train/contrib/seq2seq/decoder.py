@@ -25,13 +25,8 @@ if TYPE_CHECKING:
     from ..structures import Structure
 
 
-@export("contrib.seq2seq.Decoder")
-class Decoder(metaclass=abc.ABCMeta):
-    """What `dynamic_decode` calls step by step (tf.contrib.seq2seq.Decoder).
-
-    Subclasses have `batch_size`, `output_size`, `output_dtype`, `initialize` and `step`, and may
-    have `finalize`.
-    """
+class AnyDecoder:
+    """What decoders have in common, those that are layers of Keras (decoder_layer.py), too."""
 
     @property
     def batch_size(self) -> Any:
@@ -48,6 +43,24 @@ class Decoder(metaclass=abc.ABCMeta):
         """Their dtypes: a structure of that kind."""
         raise NotImplementedError
 
+    def finalize(self, outputs: Structure, final_state: Structure, sequence_lengths: Tensor) -> Any:
+        """(outputs, state) that dynamic_decode gives, made of those of the loop."""
+        raise NotImplementedError
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether what a step says of the end is all; else what is finished stays so."""
+        return False
+
+
+@export("contrib.seq2seq.Decoder")
+class Decoder(AnyDecoder, metaclass=abc.ABCMeta):
+    """What `dynamic_decode` calls step by step (tf.contrib.seq2seq.Decoder).
+
+    Subclasses have `batch_size`, `output_size`, `output_dtype`, `initialize` and `step`, and may
+    have `finalize`.
+    """
+
     @abc.abstractmethod
     def initialize(self, name: str | None = None) -> Any:
         """(finished [batch], first inputs, first state)."""
@@ -57,15 +70,6 @@ class Decoder(metaclass=abc.ABCMeta):
         self, time: Tensor, inputs: Structure, state: Structure, name: str | None = None
     ) -> Any:
         """(outputs, next state, next inputs, finished), at a step of that number."""
-
-    def finalize(self, outputs: Structure, final_state: Structure, sequence_lengths: Tensor) -> Any:
-        """(outputs, state) that dynamic_decode gives, made of those of the loop."""
-        raise NotImplementedError
-
-    @property
-    def tracks_own_finished(self) -> bool:
-        """Whether what a step says of the end is all; else what is finished stays so."""
-        return False
 
 
 def _element_shape(batch_size: TensorLike, shape: object) -> TensorShape | None:
@@ -121,9 +125,17 @@ def _is_in_loop() -> bool:
     return False
 
 
+def _initialized(decoder: Any, given: dict[str, Any]) -> Any:
+    """(finished, first inputs, first state): layers have inputs only when they are called."""
+    if isinstance(decoder, Decoder):
+        return decoder.initialize()
+    begin = given.get("decoder_init_kwargs", {})
+    return decoder.initialize(given.get("decoder_init_input"), **begin)
+
+
 @export("contrib.seq2seq.dynamic_decode")
 def dynamic_decode(
-    decoder: Decoder,
+    decoder: AnyDecoder,
     output_time_major: bool = False,
     impute_finished: bool = False,
     maximum_iterations: TensorLike | None = None,
@@ -141,6 +153,8 @@ def dynamic_decode(
         maximum_iterations: the most steps, an int32 scalar; None for no bound.
         parallel_iterations, swap_memory: as tf.while_loop.
         scope: the variable scope, "decoder" if None.
+        **kwargs: `decoder_init_input` and `decoder_init_kwargs`, what a decoder that is a layer
+            begins with.
 
     Returns:
         The outputs as `output_size` is structured, the last state, and the lengths [batch].
@@ -157,7 +171,7 @@ def dynamic_decode(
         >>> print(outputs.rnn_output.shape, state.shape)
         (2, ?, 4) (2, 4)
     """
-    if not isinstance(decoder, Decoder):
+    if not isinstance(decoder, AnyDecoder):
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
     with tf.variable_scope(scope, "decoder") as opened:
         if not _is_in_loop() and opened.caching_device is None:
@@ -168,7 +182,7 @@ def dynamic_decode(
             )
             if maximum_iterations.get_shape().ndims != 0:
                 raise ValueError("maximum_iterations must be a scalar")
-        finished, inputs, state = decoder.initialize()
+        finished, inputs, state = _initialized(decoder, kwargs)
         sizes, kinds, batch = decoder.output_size, decoder.output_dtype, decoder.batch_size
 
         def zeros(size: Any, dtype: DTypeLike) -> Any:
@@ -200,7 +214,7 @@ def dynamic_decode(
         try:
             outputs, final_state = decoder.finalize(outputs, final_state, final_lengths)
         except NotImplementedError:
-            del kwargs  # There is nothing to add to what the loop gives.
+            pass  # There is nothing to add to what the loop gives.
         if not output_time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
     return outputs, final_state, final_lengths

@@ -16,7 +16,7 @@ from ....ops.flow.tensor_array import TensorArray
 from ....ops.nn.embedding import embedding_lookup
 from ....ops.public import tf
 from ...rnn.step import transpose_batch_time
-from .sampling import bernoulli_sample, categorical_sample
+from .sampling import categorical_sample
 
 if TYPE_CHECKING:
     from ....engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
@@ -27,6 +27,30 @@ def unstacked(x: Tensor) -> TensorArray:
     """The rows of a tensor, as an array to read from."""
     array = TensorArray(dtype=x.dtype, size=tf.shape(x)[0], element_shape=x.get_shape()[1:])
     return array.unstack(x)
+
+
+def read_or_zeros(finished: Tensor, time: Structure, arrays: Any, zeros: Structure) -> Any:
+    """The inputs of a step; zeros when there are none any more."""
+    return tf.cond(
+        tf.reduce_all(finished),
+        lambda: zeros,
+        lambda: nest.map_structure(lambda array: array.read(time), arrays),
+    )
+
+
+def start_tokens_and_end(start_tokens: TensorLike | None, end_token: TensorLike | None) -> Any:
+    """The ids of the first inputs and that which ends a sequence, as tensors.
+
+    Raises:
+        ValueError: the tokens are no vector, or the end no scalar.
+    """
+    first = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")  # type: ignore[arg-type]
+    end = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")  # type: ignore[arg-type]
+    if first.get_shape().ndims != 1:
+        raise ValueError("start_tokens must be a vector")
+    if end.get_shape().ndims != 0:
+        raise ValueError("end_token must be a scalar")
+    return first, end
 
 
 def rows_of(embedding: Any) -> Callable[..., Any]:
@@ -218,12 +242,7 @@ class TrainingHelper(_OfIds):
         return self._sequence_length
 
     def _read(self, finished: Tensor, time: Structure) -> Any:
-        """The inputs of a step; zeros when there are none any more."""
-        return tf.cond(
-            tf.reduce_all(finished),
-            lambda: self._zero_inputs,
-            lambda: nest.map_structure(lambda array: array.read(time), self._input_tas),
-        )
+        return read_or_zeros(finished, time, self._input_tas, self._zero_inputs)
 
     def initialize(self, name: str | None = None) -> Any:
         """(finished, first inputs)."""
@@ -253,6 +272,34 @@ class TrainingHelper(_OfIds):
             return finished, self._read(finished, following), state
 
 
+def _require_tensor(outputs: object) -> None:
+    if not isinstance(outputs, Tensor):
+        raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
+
+
+def likeliest(outputs: Structure) -> Any:
+    """The largest output of each sequence; TypeError if outputs are no single tensor."""
+    _require_tensor(outputs)
+    return tf.argmax(outputs, axis=-1, output_type=dtypes.int32)
+
+
+def drawn(outputs: Structure, temperature: Any, seed: int | None) -> Any:
+    """A draw for each sequence; TypeError if outputs are no single tensor."""
+    _require_tensor(outputs)
+    logits = outputs if temperature is None else outputs / temperature
+    return categorical_sample(logits=logits, seed=seed)
+
+
+def embedded(
+    ids: Tensor, end_token: Tensor, start_inputs: Tensor, embedding_fn: Callable[..., Any]
+) -> Any:
+    """(finished, embeddings of ids)."""
+    finished = tf.equal(ids, end_token)
+    # When all is finished, it does not matter which.
+    inputs = tf.cond(tf.reduce_all(finished), lambda: start_inputs, lambda: embedding_fn(ids))
+    return finished, inputs
+
+
 @export("contrib.seq2seq.GreedyEmbeddingHelper")
 class GreedyEmbeddingHelper(_OfIds):
     """The largest output's embedding is the next input (tf.contrib.seq2seq.GreedyEmbeddingHelper).
@@ -268,15 +315,8 @@ class GreedyEmbeddingHelper(_OfIds):
 
     def __init__(self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike) -> None:
         self._embedding_fn = rows_of(embedding)
-        self._start_tokens = convert_to_tensor(
-            start_tokens, dtype=dtypes.int32, name="start_tokens"
-        )
-        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
-        if self._start_tokens.get_shape().ndims != 1:
-            raise ValueError("start_tokens must be a vector")
+        self._start_tokens, self._end_token = start_tokens_and_end(start_tokens, end_token)
         self._batch_size = tf.size(start_tokens)
-        if self._end_token.get_shape().ndims != 0:
-            raise ValueError("end_token must be a scalar")
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name: str | None = None) -> Any:
@@ -287,8 +327,7 @@ class GreedyEmbeddingHelper(_OfIds):
         self, time: Structure, outputs: Structure, state: Structure, name: str | None = None
     ) -> Any:
         """The largest output of each sequence."""
-        _require_tensor(outputs)
-        return tf.argmax(outputs, axis=-1, output_type=dtypes.int32)
+        return likeliest(outputs)
 
     def next_inputs(
         self,
@@ -299,19 +338,8 @@ class GreedyEmbeddingHelper(_OfIds):
         name: str | None = None,
     ) -> Any:
         """(finished, embeddings of the samples, the same state)."""
-        finished = tf.equal(sample_ids, self._end_token)
-        inputs = tf.cond(
-            tf.reduce_all(finished),
-            # When all is finished, it does not matter which.
-            lambda: self._start_inputs,
-            lambda: self._embedding_fn(sample_ids),
-        )
-        return finished, inputs, state
-
-
-def _require_tensor(outputs: object) -> None:
-    if not isinstance(outputs, Tensor):
-        raise TypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
+        begin = self._start_inputs
+        return (*embedded(sample_ids, self._end_token, begin, self._embedding_fn), state)
 
 
 @export("contrib.seq2seq.SampleEmbeddingHelper")
@@ -340,10 +368,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         self, time: Structure, outputs: Structure, state: Structure, name: str | None = None
     ) -> Any:
         """A draw for each sequence."""
-        _require_tensor(outputs)
-        temperature: Any = self._softmax_temperature
-        logits = outputs if temperature is None else outputs / temperature
-        return categorical_sample(logits=logits, seed=self._seed)
+        return drawn(outputs, self._softmax_temperature, self._seed)
 
 
 @export("contrib.seq2seq.InferenceHelper")
@@ -411,178 +436,3 @@ class InferenceHelper(Helper):
         """(finished, next inputs, the same state)."""
         inputs = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), inputs, state
-
-
-def check_probability(probability: TensorLike) -> Tensor:
-    """The probability of sampling as a tensor; ValueError if it is neither scalar nor vector."""
-    converted = convert_to_tensor(probability, name="sampling_probability")
-    shape = converted.get_shape()
-    if shape.ndims not in (0, 1):
-        raise ValueError(
-            f"sampling_probability must be either a scalar or a vector. saw shape: {shape}"
-        )
-    return converted
-
-
-def mixed(chosen: Tensor, others: Tensor, base: Tensor, sampled: Callable[..., Any]) -> Any:
-    """`base` where nothing is sampled, and what `sampled` gives for the indices elsewhere."""
-    at, not_at = (tf.cast(tf.where(which), dtypes.int32) for which in (chosen, others))
-    new, kept = sampled(at), tf.gather_nd(base, not_at)
-    shape = tf.shape(base)
-    return tf.scatter_nd(indices=at, updates=new, shape=shape) + tf.scatter_nd(
-        indices=not_at, updates=kept, shape=shape
-    )
-
-
-@export("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")
-class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Some inputs are embeddings of what the decoder would say (tf.contrib.seq2seq).
-
-    Of arXiv 1506.03099.
-
-    Args:
-        inputs, sequence_length, time_major, name: as TrainingHelper.
-        embedding: a matrix, or a function from ids to vectors.
-        sampling_probability: how probably that is an input; a scalar or [batch].
-        seed, scheduling_seed: of what is drawn, and of whether it is.
-    """
-
-    def __init__(
-        self,
-        inputs: TensorLike,
-        sequence_length: TensorLike,
-        embedding: Any,
-        sampling_probability: TensorLike,
-        time_major: bool = False,
-        seed: int | None = None,
-        scheduling_seed: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        values = [embedding, sampling_probability]
-        with tf.name_scope(name, "ScheduledEmbeddingSamplingWrapper", values):
-            self._embedding_fn = rows_of(embedding)
-            self._sampling_probability = check_probability(sampling_probability)
-            self._seed = seed
-            self._scheduling_seed = scheduling_seed
-            super().__init__(inputs, sequence_length, time_major, name)
-
-    def sample(  # type: ignore[override]
-        self, time: Structure, outputs: Structure, state: Structure, name: str | None = None
-    ) -> Any:
-        """An id for each sequence whose next input is sampled, -1 for others."""
-        values = [time, outputs, state]
-        with tf.name_scope(name, "ScheduledEmbeddingTrainingHelperSample", values):
-            chosen = bernoulli_sample(
-                probs=self._sampling_probability,
-                dtype=dtypes.bool,
-                sample_shape=self.batch_size,
-                seed=self._scheduling_seed,
-            )
-            drawn = categorical_sample(logits=outputs, seed=self._seed)
-            return tf.where(chosen, drawn, tf.fill([self.batch_size], -1))
-
-    def next_inputs(  # type: ignore[override]
-        self,
-        time: Structure,
-        outputs: Structure,
-        state: Structure,
-        sample_ids: Structure,
-        name: str | None = None,
-    ) -> Any:
-        """(finished, next inputs, the same state)."""
-        values = [time, outputs, state, sample_ids]
-        with tf.name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", values):
-            finished, base, state = super().next_inputs(time, outputs, state, name)
-
-            def sampled(at: Tensor) -> Any:
-                return self._embedding_fn(tf.gather_nd(sample_ids, at))
-
-            inputs = tf.cond(
-                tf.reduce_all(finished),
-                lambda: base,
-                lambda: mixed(sample_ids > -1, sample_ids <= -1, base, sampled),
-            )
-            return finished, inputs, state
-
-
-@export("contrib.seq2seq.ScheduledOutputTrainingHelper")
-class ScheduledOutputTrainingHelper(TrainingHelper):
-    """Some inputs are the decoder's own outputs (tf.contrib.seq2seq).
-
-    Args:
-        inputs, sequence_length, time_major, name: as TrainingHelper.
-        sampling_probability: how probably they are; a scalar or [batch].
-        seed: of the random numbers.
-        next_inputs_fn: a function(outputs) -> inputs; None if outputs are inputs.
-        auxiliary_inputs: more inputs, that each input gets behind it.
-    """
-
-    def __init__(
-        self,
-        inputs: TensorLike,
-        sequence_length: TensorLike,
-        sampling_probability: TensorLike,
-        time_major: bool = False,
-        seed: int | None = None,
-        next_inputs_fn: Callable[..., Any] | None = None,
-        auxiliary_inputs: TensorLike | None = None,
-        name: str | None = None,
-    ) -> None:
-        values = [inputs, auxiliary_inputs, sampling_probability]
-        with tf.name_scope(name, "ScheduledOutputTrainingHelper", values):
-            self._sampling_probability = check_probability(sampling_probability)
-            self._auxiliary_input_tas: Any = None
-            if auxiliary_inputs is not None:
-                first: Any = convert_to_tensor(inputs, name="inputs")
-                more: Any = convert_to_tensor(auxiliary_inputs, name="auxiliary_inputs")
-                inputs = tf.concat((first, more), -1)
-                if not time_major:
-                    more = transpose_batch_time(more)
-                self._auxiliary_input_tas = unstacked(more)
-            self._seed = seed
-            self._next_inputs_fn = next_inputs_fn
-            super().__init__(inputs, sequence_length, time_major, name)
-
-    def sample(  # type: ignore[override]
-        self, time: Structure, outputs: Structure, state: Structure, name: str | None = None
-    ) -> Any:
-        """1 for each sequence whose next input is its output, 0 for others."""
-        values = [time, outputs, state]
-        with tf.name_scope(name, "ScheduledOutputTrainingHelperSample", values):
-            return bernoulli_sample(
-                probs=self._sampling_probability, sample_shape=self.batch_size, seed=self._seed
-            )
-
-    def _completed(self, outputs: Structure, time: Structure, at: Tensor | None = None) -> Any:
-        """Outputs with the auxiliary inputs of the next step behind them."""
-        if self._auxiliary_input_tas is None:
-            return outputs
-        more = self._auxiliary_input_tas.read(time + 1)
-        return tf.concat((outputs, more if at is None else tf.gather_nd(more, at)), -1)
-
-    def next_inputs(  # type: ignore[override]
-        self,
-        time: Structure,
-        outputs: Structure,
-        state: Structure,
-        sample_ids: Structure,
-        name: str | None = None,
-    ) -> Any:
-        """(finished, next inputs, the same state)."""
-        values = [time, outputs, state, sample_ids]
-        with tf.name_scope(name, "ScheduledOutputTrainingHelperNextInputs", values):
-            finished, base, state = super().next_inputs(time, outputs, state, name)
-            chosen = tf.cast(sample_ids, dtypes.bool)
-
-            def sampled(at: Tensor) -> Any:
-                assert self._next_inputs_fn is not None, "else outputs are inputs"
-                return self._completed(self._next_inputs_fn(tf.gather_nd(outputs, at)), time, at)
-
-            def either() -> Any:
-                if self._next_inputs_fn is None:
-                    return tf.where(chosen, self._completed(outputs, time), base)
-                return mixed(chosen, tf.logical_not(chosen), base, sampled)
-
-            none = tf.logical_not(tf.reduce_any(chosen))
-            is_known = tf.logical_or(tf.reduce_all(finished), none)
-            return finished, tf.cond(is_known, lambda: base, either), state

@@ -87,8 +87,8 @@ def test_wrong_series_are_refused() -> None:
         ts.predict_continuation_input_fn(evaluation, times=[3])
     with pytest.raises(ValueError, match="anomaly_prior_probability is required"):
         ts.ARRegressor(10, 10, 5, 1, anomaly_distribution="cauchy")
-    with pytest.raises(NotImplementedError, match="state space models"):
-        ts.StructuralEnsembleRegressor(10, 1)
+    with pytest.raises(ValueError, match="Only odd numbers of latent values"):
+        ts.StructuralEnsembleRegressor(10, 1, cycle_num_latent_values=4)
 
 
 def test_tables_of_states() -> None:

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of calls and branches whose bodies are functions of the graph's library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import numbaflow as tf
+from numbaflow.engine import settings
+from numbaflow.ops.flow.function_library import Defun
+from numbaflow.ops.public import raw
+
+pytestmark = pytest.mark.programs
+
+
+@Defun(tf.float32, tf.float32)
+def products(x: Any, y: Any) -> Any:
+    return tf.sin(x) * y, tf.reduce_sum(y)
+
+
+@Defun(tf.float32, tf.float32)
+def cubes(x: Any, y: Any) -> Any:
+    return x**3, tf.constant(2.0)
+
+
+@Defun(tf.float32, tf.float32)
+def chosen(x: Any, y: Any) -> Any:
+    inner = raw.StatelessIf(
+        tf.reduce_sum(y) > 1, [x, y], then_branch=products, else_branch=cubes, Tout=[tf.float32] * 2
+    )
+    return inner[0] * y, inner[1]
+
+
+def orders(y: Any, x: Any) -> list[Any]:
+    """The first gradient, and that of its squares."""
+    first = tf.gradients(y, x)[0]
+    return [first, tf.gradients(tf.reduce_sum(first**2), x)[0]]
+
+
+def values(fetches: Any, feed: dict[Any, Any]) -> Any:
+    with settings.override(jit="never"), tf.Session() as session:
+        return session.run(fetches, feed)
+
+
+@pytest.mark.parametrize("kind", ["If", "StatelessIf"])
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_branch_has_the_gradients_of_the_function_that_runs(kind: str, condition: bool) -> None:
+    p, x, y = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [2]), tf.constant([2.0, 3.0])
+    made = getattr(raw, kind)(
+        p, [x, y], then_branch=products, else_branch=cubes, Tout=[tf.float32] * 2
+    )
+    plain = tf.cond(p, lambda: tf.sin(x) * y, lambda: x**3)
+    found = values([orders(made[0], x), orders(plain, x)], {p: condition, x: [0.5, 1.5]})
+    np.testing.assert_allclose(*found, rtol=1e-6)
+    assert orders(made[0], x)[0].shape == [2]
+    assert tf.gradients(made[0], p) == [None]
+
+
+@pytest.mark.parametrize("number", [-1, 0, 1, 2, 7])
+def test_a_case_out_of_range_has_those_of_the_last_one(number: int) -> None:
+    k, x, y = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [2]), tf.constant([2.0, 3.0])
+    branches = [products, cubes, chosen]
+    made = raw.Case(k, [x, y], branches=branches, Tout=[tf.float32] * 2)
+    plain = [tf.sin(x) * y, x**3, tf.sin(x) * y * y]
+    wanted = plain[number if 0 <= number < 3 else 2]
+    found = values([orders(made[0], x), orders(wanted, x)], {k: number, x: [0.5, 1.5]})
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+def test_calls_and_functions_that_choose_have_gradients() -> None:
+    x, y = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    called = raw.PartitionedCall([x, y], f=chosen, Tout=[tf.float32] * 2)
+    for given, plain in (([2.0, 3.0], tf.sin(x) * y * y), ([0.25, 0.5], x**3 * y)):
+        found = values([orders(called[0], x), orders(plain, x)], {x: [0.5, 1.5], y: given})
+        np.testing.assert_allclose(*found, rtol=1e-6)
+    both = values(tf.gradients(called, [x, y]), {x: [0.5, 1.5], y: [0.25, 0.5]})
+    np.testing.assert_allclose(both[1], [0.125, 3.375], rtol=1e-6)
+
+
+def test_a_graph_that_is_written_has_its_gradient_functions() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    called = raw.PartitionedCall([x, x], f=products, Tout=[tf.float32] * 2)
+    tf.identity(tf.gradients(called[0], x)[0], name="gradient")
+    message = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default():
+        (found,) = tf.import_graph_def(message, return_elements=["gradient:0"], name="")
+        value = values(found, {"x:0": [0.5, 1.5]})
+    np.testing.assert_allclose(value, np.sin([0.5, 1.5]) + np.cos([0.5, 1.5]) * [0.5, 1.5])
+
+
+@Defun(tf.float32, tf.float32)
+def drawn(x: Any, y: Any) -> Any:
+    return x * tf.random_uniform([]), y
+
+
+@pytest.mark.parametrize("call", ["PartitionedCall", "If"])
+def test_random_numbers_would_be_drawn_anew(call: str) -> None:
+    x = tf.constant(2.0)
+    make: dict[str, Callable[[], Any]] = {
+        "PartitionedCall": lambda: raw.PartitionedCall([x, x], f=drawn, Tout=[tf.float32] * 2),
+        "If": lambda: raw.If(
+            True, [x, x], then_branch=drawn, else_branch=cubes, Tout=[tf.float32] * 2
+        ),
+    }
+    with pytest.raises(LookupError, match="would draw the random numbers of its node"):
+        tf.gradients(make[call]()[0], x)
+
+
+def test_variables_are_refused_by_name() -> None:
+    variable = tf.get_variable("v", initializer=2.0, use_resource=True)
+
+    @Defun(tf.resource)
+    def read(handle: Any) -> Any:
+        return raw.ReadVariableOp(handle, dtype=tf.float32) ** 2
+
+    called = raw.StatefulPartitionedCall([variable.handle], f=read, Tout=[tf.float32])
+    with pytest.raises(NotImplementedError, match="is given the variable 'v"):
+        tf.gradients(called, variable.handle)
