@@ -162,10 +162,10 @@ def compiles(dtype: str) -> bool:
 PARTS = {"complex64": "float32", "complex128": "float64"}
 # What is only moved is moved as whole numbers of as many bytes, so that one kernel does for all.
 AS_ONE = {
-    **{dtype: "uint8" for dtype in ("bool", "int8")},
-    **{dtype: "uint16" for dtype in ("int16", "float16", "bfloat16")},
-    **{dtype: "int32" for dtype in ("uint32", "float32")},
-    **{dtype: "int64" for dtype in ("uint64", "float64", "complex64")},
+    **dict.fromkeys(("bool", "int8"), "uint8"),
+    **dict.fromkeys(("int16", "float16", "bfloat16"), "uint16"),
+    **dict.fromkeys(("uint32", "float32"), "int32"),
+    **dict.fromkeys(("uint64", "float64", "complex64"), "int64"),
 }
 _WHOLE = {part: whole for whole, part in PARTS.items()}
 
