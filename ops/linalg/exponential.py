@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
     from ...engine.graph.tensor import Tensor
 
-# The largest number of double precision is below 2 ** 1024.
-_MOST_SQUARINGS = 1024.0
 # Degrees of the approximants, the norms up to which each but the last serves, and the norm to
 # which matrices are scaled for the last (Higham's theta).
 _SINGLE = (3, 5, 7), (4.258730016922831e-001, 1.880152677804762e000), 3.925724783138660
@@ -103,8 +101,7 @@ def _exponentials(matrix: Tensor) -> Any:
     odd, even = (_first_below(norm, limits, [part[i] for part in parts]) for i in (0, 1))
     numerator, denominator = odd + even, -odd + even
     result = tf.matrix_solve(denominator, numerator)
-    # No norm that is finite asks for as many; one that is not would ask for them without end.
-    last = tf.minimum(tf.reduce_max(squarings), _MOST_SQUARINGS)
+    last = tf.reduce_max(squarings)
 
     def square(i: Tensor, r: Tensor) -> tuple[Any, Any]:
         return i + 1, tf.where(tf.less(i, squarings), tf.matmul(r, r), r)

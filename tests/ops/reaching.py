@@ -32,11 +32,12 @@ _NAMED = frozenset(
     "LOAD_GLOBAL LOAD_NAME LOAD_FAST LOAD_DEREF LOAD_CLOSURE LOAD_FAST_BORROW".split()
 )
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
-# What runs a function of the graph, whose ops have definitions that state what they touch; and what
-# shares machine code among threads, which is made of kernels that know arrays alone.
+# What runs a function of the graph, or parts of it, whose ops have definitions that state what they
+# touch; and what shares machine code among threads, which is made of kernels that know arrays alone.
 _TRUSTED = (f"{PACKAGE}.engine.interface.log", f"{PACKAGE}.engine.record_class")
 _UNFOLLOWED = (
     (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun"),
+    (f"{PACKAGE}.ops.data.runtime.stages", "stages_of"),
     (f"{PACKAGE}.jit.runtime.driver", "Program"),
 )
 
@@ -97,6 +98,8 @@ class Reach:
     def _function(self, function: types.FunctionType, way: str) -> None:
         # What the program is told of is no secret, and no harm; nor are texts of classes' methods.
         if not _is_ours(function) or function.__module__ in _TRUSTED:
+            return
+        if (function.__module__, function.__name__) in _UNFOLLOWED:
             return
         self._all(function.__defaults__ or (), way)
         if hasattr(function, "__wrapped__"):

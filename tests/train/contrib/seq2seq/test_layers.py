@@ -36,7 +36,7 @@ def values(*fetches: Any) -> list[Any]:
 def interpreted() -> Any:
     from numbaflow.engine import settings
 
-    with settings.override(jit="never"):
+    with settings.override(jit="never"), tf.Graph().as_default():
         yield
 
 
