@@ -69,7 +69,7 @@ def lasts(node: Node) -> bool:
 
 
 def stop_before_effects(program: Program, scope: Scope) -> None:
-    """Checks become nodes in front of what outlasts the run, and of loops; others come at its end."""
+    """Checks become nodes before what outlasts the run, and before loops; others come at its end."""
     checks = list(program.checks)
     left = [_made_before(check) for check in checks]
     behind: dict[Node, list[int]] = {}  # of a node, the checks that wait for it
@@ -79,8 +79,8 @@ def stop_before_effects(program: Program, scope: Scope) -> None:
     ready = [number for number, nodes in enumerate(left) if not nodes]
     stopped: set[int] = set()
     for node in program.nodes:
-        # No check can wait any longer: behind this node it would come too late.  (A loop might never
-        # end by what comes of what is wrong.)
+        # No check can wait any longer: behind this node it would come too late.  (A loop might
+        # never end by what comes of what is wrong.)
         if ready and (lasts(node) or isinstance(node, Loop)):
             # (Others are about what comes behind, which nothing before may depend on.)
             for number in sorted(ready):

@@ -32,8 +32,8 @@ _NAMED = frozenset(
     "LOAD_GLOBAL LOAD_NAME LOAD_FAST LOAD_DEREF LOAD_CLOSURE LOAD_FAST_BORROW".split()
 )
 _MODULES = frozenset("socket subprocess shutil tempfile fsspec ctypes mmap pickle glob".split())
-# What runs a function of the graph, or parts of it, whose ops have definitions that state what they
-# touch; and what shares machine code among threads, which is made of kernels that know arrays alone.
+# What runs functions of the graph, or parts of them, whose ops have definitions that state what
+# they touch; and what shares machine code among threads, made of kernels that know arrays alone.
 _TRUSTED = (f"{PACKAGE}.engine.interface.log", f"{PACKAGE}.engine.record_class")
 _UNFOLLOWED = (
     (f"{PACKAGE}.ops.data.runtime.functions", "FunctionRun"),
