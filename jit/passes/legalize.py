@@ -69,7 +69,7 @@ def lasts(node: Node) -> bool:
 
 
 def stop_before_effects(program: Program, scope: Scope) -> None:
-    """Checks become nodes before what outlasts the run, and before loops; others come at its end."""
+    """Checks become nodes before what outlasts the run and before loops; others come at its end."""
     checks = list(program.checks)
     left = [_made_before(check) for check in checks]
     behind: dict[Node, list[int]] = {}  # of a node, the checks that wait for it
