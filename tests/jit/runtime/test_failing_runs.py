@@ -302,3 +302,14 @@ def test_a_conditional_that_waits_takes_what_was_there_before_it_began(mode):
         for _ in range(6):
             session.run(kept)
         assert session.run(other.dequeue_many(4)).tolist() == [0, 1, 3, 4]
+
+
+def test_a_loop_that_would_not_end_by_what_is_wrong_does_not_begin(mode: str) -> None:
+    """Compiled kernels keep indices in bounds, and tell of them when a run looks at its checks."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        limit = tf.gather(tf.Variable([3.0, 5.0, np.inf]), tf.Variable([7]))
+        last = tf.while_loop(lambda i: i < tf.reduce_max(limit), lambda i: i + 1.0, [0.0])
+        session.run(tf.global_variables_initializer())
+        error = error_of(session, last)
+        assert isinstance(error, tf.errors.InvalidArgumentError)
+        assert "indices[0] = 7 is not in [0, 3)" in str(error)
