@@ -264,6 +264,9 @@ def test_an_effect_in_a_branch_comes_before_what_the_branch_waits_for(mode: str)
 
         fetch = tf.cond(tf.placeholder_with_default(True, []), count, lambda: taken)
         with tf.Session() as session:
+            # (All is compiled before time is short.)
+            session.run([counter.initializer, source.enqueue(0.0)])
+            session.run(fetch)
             session.run(counter.initializer)
             with pytest.raises(tf.errors.DeadlineExceededError):
                 session.run(fetch, options=tf.RunOptions(timeout_in_ms=200))
