@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..memory import aligned_arrays
-from .shared_reads import changing
+from .shared_reads import Changing
 
 if TYPE_CHECKING:
     from .state import VariableStorage
@@ -81,7 +81,7 @@ def current() -> BulkAssign | None:
 
 def take(sources: dict[Any, LazyArray]) -> None:
     """Gives cells the contents of sources; those that have no array of the kind get one."""
-    with changing(*sources):
+    with Changing(*sources):
         _take(sources)
 
 

@@ -3,7 +3,7 @@
 
 TensorFlow counts who has a variable's buffer and writes to a new one where that is not the
 variable alone.  Here a run says which variables it reads as a whole (`Reader`), and who changes
-one of them meanwhile (`changing`) gives it other memory first: copy on write.  Nobody waits for
+one of them meanwhile (`Changing`) gives it other memory first: copy on write.  Nobody waits for
 readers, who may take long or wait themselves; a reader that begins waits for changes under way,
 which do neither.  Variables that references stand for are changed in place, as in TensorFlow, and
 so are all variables while nothing else runs.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .state import VariableStorage
 
 _readers: set[Reader] = set()
-_changes: list[changing] = []
+_changes: list[Changing] = []
 _one_is_over = threading.Condition()
 _waiting: list[Reader] = []
 
@@ -83,7 +83,7 @@ class Reader:
                 finally:
                     _waiting.remove(self)
 
-    def _conflicts(self, change: changing) -> bool:
+    def _conflicts(self, change: Changing) -> bool:
         return not self.cells.isdisjoint(change.resources or ())
 
 
@@ -116,7 +116,7 @@ def current() -> Holding | None:
     return getattr(_local, "holding", None)
 
 
-class changing:  # noqa: N801 - it is used as a function
+class Changing:
     """Holds variables' locks; those that somebody else reads have memory of their own from here on.
 
     What happens meanwhile must not wait for anybody.  May be entered more than once, not at a time.

@@ -21,7 +21,7 @@ from ..memory import ALIGNMENT, aligned_copy, aligned_empty  # noqa: F401  for t
 from ..types.dtypes import DType
 from ..types.shape import TensorShape, shape_text
 from .deferred_assign import EagerArray, LazyArray, current, take
-from .shared_reads import changing
+from .shared_reads import Changing
 
 T = TypeVar("T")
 
@@ -108,7 +108,7 @@ class VariableStorage:
         if current() is not None:
             self._take(EagerArray(array), validate_shape)
             return
-        with changing(self):
+        with Changing(self):
             value = self.value
             if value is not None and value.shape == array.shape and value.dtype == array.dtype:
                 # In place: plans hold the address, and the array's identity tells them that it is
@@ -149,7 +149,7 @@ class VariableStorage:
 
     def update(self, function: Callable[[np.ndarray], Any]) -> np.ndarray:
         """Calls function(array) under the lock; it changes the array in place."""
-        with changing(self):
+        with Changing(self):
             value = self.read()
             function(value)
             return value

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ...engine.session.shared_reads import Moves, changing
+from ...engine.session.shared_reads import Changing, Moves
 from ..library.step_table import AT_TILE
 from .driver import Flow, Program, Table
 from .variable_places import VariablePlaces
 
 
-class Change(changing):
+class Change(Changing):
     """Variables that steps change, as a context in which nobody else does.
 
     look: what is called every tenth of a second, and raises if the run is given up.

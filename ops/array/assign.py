@@ -11,7 +11,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.session.state import VariableStorage
 from ...engine.types.indices import not_inside
 from ...engine.types.shape import TensorShape, shape_text
@@ -47,7 +47,7 @@ def _put(
 
 
 def _assign(c: KernelContext, cell: VariableStorage, *rest: np.ndarray) -> VariableStorage:
-    with changing(cell):
+    with Changing(cell):
         _put(c, cell.looked_up(), *rest)
     return cell
 

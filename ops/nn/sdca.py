@@ -19,7 +19,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.types.shape import TensorShape, shape_text
 from .sdca_examples import (
     Features,
@@ -276,7 +276,7 @@ for _name, _adaptive in (("SdcaOptimizer", "adaptative"), ("SdcaOptimizerV2", "a
 def _shrink(c: KernelContext, weights: list[VariableStorage]) -> None:
     penalty = Penalty(np.float32(c.attr("l1")), np.float32(c.attr("l2")))
     for cell in weights:
-        with changing(cell):
+        with Changing(cell):
             array = cell.read()
             array[...] = penalty.shrunk(array)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.types.shape import TensorShape, shape_text
 from .philox import RESERVED, Philox, integers, normal, truncated_normal, uniform
 from .random_ops import RANDOM, _dims
@@ -46,7 +46,7 @@ def take(cell: VariableStorage, algorithm: np.ndarray | None, blocks: int) -> Ph
         raise errors.invalid(
             f"input 1 (0-based) must have shape [], not {shape_text(algorithm.shape)}"
         )
-    with changing(cell):
+    with Changing(cell):
         state = cell.looked_up()
         if state.dtype != np.int64:
             raise errors.invalid(f"dtype of RNG state variable must be int64, not {state.dtype}")

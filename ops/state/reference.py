@@ -16,7 +16,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.session.state import VariableStorage
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import shape_inference
@@ -167,7 +167,7 @@ def require_same_shape(cell: VariableStorage, value: np.ndarray) -> np.ndarray:
 
 def _dense_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> Any:
     def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> VariableStorage:
-        with changing(cell), np.errstate(all="ignore"):
+        with Changing(cell), np.errstate(all="ignore"):
             array = require_same_shape(cell, value)
             ufunc(array, value, out=array)
         return cell
@@ -197,7 +197,7 @@ assign_sub_op = _dense_update("AssignSub", np.subtract, "sub", "Subtracts from a
 
 def _count(c: KernelContext, cell: VariableStorage) -> np.ndarray:
     limit = c.attr("limit")
-    with changing(cell):
+    with Changing(cell):
         array = cell.looked_up()
         if array.ndim:
             raise errors.invalid(f"input is not a scalar: {shape_text(array.shape)}")
@@ -227,7 +227,7 @@ count_up_to_op = define(
 def _obtain_next(c: KernelContext, strings: np.ndarray, cell: VariableStorage) -> np.ndarray:
     if not strings.size:
         raise errors.invalid("list must have an element, but has none")
-    with changing(cell):
+    with Changing(cell):
         place = cell.looked_up()
         if place.ndim:
             raise errors.invalid(f"counter is not a scalar: {shape_text(place.shape)}")

@@ -17,7 +17,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import IndexedSlices
 from ...engine.session import shared_reads
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.session.state import VariableStorage
 from ...engine.types import dtypes
 from ...engine.types.dtypes import runtime_name
@@ -155,7 +155,7 @@ def _lower_shape(b: Builder, op: OpView, cell: Value) -> Any:
 
 def _define_update(name: str, ufunc: Callable[..., Any], scalar: str, doc: str) -> None:
     def kernel(c: KernelContext, cell: VariableStorage, value: np.ndarray) -> None:
-        with changing(cell), np.errstate(all="ignore"):
+        with Changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             if array.shape != value.shape:
                 raise errors.invalid(

@@ -14,7 +14,7 @@ from ...engine.graph.build import define
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.registry import NoGradient
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.session.state import VariableStorage
 from ...engine.types.indices import first_outside, not_inside, place_text
 from ...engine.types.shape import TensorShape, shape_text
@@ -127,7 +127,7 @@ def _scatter_kernel(update: Update) -> Callable[..., Any]:
     def kernel(
         c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
     ) -> Any:
-        with changing(cell), np.errstate(all="ignore"):
+        with Changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_rows(array, indices, updates)
             bad = first_outside(indices, array.shape[0])
@@ -158,7 +158,7 @@ def _scatter_nd_kernel(update: Update) -> Callable[..., Any]:
     def kernel(
         c: KernelContext, cell: VariableStorage, indices: np.ndarray, updates: np.ndarray
     ) -> Any:
-        with changing(cell), np.errstate(all="ignore"):
+        with Changing(cell), np.errstate(all="ignore"):
             array = cell.looked_up()
             _require_slices(array.shape, indices, updates)
             where = indices if indices.ndim > 1 else indices[:, None]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...engine import errors
 from ...engine.graph.build import define
-from ...engine.session.shared_reads import changing
+from ...engine.session.shared_reads import Changing
 from ...engine.types.indices import first_outside
 from ...engine.types.shape import TensorShape, shape_text
 from ...jit.kernel import scalar as k
@@ -61,7 +61,7 @@ def _require(names: Sequence[str], arrays: Sequence[np.ndarray], refs: int) -> N
 def _dense_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> Callable[..., Any]:
     def kernel(c: KernelContext, *inputs: Any) -> Any:
         cells = inputs[:refs]
-        with np.errstate(all="ignore"), changing(*cells):
+        with np.errstate(all="ignore"), Changing(*cells):
             arrays = [cell.read() for cell in cells]
             _require(names, [*arrays, *inputs[refs:]], refs)
             for array, value in zip(arrays, body(c)(*arrays, *inputs[refs:]), strict=True):
@@ -124,7 +124,7 @@ def _sparse_kernel(names: Sequence[str], refs: int, body: Body, gives: bool) -> 
     def kernel(c: KernelContext, *inputs: Any) -> Any:
         cells = inputs[:refs]
         indices, grad = inputs[indices_at], inputs[grad_at]
-        with np.errstate(all="ignore"), changing(*cells):
+        with np.errstate(all="ignore"), Changing(*cells):
             arrays = [cell.read() for cell in cells]
             _require_rows(names, [*arrays, *inputs[refs:]], refs)
             bad = first_outside(indices, arrays[0].shape[0])

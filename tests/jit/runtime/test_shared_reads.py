@@ -17,7 +17,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.engine.session import shared_reads
-from numbaflow.engine.session.shared_reads import Reader, changing
+from numbaflow.engine.session.shared_reads import Changing, Reader
 from numbaflow.engine.session.state import VariableStorage
 
 pytestmark = pytest.mark.cpu
@@ -252,8 +252,8 @@ def test_a_reader_waits_for_a_change_under_way_and_for_no_other() -> None:
         looked.set()
         return reader.array_of(v).copy()
 
-    change = changing(v)
-    with changing(other):
+    change = Changing(v)
+    with Changing(other):
         change.__enter__()
         with another(look) as found:
             assert not looked.wait(0.2)
