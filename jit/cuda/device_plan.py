@@ -24,10 +24,10 @@ from ..kernel.sizes import ceil_div, hint, same
 from ..library.computed import Computed
 from ..library.library_kernel import LibraryKernel
 from ..library.stacks import CONTROLS
-from ..program.tensor_ir import GrowableStack, Value, home
+from ..program.tensor_ir import GrowableStack, Value
 from ..program.tensor_ir import Launch as LibraryLaunch
 from ..runtime.plan import Plan, native_steps, scheduled, timed
-from ..schedule.argument_blocks import StepNumbers, make_template
+from ..schedule.argument_blocks import StepNumbers, cell_of, make_template
 from ..schedule.bind import Binding
 from ..schedule.steps import Again, CallStep, KernelStep, Schedule, has_row
 from ..trace.segment import Traced
@@ -250,10 +250,3 @@ def _cells(values: Iterable[Value]) -> tuple[VariableStorage, ...]:
     """The variables whose memory values are."""
     found = map(cell_of, values)
     return tuple(dict.fromkeys(cell for cell in found if cell is not None))
-
-
-def cell_of(value: Value) -> VariableStorage | None:
-    """The variable whose memory a value is, if it is one's."""
-    storage = home(value)
-    cell = storage.cell if storage.cell is not None else getattr(storage.node, "cell", None)
-    return cell if isinstance(cell, VariableStorage) else None

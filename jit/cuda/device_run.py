@@ -24,7 +24,7 @@ from ..program.tensor_ir import Feed, GrowableStack, Read, Value, home
 from ..runtime.driver import Flow, Program
 from ..runtime.execution import Run, is_held
 from ..runtime.variable_places import StalePlan
-from ..schedule.argument_blocks import Reserved
+from ..schedule.argument_blocks import Reserved, cell_of
 from ..schedule.bind import Binding
 from ..schedule.frame import Arena
 from ..schedule.steps import Grow, HostStep, in_arena
@@ -32,7 +32,7 @@ from . import residency
 from .cuda_kernel import LIBRARY
 from .device import Device, Memory
 from .device_flow import DeviceFlow
-from .device_plan import DevicePlan, Launch, ProcessorCall, cell_of
+from .device_plan import DevicePlan, Launch, ProcessorCall
 from .device_stacks import Count, DeviceStack
 from .launching import Extents, extents, extents_of_blocks, extents_of_tiles
 from .stretch import nothing

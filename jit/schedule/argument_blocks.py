@@ -242,7 +242,7 @@ class _Layout:
         self._row(extents, frozenset() if is_jumped else locked)
         if is_jumped:
             self.walked.setdefault(len(self.segments) - 1, set()).update(locked)
-        for cell in map(_variable_of, step.reads):
+        for cell in map(cell_of, step.reads):
             if cell is not None and cell.is_resource:
                 self.first_reads.setdefault(cell, len(self.segments) - 1)
 
@@ -466,10 +466,10 @@ def constant_rows(steps: Sequence[StepNumbers | ControlNumbers]) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, ROW)
 
 
-def _variable_of(value: Value) -> VariableStorage | None:
-    """The variable whose memory a value is."""
-    value = home(value)
-    cell = value.node.cell if isinstance(value.node, Read) else value.cell
+def cell_of(value: Value) -> VariableStorage | None:
+    """The variable whose memory a value is, if it is one's."""
+    storage = home(value)
+    cell = storage.cell if storage.cell is not None else getattr(storage.node, "cell", None)
     return cell if isinstance(cell, VariableStorage) else None
 
 

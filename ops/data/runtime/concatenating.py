@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....engine.types.dtypes import DType
 from ....engine.types.shape import TensorShape
-from .dataset import INFINITE, UNKNOWN, Block, Dataset, Element, State, Stream
+from .dataset import INFINITE, UNKNOWN, Block, Dataset, DatasetOfParts, Element, State, Stream
 
 if TYPE_CHECKING:
     from .context import Context
@@ -26,7 +25,7 @@ def _may_begin_early(dataset: Dataset) -> bool:
     return dataset.kind in _ANY_TIME and all(map(_may_begin_early, dataset.inputs))
 
 
-class ConcatenateDataset(Dataset):
+class ConcatenateDataset(DatasetOfParts):
     """The elements of one dataset, then those of another."""
 
     kind = "Concatenate"
@@ -38,17 +37,7 @@ class ConcatenateDataset(Dataset):
         first: Dataset,
         second: Dataset,
     ) -> None:
-        super().__init__(types, shapes)
-        self.parts = first, second
-
-    @property
-    def inputs(self) -> Sequence[Dataset]:
-        return self.parts
-
-    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
-        made = copy.copy(self)
-        made.parts = tuple(inputs)  # type: ignore[assignment]
-        return made
+        super().__init__(types, shapes, (first, second))
 
     def stream(self, context: Context, path: str) -> Stream:
         if not all(map(_may_begin_early, self.parts)):

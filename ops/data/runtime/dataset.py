@@ -7,6 +7,7 @@ blocks: one array for each component, with a row for each element.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,27 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"{self.kind}Dataset"
+
+
+class DatasetOfParts(Dataset):
+    """One that reads several datasets, its parts."""
+
+    def __init__(
+        self, types: Sequence[DType], shapes: Sequence[TensorShape], parts: Sequence[Dataset]
+    ) -> None:
+        super().__init__(types, shapes)
+        self.parts = parts
+
+    @property
+    def inputs(self) -> Sequence[Dataset]:
+        """The parts."""
+        return self.parts
+
+    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
+        """The same of other parts."""
+        made = copy.copy(self)
+        made.parts = tuple(inputs)
+        return made
 
 
 class Stream:

@@ -20,6 +20,7 @@ from .dataset import (
     BlockStream,
     BlockWay,
     Dataset,
+    DatasetOfParts,
     Element,
     Rows,
     State,
@@ -400,28 +401,10 @@ def _rows_where(column: Any, mask: np.ndarray) -> Any:
     return column[mask]
 
 
-class ZipDataset(Dataset):
+class ZipDataset(DatasetOfParts):
     """Elements of several datasets side by side, as long as all have one."""
 
     kind = "Zip"
-
-    def __init__(
-        self,
-        types: Sequence[DType],
-        shapes: Sequence[TensorShape],
-        parts: Sequence[Dataset],
-    ) -> None:
-        super().__init__(types, shapes)
-        self.parts = parts
-
-    @property
-    def inputs(self) -> Sequence[Dataset]:
-        return self.parts
-
-    def reading(self, inputs: Sequence[Dataset]) -> Dataset:
-        made = copy.copy(self)
-        made.parts = tuple(inputs)  # type: ignore[assignment]
-        return made
 
     def stream(self, context: Context, path: str) -> Stream:
         streams = [part.stream(context, f"{path}::Zip[{i}]") for i, part in enumerate(self.parts)]

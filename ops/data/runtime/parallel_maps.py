@@ -71,7 +71,7 @@ class ParallelMapDataset(MapDataset):
     def single_stream(self, context: Context, source: Stream, function: Captured) -> Stream:
         count = self.parallel if self.parallel > 0 else max(2, os.cpu_count() or 1)
         count = min(count, context.most_calls or count)
-        return _ParallelMapped(self, source, context, function, count)
+        return _ParallelMapped(_Crew(self, source, context, function, count))
 
 
 class _Call:
@@ -406,15 +406,8 @@ class _Crew:
 
 
 class _ParallelMapped(Stream):
-    def __init__(
-        self,
-        dataset: ParallelMapDataset,
-        source: Stream,
-        context: Context,
-        function: Captured,
-        count: int,
-    ) -> None:
-        self._crew = _Crew(dataset, source, context, function, count)
+    def __init__(self, crew: _Crew) -> None:
+        self._crew = crew
 
     def next(self) -> Element | None:
         if not self._crew.has_begun:

@@ -13,7 +13,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.ops.data.runtime import concatenating, ordering
 
-from .draining import all_of
+from .draining import all_of, left_after
 
 pytestmark = pytest.mark.cpu
 D = tf.data.Dataset
@@ -91,22 +91,6 @@ def test_both_give_blocks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["shards of both", "again", "words of two"])
 def test_saved_iterators_go_on(tmp_path: Path, name: str) -> None:
-    def pipeline() -> tuple[Any, Any, Any]:
-        iterator = tf.data.make_initializable_iterator(MAKERS[name](tmp_path))
-        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
-        return iterator.initializer, iterator.get_next(), tf.train.Saver([saveable])
-
-    path = str(tmp_path / "input")
-    with tf.Graph().as_default(), tf.Session() as session:
-        begin, element, saver = pipeline()
-        session.run(begin)
-        for _ in range(12):
-            session.run(element)
-        saver.save(session, path)
-        expected = [_plain(x) for x in all_of(session, element)]
-    with tf.Graph().as_default(), tf.Session() as session:
-        begin, element, saver = pipeline()
-        session.run(begin)
-        saver.restore(session, path)
-        assert [_plain(x) for x in all_of(session, element)] == expected
-    assert expected
+    left, restored = left_after(12, lambda: MAKERS[name](tmp_path), tmp_path)
+    assert list(map(_plain, restored)) == list(map(_plain, left))
+    assert left

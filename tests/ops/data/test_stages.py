@@ -16,7 +16,7 @@ import numbaflow as tf
 from numbaflow.ops.data.runtime import mapping
 from numbaflow.ops.image.codec_samples import PNG
 
-from .draining import all_of
+from .draining import all_of, left_after
 
 pytestmark = pytest.mark.cpu
 D = tf.data.Dataset
@@ -195,25 +195,9 @@ def test_an_error_of_the_first_stage_is_its_elements(
 
 
 def test_saved_iterators_go_on_behind_a_first_stage(used: list[bool], tmp_path: Path) -> None:
-    def pipeline() -> tuple[Any, Any, Any]:
-        iterator = tf.data.make_initializable_iterator(_parsed(_by_branch))
-        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
-        return iterator.initializer, iterator.get_next(), tf.train.Saver([saveable])
-
-    path = str(tmp_path / "input")
-    with tf.Graph().as_default(), tf.Session() as session:
-        begin, element, saver = pipeline()
-        session.run(begin)
-        for _ in range(41):
-            session.run(element)
-        saver.save(session, path)
-        expected = [_plain(x) for x in all_of(session, element)]
-    with tf.Graph().as_default(), tf.Session() as session:
-        begin, element, saver = pipeline()
-        session.run(begin)
-        saver.restore(session, path)
-        assert [_plain(x) for x in all_of(session, element)] == expected
-    assert len(expected) == 79
+    left, restored = left_after(41, lambda: _parsed(_by_branch), tmp_path)
+    assert list(map(_plain, restored)) == list(map(_plain, left))
+    assert len(left) == 79
     assert all(used)
 
 
