@@ -2,7 +2,7 @@
 """Threads that compile kernels: together with whoever waits for them, and ahead of who will.
 
 LLVM, in which a kernel is four fifths of its time, holds neither Python's lock nor its own
-(jit/codegen/llvm_calls.py).  A plan's first run evaluates its new kernels
+(jit/codegen/llvm_calls.py).  A plan's first runs evaluate its new kernels
 (jit/runtime/interpreted.py); meanwhile they are compiled here, those first that have taken the
 longest.  Whoever asks for a kernel then takes it, waits for it, or compiles it, whichever is next.
 What is made does not depend on who made it, so neither when it was made nor whether shows in any

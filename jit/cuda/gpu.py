@@ -89,7 +89,7 @@ class Gpu:
         is_one = kind == "GPU" and number is not None and number < len(self.all)
         return number if is_one else None
 
-    def compile(self, traced: Traced, is_once: bool) -> DevicePlan:
+    def compile(self, traced: Traced, is_first: bool) -> DevicePlan:
         """See Backend."""
         return compile_for(self.device, traced)
 

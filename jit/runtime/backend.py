@@ -43,8 +43,8 @@ class Backend(Protocol):
     def offered(self) -> frozenset[str]:
         """See above."""
 
-    def compile(self, traced: Traced, is_once: bool) -> Plan:
-        """A plan for this place; is_once: for one run, after which another may take its place."""
+    def compile(self, traced: Traced, is_first: bool) -> Plan:
+        """A plan for this place; is_first: for first runs, after which another may take its place."""
 
     def arenas(self, session: BaseSession) -> list[Any]:
         """Memory of a session's runs that none uses at the moment."""
@@ -65,9 +65,9 @@ class Processor:
     keeps_plans = True
     offered: frozenset[str] = frozenset()
 
-    def compile(self, traced: Traced, is_once: bool) -> Plan:
+    def compile(self, traced: Traced, is_first: bool) -> Plan:
         """See Backend."""
-        return compile_segment(traced, is_once)
+        return compile_segment(traced, is_first)
 
     def arenas(self, session: BaseSession) -> list[Any]:
         """See Backend."""

@@ -176,15 +176,6 @@ class GuessedPlans:
         """See SegmentPlans."""
         return self._now[0].latest
 
-    @property
-    def may_evaluate(self) -> bool:
-        """May the first run of a plan do without machine code of its kernels?"""
-        return self._now[0].may_evaluate
-
-    @may_evaluate.setter
-    def may_evaluate(self, may: bool) -> None:
-        self._now[0].may_evaluate = may
-
     def _with_guesses(
         self, function: Callable[[Any, Sequence[np.ndarray]], Result], arrays: Sequence[np.ndarray]
     ) -> Result:

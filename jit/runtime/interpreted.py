@@ -2,10 +2,11 @@
 """Kernels that are not compiled yet, with addresses to be called at as if they were.
 
 Most plans run once or twice, and what a kernel takes to be compiled would do for a thousand runs of
-small ones.  So in a plan's first run its new kernels are evaluated in NumPy, with the bits that
+small ones.  So in a plan's first runs its new kernels are evaluated in NumPy, with the bits that
 they have when they are compiled (jit/codegen/evaluate.py).  Meanwhile threads compile them, and a
-kernel that has much to do goes on by its machine code; before the second run the rest is compiled.
-Whether, and when, shows in no result.  Imports the compiler.
+kernel that has much to do goes on by its machine code.  Once it takes less to wait for the rest
+than to go on without, the rest is compiled.  Whether, and when, shows in no result.  Imports the
+compiler.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ from ..kernel.ir import Kernel
 # Seconds of a thread that a kernel may take before it is compiled: less than that takes; and before
 # it is compiled ahead of others.
 _PATIENCE, _LITTLE = 0.02, 0.001
+# Seconds of waiting for each kernel that is not compiled in which others are rather evaluated: some
+# runs that begin at once are worth a quarter of what it takes to compile them.  And the most runs
+# of a plan that evaluate some, however little these do: who times runs lets a few go first.
+_WORTH, _MOST_RUNS = 0.003, 8
 # Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
@@ -66,6 +71,16 @@ class Interpreted:
     def is_evaluated(self) -> bool:
         """Has it never been compiled?"""
         return self._machine_code is None
+
+    @property
+    def seconds(self) -> float:
+        """Those of threads that it was evaluated in so far."""
+        return self._seconds
+
+    def take(self) -> None:
+        """Goes on by its machine code if a thread has made that."""
+        if self.is_evaluated and compile_workers.here().has_made(self._symbol):
+            self._compile()
 
     def _run(self, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
         if self._errors:
@@ -127,6 +142,25 @@ def _held_signals(errors: list[BaseException]) -> Iterator[None]:
             before[number](number, frame)
         except BaseException as error:
             errors.append(error)
+
+
+class FirstKernels:
+    """The kernels of a plan that are evaluated in its first runs, and what went wrong in that."""
+
+    def __init__(self, kernels: Sequence[Interpreted], errors: list[BaseException]) -> None:
+        self.kernels, self.errors = kernels, errors
+        self._runs, self._first = 0, 0.0  # so far, and the seconds of threads in the first
+
+    def may_go_on(self) -> bool:
+        """Ends a run: is the next one to evaluate what is not compiled by then, too?"""
+        for kernel in self.kernels:
+            kernel.take()
+        seconds = sum(kernel.seconds for kernel in self.kernels)
+        if not self._runs:
+            self._first = seconds
+        self._runs += 1
+        worth = _WORTH * sum(kernel.is_evaluated for kernel in self.kernels)
+        return self._runs < _MOST_RUNS and seconds - self._first < worth
 
 
 # Those of some kernels that are in no cache; tests have others.

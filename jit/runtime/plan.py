@@ -31,7 +31,7 @@ from ..schedule.steps import CallStep, Control, KernelStep, Learn, Schedule, has
 from ..trace.segment import Traced
 from . import driver, thread_pool, warming
 from .host_call import HostCall
-from .interpreted import Interpreted, first_kernels
+from .interpreted import FirstKernels, Interpreted, first_kernels
 
 
 @record(frozen=True, eq=False)
@@ -126,10 +126,9 @@ class Plan:
 
 @record(frozen=True, eq=False)
 class FirstPlan(Plan):
-    """A plan for one run, in which some kernels are evaluated, and what went wrong in that."""
+    """A plan for the first runs, in which some kernels are evaluated."""
 
-    interpreted: Sequence[Interpreted]
-    errors: list[BaseException]
+    first: FirstKernels
 
 
 def _around(
@@ -143,8 +142,8 @@ def _around(
                 yield from _around(part, (*outer, part))
 
 
-def compile_segment(traced: Traced, is_once: bool = False) -> Plan:
-    """Makes a plan of what was traced; is_once: for one run, in which new kernels are evaluated."""
+def compile_segment(traced: Traced, is_first: bool = False) -> Plan:
+    """Makes a plan of what was traced; is_first: for first runs, that evaluate new kernels."""
     seconds = {"trace": traced.seconds}
     began = time.perf_counter() - traced.seconds
     steps = scheduled(traced, seconds)
@@ -153,27 +152,27 @@ def compile_segment(traced: Traced, is_once: bool = False) -> Plan:
         for step in native_steps(steps):
             if isinstance(step.kernel, ir.Kernel):
                 verify_kernel.verify(step.kernel, [home(value).dtype for value in step.reads])
-    return _finished(traced, steps, seconds, began, is_once)
+    return _finished(traced, steps, seconds, began, is_first)
 
 
 def for_good(plan: Plan) -> Plan:
-    """A plan that has run once, with all kernels compiled."""
+    """A plan that has run, with all kernels compiled."""
     return _finished(plan.traced, plan.schedule, plan.seconds, plan.began, False)
 
 
 def _finished(
-    traced: Traced, steps: Schedule, seconds: dict[str, float], began: float, is_once: bool
+    traced: Traced, steps: Schedule, seconds: dict[str, float], began: float, is_first: bool
 ) -> Plan:
     errors: list[BaseException] = []
     with timed("compile", seconds):
-        kernels, parts, interpreted = _compile_kernels(steps, traced, errors if is_once else None)
+        kernels, parts, interpreted = _compile_kernels(steps, traced, errors if is_first else None)
     with timed("lay out", seconds):
         addresses = [(k.address, *(p.address for p in called)) for k, called in zip(kernels, parts)]
         template = make_template(steps, traced.program, traced.scope, addresses)
     every = tuple(dict.fromkeys(part for called in parts for part in called))
     facts = traced, steps, kernels, every, template, seconds, began
     if interpreted:
-        return FirstPlan(*facts, interpreted, errors)
+        return FirstPlan(*facts, FirstKernels(interpreted, errors))
     plan = Plan(*facts)
     debug.show("timing", plan)
     return plan

@@ -449,10 +449,6 @@ class Runner:
     def _may_round(self, op: Operation) -> bool:
         return may_round(op, self.evaluate)
 
-    def runs_again(self) -> None:
-        """Says that it has run, elsewhere: its plans wait for their kernels."""
-        self._first.may_evaluate = False
-
     def live(self, position: int) -> list[Any]:
         """The tensors that exist before operation number `position` and are needed later."""
         end = len(self.operations)

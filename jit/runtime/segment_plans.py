@@ -277,7 +277,8 @@ class SegmentPlans:
         key = self._key(arrays)
         plan, binding = self._ready.get(key) or self._prepare(key, arrays)
         if isinstance(plan, FirstPlan):
-            self._has_run(plan, binding)
+            with self._alone():
+                self._give_way(plan, binding.symbols)
             plan, binding = self._prepare(key, arrays)
         if plan.traced in self._found:
             self._may_find = False
@@ -294,6 +295,9 @@ class SegmentPlans:
         if self.segment.start == len(self.segment.operations):
             return []
         with self._alone():
+            for first, binding in list(self._ready.values()):
+                if isinstance(first, FirstPlan):
+                    self._give_way(first, binding.symbols)
             for ran, symbols in self._ran.copy().items():
                 after = self._for_good(ran)
                 self._ready[ran] = after, self._bound(after, symbols)
@@ -304,7 +308,7 @@ class SegmentPlans:
                 with self._compiling():
                     slot = self._slots[plan.traced]
                     traced = trace_segment(slot.segment, slot.feeds, slot.scope)
-                    plan = self.backend.compile(traced, is_once=False)
+                    plan = self.backend.compile(traced, is_first=False)
                 binding = self._bound(plan, binding.symbols)
                 self._ready[key] = plan, binding
             return [(plan, binding)]
@@ -544,20 +548,27 @@ class SegmentPlans:
                     return traced, symbols
         return None
 
-    def _has_run(self, plan: FirstPlan, binding: Binding, arena: Arena | None = None) -> None:
-        """A plan for one run gives way to one that is compiled, should there be another run."""
-        for runs in (arena.runs, arena.spares) if arena is not None else ():
-            for place in [place for place, run in runs.items() if run.plan is plan]:
-                del runs[place]
-        with self._lock:
-            self._ready = {k: r for k, r in self._ready.items() if r[0] is not plan}
-            self._learnt = {k: b for k, b in self._learnt.items() if k[0] is not plan}
-            self._placements.pop(plan, None)
-            if self._compiled.get(plan.traced) is plan:
-                self._ran[plan] = binding.symbols
-        left_over.note((one.kernel, one.origin) for one in plan.interpreted if one.is_evaluated)
-        if plan.errors:
-            raise plan.errors[0]
+    def _has_run(self, plan: FirstPlan, binding: Binding, arena: Arena) -> None:
+        """Ends a run of a plan for first runs; if it was the last it gives way."""
+        kernels, errors = plan.first.kernels, plan.first.errors
+        left_over.note((one.kernel, one.origin) for one in kernels if one.is_evaluated)
+        with self._alone():
+            if not errors and plan.first.may_go_on():
+                return
+            for runs in (arena.runs, arena.spares):
+                for place in [place for place, run in runs.items() if run.plan is plan]:
+                    del runs[place]
+            self._give_way(plan, binding.symbols)
+        if errors:
+            raise errors[0]
+
+    def _give_way(self, plan: FirstPlan, symbols: tuple[int, ...]) -> None:
+        """Lets one that is compiled take a plan's place, should there be another run."""
+        self._ready = {k: r for k, r in self._ready.items() if r[0] is not plan}
+        self._learnt = {k: b for k, b in self._learnt.items() if k[0] is not plan}
+        self._placements.pop(plan, None)
+        if self._compiled.get(plan.traced) is plan:
+            self._ran[plan] = symbols
 
     def _compile(self, traced: Traced, before: Plan | None = None) -> Plan:
         """A plan of a program, or one for good of that for its first run."""
@@ -565,8 +576,8 @@ class SegmentPlans:
         saving = stored_plan.Saving(slot, traced) if slot is not None else None
         try:
             with self._compiling():
-                is_once = before is None and self.may_evaluate and not _is_watched()
-                plan = for_good(before) if before else self.backend.compile(traced, is_once)
+                is_first = before is None and self.may_evaluate and not _is_watched()
+                plan = for_good(before) if before else self.backend.compile(traced, is_first)
                 # (Another process finds it when all of its kernels have been compiled.)
                 if saving is not None:
                     saving.save(plan)

@@ -20,6 +20,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import compile_workers
 from numbaflow.jit.codegen import scalar_functions
 from numbaflow.jit.kernel.ir import Kernel, postorder
 from numbaflow.jit.runtime import interpreted, left_over, plan
@@ -43,6 +44,8 @@ def evaluated(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Kernel]]:
     # What is not there of the functions is not evaluated, but compiled with the kernel.
     compiler.store_kernels(compiler.absent(scalar_functions.closed(("float32",))))
     monkeypatch.setattr(interpreted, "new", lambda kernels: list(kernels))
+    # Only first runs are: what comes later is compared with them.
+    monkeypatch.setattr(interpreted, "_MOST_RUNS", 1)
     # Nor does it matter whether the library is there.
     monkeypatch.setattr(plan, "_waits_for_library", lambda native: False)
     monkeypatch.setattr(interpreted.Evaluation, "run", noted)
@@ -242,14 +245,53 @@ def test_evaluated_and_compiled_tiles_go_together(name, evaluated, monkeypatch):
     assert len(evaluated) > 1 and next(count) > 3
 
 
-def test_later_runs_are_compiled(evaluated):
-    x = tf.placeholder(tf.float32, [None])
-    y = tf.exp(x) * 2 + 0.375
+def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
+    """By threads meanwhile: no run waits for them."""
+    monkeypatch.setattr(interpreted, "_MOST_RUNS", 100)
+    x = tf.placeholder(tf.float32, [None, None])
+    y = [tf.exp(x) * 2 + 0.375, tf.reduce_sum(x * 0.375, 1)]
+    feeds = {x: numbers(3, 70)}
     with tf.Session() as sess:
-        sess.run(y, {x: [1.0]})
+        found = [sess.run(y, feeds) for _ in range(4)]
         count = len(evaluated)
-        sess.run(y, {x: [1.0]})
-    assert count and len(evaluated) == count
+        assert len(set(evaluated)) == 2 and count % 4 == 0
+        # Had there been threads: one kernel is there after a run, another after the next.
+        for kernel in set(evaluated):
+            job = compiler._job(kernel, compiler.labels_of(compiler.content_of(kernel)))
+            made = job, compiler._machine_code(job), 0.1
+            monkeypatch.setitem(compile_workers.here()._made, job.symbol, made)
+            found += [sess.run(y, feeds) for _ in range(2)]
+        count = len(evaluated)
+        found += [sess.run(y, feeds) for _ in range(2)]
+    for later in found:
+        same(found[0], later)
+    assert len(evaluated) == count
+
+
+@pytest.mark.parametrize("limit", [{"_WORTH": 0.0}, {"_MOST_RUNS": 3}])
+def test_what_runs_often_or_long_is_compiled(evaluated, monkeypatch, limit):
+    """Be there threads for it or not."""
+    monkeypatch.setattr(interpreted, "_MOST_RUNS", 100)
+    for name, value in limit.items():
+        monkeypatch.setattr(interpreted, name, value)
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.exp(x) * 2 + 0.625
+    with tf.Session() as sess:
+        counts = []
+        for _ in range(5):
+            sess.run(y, {x: [1.0]})
+            counts.append(len(evaluated))
+    last = limit.get("_MOST_RUNS", 1)
+    assert counts[:last] == list(range(1, last + 1)) and set(counts[last:]) == {last}
+
+
+def test_a_session_that_runs_small_work_twice_waits_for_no_kernel(evaluated):
+    """Its first run is that of reference kernels, its second the first of a plan."""
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.reduce_max(x * 2.5 + 1.0)
+    with tf.Session() as sess:
+        found = [sess.run(y, {x: [1.0, 2.0, -3.0]}) for _ in range(2)]
+    assert found == [6.0, 6.0] and evaluated
 
 
 def test_where_the_library_is_missing_all_is_compiled_with_it(tmp_path, monkeypatch):
