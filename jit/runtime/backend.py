@@ -44,7 +44,7 @@ class Backend(Protocol):
         """See above."""
 
     def compile(self, traced: Traced, is_first: bool) -> Plan:
-        """A plan for this place; is_first: for first runs, after which another may take its place."""
+        """A plan for this place; is_first: for first runs, after which another takes its place."""
 
     def arenas(self, session: BaseSession) -> list[Any]:
         """Memory of a session's runs that none uses at the moment."""

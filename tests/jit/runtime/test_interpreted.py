@@ -20,8 +20,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen import compile_workers
-from numbaflow.jit.codegen import scalar_functions
+from numbaflow.jit.codegen import compile_workers, scalar_functions
 from numbaflow.jit.kernel.ir import Kernel, postorder
 from numbaflow.jit.runtime import interpreted, left_over, plan
 
