@@ -26,6 +26,7 @@ from typer.core import TyperGroup
 from ..engine.printable import LINES, printable, say
 from ..jit.cache import admin, kernel_text, store
 from ..jit.cache.checked_files import Folder, Item
+from ..jit.cache.machine_files import HOSTS, WALKERS
 from ..jit.cache.plan_files import PLANS
 from ..jit.cache.program_files import PROGRAMS
 from ..jit.report.plan_text import counted, size_text
@@ -57,7 +58,7 @@ app = typer.Typer(
 JSON = typer.Option(False, "--json", help="Print JSON.")
 DRY = typer.Option(False, "--dry-run", help="Only say what would be removed.")
 # What lies beside the kernels.
-_FOLDERS = (PLANS, PROGRAMS)
+_FOLDERS = (PLANS, PROGRAMS, HOSTS, WALKERS)
 KEY = typer.Argument(metavar="KEY", help="A kernel's key, or the beginning of one.")
 
 _BYTES = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
@@ -384,12 +385,17 @@ def _and_others(counts: dict[Folder, int]) -> str:
 def _pruned_others(
     most: int | None, age: float | None, outdated: bool, dry_run: bool
 ) -> dict[Folder, list[Item]]:
-    """Prunes plans and programs, which have the room that kernels leave."""
+    """Prunes what lies beside kernels, which has the room that these leave."""
     from ..alias.restore.compiled import labels_of_all
     from ..jit.runtime import plan_key
 
     room = None if most is None else max(most - sum(item.bytes for item in admin.items()), 0)
-    labels = {PLANS: dict(plan_key.version_labels()), PROGRAMS: labels_of_all()}
+    now = dict(plan_key.version_labels())
+    compiler = {name: now[name] for name in ("numba", "llvmlite")}
+    labels = {
+        PLANS: now, PROGRAMS: labels_of_all(), WALKERS: compiler,
+        HOSTS: {"llvmlite": now["llvmlite"]},
+    }
     found = {}
     for folder in _FOLDERS:
         found[folder] = folder.prune(room, age, labels[folder] if outdated else None, dry_run)

@@ -144,6 +144,6 @@ def _found(name: str) -> list[str]:
     return _absolute(spec.submodule_search_locations or ()) if spec else []
 
 
-# A helper may need Numba before this process does, and has it from where it was to be found before
-# a program went on to change folders and paths.
-_LATER = {"numba": _found("numba")}
+# A helper may need the compiler before this process does, and has it from where it was to be found
+# before a program went on to change folders and paths.
+_LATER = {name: _found(name) for name in ("numba", "llvmlite")}

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..engine import settings
 from ..engine.record_class import record
+from .host import host
 
 
 @record(frozen=True, slots=True)
@@ -98,12 +99,10 @@ def levels(aim: Target) -> tuple[tuple[str, Target], ...]:
 
 @cache
 def _resolve(text: str) -> Target:
-    import llvmlite.binding as llvm
-
-    triple = llvm.get_process_triple()
+    here = host()
+    triple = here.triple
     if not text:
-        features = llvm.get_host_cpu_features().flatten()
-        return Target(triple, llvm.get_host_cpu_name(), features, _vector_bits(features))
+        return Target(triple, here.cpu, here.features, _vector_bits(here.features))
     other, _, name = LEVELS.get(text, text).rpartition("/")
     if _machine(other) == _machine(triple):
         other = ""

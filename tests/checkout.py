@@ -8,6 +8,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HAS_LIBRARY = any((ROOT / "jit" / "library" / "objects").glob("*.zip"))
+HAS_LIBRARY = any((ROOT / "jit" / "library" / "objects").glob("*.kernels"))
 # For tests whose processes compile what nobody has compiled before.
 BARE = pytest.mark.skipif(HAS_LIBRARY, reason="`make run` compiled the library: `make clean`")

@@ -142,7 +142,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
     (source / "jit" / "library" / "objects").mkdir()
-    (source / "jit" / "library" / "objects" / "linux-some.zip").write_bytes(b"machine code")
+    (source / "jit" / "library" / "objects" / "linux-some.kernels").write_bytes(b"machine code")
     pytest.importorskip("build")
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)]
     done = subprocess.run(build, capture_output=True, text=True, check=False)
@@ -159,7 +159,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     }
     assert expected <= inside
     assert {"numbaflow/io/protos/messages.binpb", "numbaflow/jit/report/page.html"} <= inside
-    assert "numbaflow/jit/library/objects/linux-some.zip" in inside
+    assert "numbaflow/jit/library/objects/linux-some.kernels" in inside
     others = {name.split("/")[1] for name in inside if name.count("/") > 1}
     assert others <= set(FOLDERS)
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable, Iterator
 from struct import Struct
 
-_ELF_HEADER = Struct("<16sHHIQQQIHHHHHH")
-_ELF_IDENTITY = b"\x7fELF\2\1\1"  # 64 bits, little-endian, version 1
-_SECTION = Struct("<IIQQQQIIQQ")
-_SYMBOL = Struct("<IBBHQQ")
-_RELOCATION = Struct("<QQq")
+ELF_HEADER = Struct("<16sHHIQQQIHHHHHH")
+ELF_IDENTITY = b"\x7fELF\2\1\1"  # 64 bits, little-endian, version 1
+SECTION = Struct("<IIQQQQIIQQ")
+SYMBOL = Struct("<IBBHQQ")
+RELOCATION = Struct("<QQq")
 _NULL, _CODE, _SYMBOLS, _STRINGS, _RELOCATIONS = range(5)
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 _NUMBER = 0xFFF1  # the "section" of symbols that are in none
@@ -125,16 +125,16 @@ def _elf(code: bytes, symbol: bytes, architecture: str) -> list[bytes]:
 
 def _elf_sections(code: bytes, machine: int | None) -> tuple[list[_Section], bytes]:
     """The sections, each within the file, and the text that their names are in."""
-    if len(code) < _ELF_HEADER.size or not code.startswith(_ELF_IDENTITY):
+    if len(code) < ELF_HEADER.size or not code.startswith(ELF_IDENTITY):
         raise _Wrong("it is no ELF file of 64 bits")
-    header = _ELF_HEADER.unpack_from(code)
+    header = ELF_HEADER.unpack_from(code)
     _, kind, found, _, _, programs, start, *_, size, number, names = header
     _must(kind == 1 and programs == 0, "it is no relocatable file")
     _must(machine is None or found == machine, f"it is for machine {found}, not {machine}")
-    end = start + _SECTION.size * number
-    fits = size == _SECTION.size and start % 8 == 0 and start >= _ELF_HEADER.size
+    end = start + SECTION.size * number
+    fits = size == SECTION.size and start % 8 == 0 and start >= ELF_HEADER.size
     _must(fits and 0 < number <= _MOST_SECTIONS and end <= len(code), "its table of sections")
-    sections = list(_SECTION.iter_unpack(code[start:end]))
+    sections = list(SECTION.iter_unpack(code[start:end]))
     _must(not any(sections[0]), "its first section")
     for section in sections[1:]:
         _check_section(section, number, len(code))
@@ -152,7 +152,7 @@ def _check_section(section: _Section, number: int, end: int) -> None:
     _must(offset + size <= end and link < number, "a section is not in the file")
     well = alignment & (alignment - 1) == 0 and alignment <= _MOST_ALIGNMENT
     _must(well, f"a section is aligned to {alignment}")
-    sizes = {_SYMBOLS: _SYMBOL.size, _RELOCATIONS: _RELOCATION.size}
+    sizes = {_SYMBOLS: SYMBOL.size, _RELOCATIONS: RELOCATION.size}
     if kind in sizes:
         fits = entry == sizes[kind] and size % entry == 0 and offset % 8 == 0
         _must(fits and flags & _ALLOC == 0, "a table's size")
@@ -181,7 +181,7 @@ def _elf_symbols(
     """
     offset, size = table[4], table[5]
     names = _content(code, sections[table[6]])
-    symbols = list(_SYMBOL.iter_unpack(code[offset : offset + size]))
+    symbols = list(SYMBOL.iter_unpack(code[offset : offset + size]))
     _must(bool(symbols) and not any(symbols[0]), "its first symbol")
     wanted, defined = [], []
     for number, (start, info, other, place, value, length) in enumerate(symbols[1:], 1):
@@ -219,7 +219,7 @@ def _elf_relocations(
     _must(sections[link][1] == _SYMBOLS and target < len(sections), "what relocations refer to")
     _must(sections[target][1] == _CODE, "relocations of what is no code")
     end = sections[target][5]
-    for place, info, addend in _RELOCATION.iter_unpack(code[offset : offset + size]):
+    for place, info, addend in RELOCATION.iter_unpack(code[offset : offset + size]):
         width = 8 if types is None else types.get(info & 0xFFFFFFFF)
         symbol = info >> 32
         # A place outside of its section is what ends a process: the linker writes there.

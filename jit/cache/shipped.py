@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machine code of library kernels that comes with the package, for processors of a common level.
 
-    jit/library/objects/linux-x86-64-v4.zip      of a system and a level of jit/target.py
-        manifest.json    emitter, triple, cpu and features; by kernel: name, symbol, checksum
-        <kernel>.o       by the hash of a kernel's text, which is a label of the cache's keys too
+    jit/library/objects/linux-x86-64-v4.kernels     of a system and a level of jit/target.py
+
+        a line that names the format
+        a line of JSON       emitter, machine, system, cpu, features; how many kernels
+        rows of an index     a hash that is a kernel's key, where it begins, how many bytes it has
+        the kernels          each deflated: a line of JSON with its name, symbol and checksum; the
+                             object file
+
+A kernel's key is the hash of its text, which is a label of the cache's keys too.  The index is
+sorted and searched where it lies: all programs wait for this file to be opened, and need few of
+what it has.
 
 A wheel has such files if it was built with them (`make wheel`); a checkout has none.  They are part
 of the package as its modules are, so who may write them is not asked; but a file that is damaged,
@@ -13,22 +21,22 @@ versions are not asked either: what they made is here.  Imports no compiler.
 
 from __future__ import annotations
 
-import io
+import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from struct import Struct
 
 from ...engine.record_class import record
 from ..target import Target
 from . import store
 
-if TYPE_CHECKING:
-    import zipfile
-
-FORMAT = "1"
-_MANIFEST = "manifest.json"
+FORMAT = "2"
+_FIRST = b"numbaflow kernels\n"
+_ROW = Struct("<16sQI")
+_MOST_BYTES = store.MOST_BYTES  # of one kernel, unpacked
 _FOLDER = Path(__file__).parents[1] / "library" / "objects"
 Facts = dict[str, str]
 
@@ -42,13 +50,8 @@ class Object:
     code: bytes
 
 
-def _damage() -> tuple[type[Exception], ...]:
-    """What reading a damaged file raises; some of its own, the rest by what its bytes say."""
-    import zipfile
-    import zlib
-
-    damaged = zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError
-    return (*damaged, KeyError, TypeError, AttributeError, ValueError)
+# What reading a damaged file raises.
+_DAMAGE = (zlib.error, OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 def facts(emitter: str, aim: Target) -> Facts:
@@ -66,7 +69,7 @@ def facts(emitter: str, aim: Target) -> Facts:
 
 def path_of(system: str, level: str, folder: Path | None = None) -> Path:
     """The file of a system's processors of a level; in the package's own folder."""
-    return (folder or _FOLDER) / f"{system}-{level}.zip"
+    return (folder or _FOLDER) / f"{system}-{level}.kernels"
 
 
 def is_there(level: str, wanted: Facts) -> bool:
@@ -81,24 +84,39 @@ def find(level: str, wanted: Facts, content: str) -> Object | None:
 
 
 class _Shipped:
-    """An open file, and what it states of each kernel."""
+    """A file in memory, whose index begins at `start` and has `count` rows."""
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile, kernels: dict[str, Any]) -> None:
-        self._path, self._archive, self._kernels = path, archive, kernels
+    def __init__(self, path: Path, content: bytes, start: int, count: int) -> None:
+        self._path, self._content, self._start, self._count = path, content, start, count
 
     def read(self, content: str) -> Object | None:
         """A kernel that is in the file, sound."""
-        row = self._kernels.get(content)
-        if row is None:
-            return None
         try:
-            name, symbol = str(row["name"]), str(row["symbol"])
-            code = self._archive.read(f"{content}.o")
-            if row["checksum"] != _checksum(content, name, symbol, code):
-                raise ValueError("its checksum does not match")
-        except _damage() as error:
+            place = self._find(_hash(content))
+            return None if place is None else self._sound(content, *place)
+        except _DAMAGE as error:
             store.warn_once(f"kernel {content} in {self._path} is not used: {error}")
             return None
+
+    def _find(self, key: bytes) -> tuple[int, int] | None:
+        low, high = 0, self._count
+        while low < high:
+            middle = (low + high) // 2
+            found, offset, size = _ROW.unpack_from(self._content, self._start + middle * _ROW.size)
+            if found == key:
+                return offset, size
+            low, high = (middle + 1, high) if found < key else (low, middle)
+        return None
+
+    def _sound(self, content: str, offset: int, size: int) -> Object:
+        packed = self._content[offset : offset + size]
+        inflater = zlib.decompressobj()
+        head, _, code = inflater.decompress(packed, _MOST_BYTES).partition(b"\n")
+        if len(packed) != size or not inflater.eof:
+            raise ValueError("it is cut off")
+        name, symbol, checksum = map(str, json.loads(head))
+        if checksum != _checksum(content, name, symbol, code):
+            raise ValueError("its checksum does not match")
         return Object(name, symbol, code)
 
 
@@ -110,50 +128,39 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
         content = path.read_bytes()
     except OSError:
         return None
-    # Here, since few programs find such a file, and all would wait for the module.
-    import zipfile
-
     try:
-        archive = zipfile.ZipFile(io.BytesIO(content))
-        manifest = json.loads(archive.read(_MANIFEST))
-        stated = {name: manifest.get(name) for name, _ in wanted}
-        kernels = manifest["kernels"]
-        if not isinstance(kernels, dict):
-            raise ValueError("it lists no kernels")
-    except _damage() as error:
+        begin = len(_FIRST)
+        end = content.index(b"\n", begin)
+        stated = json.loads(content[begin:end])
+        count = stated.pop("kernels")
+        fits = isinstance(count, int) and 0 <= count * _ROW.size <= len(content) - end
+        if not content.startswith(_FIRST) or not fits:
+            raise ValueError("it is cut off, or no file of kernels")
+    except _DAMAGE as error:
         store.warn_once(f"the kernels in {path} are not used: {error}")
         return None
-    return _Shipped(path, archive, kernels) if stated == dict(wanted) else None
+    return _Shipped(path, content, end + 1, count) if stated == dict(wanted) else None
 
 
 def write(path: Path, stated: Facts, kernels: Mapping[str, Object]) -> None:
     """Writes a file of kernels by the hashes of their texts; equal kernels give an equal file."""
-    rows = {
-        content: {
-            "name": each.name,
-            "symbol": each.symbol,
-            "checksum": _checksum(content, each.name, each.symbol, each.code),
-        }
-        for content, each in sorted(kernels.items())
-    }
-    import zipfile
-
+    head = _FIRST + json.dumps({**stated, "kernels": len(kernels)}).encode() + b"\n"
+    place, rows, bodies = len(head) + _ROW.size * len(kernels), [], []
+    for key, content in sorted((_hash(content), content) for content in kernels):
+        each = kernels[content]
+        checksum = _checksum(content, each.name, each.symbol, each.code)
+        line = json.dumps([each.name, each.symbol, checksum]).encode()
+        bodies.append(zlib.compress(line + b"\n" + each.code, 9))
+        rows.append(_ROW.pack(key, place, len(bodies[-1])))
+        place += len(bodies[-1])
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.new")
-    with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        manifest = json.dumps({**stated, "kernels": rows}, indent=1)
-        archive.writestr(_member(_MANIFEST), manifest)
-        for content in rows:
-            archive.writestr(_member(f"{content}.o"), kernels[content].code)
+    aside.write_bytes(b"".join([head, *rows, *bodies]))
     aside.replace(path)
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    import zipfile
-
-    member = zipfile.ZipInfo(name)  # of 1980
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
+def _hash(content: str) -> bytes:
+    return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
 def _checksum(content: str, name: str, symbol: str, code: bytes) -> str:

@@ -15,16 +15,17 @@ from contextlib import closing, contextmanager
 from dataclasses import field, replace
 from functools import cache as memoize
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...engine import gc_pause, settings, stopping
 from ...engine.record_class import record
 from .. import target
 from ..cache import link_journal, object_file, shipped, store
+from ..cache.machine_files import WALKERS
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
 from ..library.library_kernel import LibraryKernel
-from . import compile_workers, emit, progress
+from . import compile_workers, emit, linking, progress
 
 
 @record(frozen=True, slots=True)
@@ -74,7 +75,6 @@ EMITTER = (
     ),
 )
 _LOCK = threading.Lock()  # LLVM's objects are not shared
-_MAKING = threading.Lock()
 _DONE: dict[tuple[str, str], Compiled] = {}
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], store.Facts]
@@ -376,16 +376,7 @@ def _problem(code: bytes, symbol: str, wanted: str = "") -> str:
     """Why an object file cannot be linked; nothing if it can."""
     if wanted and symbol != wanted:
         return "its manifest names another function"
-    return object_file.problem(code, symbol, target.current().triple, _is_function)
-
-
-@memoize
-def _is_function(name: str) -> bool:
-    """Whether something in this process has that name."""
-    import llvmlite.binding as binding
-
-    _engine()  # making one is what lets LLVM look for names in this process
-    return bool(binding.address_of_symbol(name))
+    return object_file.problem(code, symbol, target.current().triple, linking.is_function)
 
 
 def _judge(key: str) -> None:
@@ -402,7 +393,7 @@ def _judge(key: str) -> None:
 def _loaded(
     name: str, labels: store.Labels, entry: store.Entry, seconds: float = 0.0, reason: str = ""
 ) -> Compiled:
-    address = link_object(entry.object_code, entry.symbol)
+    address = linking.link(entry.object_code, entry.symbol)
     key, made = store.key_of(labels), time.perf_counter()
     return Compiled(address, name, key, seconds, seconds == 0.0, entry.source, reason, made)
 
@@ -508,50 +499,29 @@ def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
         return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, not is_generated), aim)
 
 
-_ENGINE: list[object] = []
-
-
-def _engine() -> Any:
-    """What links object files into this process, for whoever holds the lock."""
-    import llvmlite.binding as binding
-
-    with _MAKING:
-        if not _ENGINE:
-            # It only links; what is compiled went through LLVM's passes before it became an object
-            # file.
-            machine = target.machine(target.current(), opt=0)
-            _ENGINE.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
-        return _ENGINE[0]
-
-
 def load_object(code: bytes, symbol: str) -> int:
     """Links an object file into this process and returns the address of a symbol."""
     with _LOCK:
-        return link_object(code, symbol)
-
-
-def link_object(code: bytes, symbol: str) -> int:
-    """As `load_object`, for callers that hold the lock."""
-    import llvmlite.binding as binding
-
-    engine = _engine()
-    engine.add_object_file(binding.ObjectFileRef.from_data(code))
-    # Makes the code's pages executable and no longer writable; an address before that is no use.
-    engine.finalize_object()
-    address = engine.get_function_address(symbol)
-    if not address:
-        raise RuntimeError(f"the object file has no function {symbol}")
-    return int(address)
+        return linking.link(code, symbol)
 
 
 def load_assembly(text: str, symbol: str) -> int:
-    """Compiles a text of LLVM assembly and links it into this process."""
+    """Links a text of LLVM assembly into this process, compiled unless another one has done so."""
+    labels = (("text", hashlib.blake2b(text.encode(), digest_size=16).hexdigest()), *_versions())
+    key = "".join(f"{name}: {value}\n" for name, value in (*labels, *target_labels()))
+    code = WALKERS.load(key)
+    with _LOCK:
+        if code is None or _problem(code, symbol):
+            code = _assembled(text)
+            WALKERS.save({key: code})
+        return linking.link(code, symbol)
+
+
+def _assembled(text: str) -> bytes:
     import llvmlite.binding as binding
 
-    with _LOCK:
-        # In a quarter of the time: what calls kernels is 5 ns a call slower by it, and every
-        # process waits.
-        machine = target.machine(target.current(), opt=0)
-        module = binding.parse_assembly(text)
-        module.triple = target.current().triple
-        return link_object(machine.emit_object(module), symbol)
+    # In a quarter of the time: what calls kernels is 5 ns a call slower by it.
+    machine = target.machine(target.current(), opt=0)
+    module = binding.parse_assembly(text)
+    module.triple = target.current().triple
+    return machine.emit_object(module)

@@ -18,6 +18,7 @@ from numbaflow.engine import settings
 from numbaflow.jit import target
 from numbaflow.jit.cache import admin, link_journal, object_file, store
 from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import linking
 
 from .cache_process import report, start
 from .mutants import changed, deadly, function, objects
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def problem(code: bytes, symbol: str) -> str:
-    return object_file.problem(code, symbol, target.current().triple, compiler._is_function)
+    return object_file.problem(code, symbol, target.current().triple, linking.is_function)
 
 
 def test_what_the_compiler_makes_is_sound(found: dict[str, bytes]) -> None:
@@ -101,8 +102,8 @@ def run_apart(text: str, **variables: str) -> None:
 def test_functions_of_this_process_are_known_before_anything_is_linked() -> None:
     text = """
 from numbaflow.jit.codegen import compile as compiler
-assert all(map(compiler._is_function, ("syscall", "atan2f", "memset", "lgamma")))
-assert not compiler._is_function("no_such_function")
+assert all(map(linking.is_function, ("syscall", "atan2f", "memset", "lgamma")))
+assert not linking.is_function("no_such_function")
 """
     run_apart(text)
 
@@ -125,12 +126,13 @@ with settings.override(target="generic"):
 # What makes a process that links an entry die, whatever the entry holds.
 DEADLY = """
 import signal
-load = compiler.link_object
+from numbaflow.jit.codegen import linking
+load = linking.link
 def dying(code, symbol):
     if symbol.startswith("kernel_") and open(os.environ["DEADLY"]).read() in symbol:
         os.kill(os.getpid(), signal.SIGABRT)
     return load(code, symbol)
-compiler.link_object = dying
+linking.link = dying
 """
 
 
