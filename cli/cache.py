@@ -393,7 +393,9 @@ def _pruned_others(
     now = dict(plan_key.version_labels())
     compiler = {name: now[name] for name in ("numba", "llvmlite")}
     labels = {
-        PLANS: now, PROGRAMS: labels_of_all(), WALKERS: compiler,
+        PLANS: now,
+        PROGRAMS: labels_of_all(),
+        WALKERS: compiler,
         HOSTS: {"llvmlite": now["llvmlite"]},
     }
     found = {}

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ..engine import settings
 from ..engine.printable import say
 from ..engine.record_class import record
-from ..jit import target, threads
+from ..jit import host, target, threads
 from ..jit.cache import shipped, store
 from ..jit.kernel.ir import Kernel
 from ..jit.library.library_kernel import LibraryKernel
@@ -99,8 +99,10 @@ def export_library(
 ) -> None:
     """Write the library's machine code to files that packages carry (`make wheel`)."""
     from ..jit.codegen import compile as compiler
+    from ..jit.runtime import driver
 
     _check_dtypes(dtypes)
+    is_here = NATIVE in targets
     targets = [_native() if text == NATIVE else text for text in targets]
     unknown = [text for text in targets if text not in target.LEVELS]
     if unknown:
@@ -111,10 +113,12 @@ def export_library(
             every = _kernels(dtypes)
             _warm(level, every, jobs, quiet or as_json, is_for_others=True)
             path = shipped.path_of(target.current().system, level, folder)
-            files[str(path)] = compiler.pack(path, every)
+            files[str(path)] = compiler.pack(path, every, driver.texts())
             if not quiet and not as_json:
                 size = size_text(path.stat().st_size)
                 say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
+    if is_here:
+        host.write(folder)
     if as_json:
         print_json([{"file": file, "kernels": count} for file, count in files.items()])
 

@@ -3,8 +3,9 @@
 
 To load LLVM takes longer than a small program's plans do from the cache, and nothing else in a
 process that compiles nothing needs it.  What it said is kept under what the system says of the
-processor (`/proc/cpuinfo`); where a system says nothing, LLVM is asked each time.  Imports llvmlite
-where it is asked.
+processor (`/proc/cpuinfo`), in the cache, and beside the library's machine code where that was made
+on this machine (`make warm`); where a system says nothing, LLVM is asked each time.  Imports
+llvmlite where it is asked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import platform
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..engine.record_class import record
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _TELLING = frozenset({"vendor_id", "cpu family", "model", "model name", "stepping", "flags"})
 _CPUINFO = "/proc/cpuinfo"
 _MOST_BYTES = 1 << 14  # the lines of the first processor, with room
+_OBJECTS, _NAME = Path(__file__).parent / "library" / "objects", "host.json"
 
 
 @record(frozen=True, slots=True)
@@ -63,16 +66,28 @@ def _folder() -> Folder:
     return HOSTS
 
 
+def write(folder: Path) -> None:
+    """Writes what LLVM says beside machine code that is made for this processor."""
+    found, text = host(), _description()
+    if text:
+        content = {text: [found.triple, found.cpu, found.features]}
+        (folder / _NAME).write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
 def _kept(text: str) -> Host | None:
+    try:
+        beside = json.loads((_OBJECTS / _NAME).read_text(encoding="utf-8"))
+        return Host(*map(str, beside[text]))
+    except (OSError, ValueError, LookupError, TypeError):
+        pass  # it is not there, or of another machine
     content = _folder().load(text)
     if content is None:
         return None
     try:
-        triple, cpu, features = map(str, json.loads(content))
-    except ValueError as error:
+        return Host(*map(str, json.loads(content)))
+    except (ValueError, TypeError) as error:
         _folder().reject(text, str(error))
         return None
-    return Host(triple, cpu, features)
 
 
 def _description() -> str:

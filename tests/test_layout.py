@@ -168,7 +168,7 @@ ROOMS = {
         "testing",
     ),
     "jit": (
-        *("target", "threads", "debug", "isolated_entry", "isolated"),
+        *("host", "target", "threads", "debug", "isolated_entry", "isolated"),
         *("kernel", "program", "library", "trace", "passes"),
         *("cache", "codegen", "schedule", "runtime", "cuda", "report"),
     ),

@@ -87,8 +87,8 @@ class Folder:
         place = self.path()
         with suppress(OSError, store.Untrusted):
             store.folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-            place.mkdir(mode=0o700, exist_ok=True)
             store.check_owner(place.parent)
+            place.mkdir(mode=0o700, exist_ok=True)
             store.check_owner(place)
             self._make_room(len(files))
             for text, content in files.items():

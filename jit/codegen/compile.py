@@ -302,9 +302,11 @@ def store_source(labels: store.Labels, head: str, source: str, facts: store.Fact
         store.save(labels, store.Entry(symbol, head + source, code), facts)
 
 
-def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
+def pack(
+    path: Path, kernels: Iterable[Kernel | LibraryKernel], texts: Mapping[str, str] | None = None
+) -> int:
     """Writes kernels that are in the cache, for the target of the settings, into one file that
-    packages carry; returns how many."""
+    packages carry, and texts of LLVM assembly, by symbol; returns how many kernels."""
     packed = {}
     for kernel in kernels:
         content = content_of(kernel)
@@ -312,7 +314,12 @@ def pack(path: Path, kernels: Iterable[Kernel | LibraryKernel]) -> int:
         if entry is None:
             raise RuntimeError(f"kernel {kernel.name} is not in {store.folder()}")
         packed[content] = shipped.Object(kernel.name, entry.symbol, entry.object_code)
-    shipped.write(path, shipped.facts(_emitter_version(), target.current()), packed)
+    walkers = {
+        _content_of_text(text): shipped.Object(symbol, symbol, _assembled(text))
+        for symbol, text in (texts or {}).items()
+    }
+    stated = shipped.facts(_emitter_version(), target.current())
+    shipped.write(path, stated, {**packed, **walkers})
     return len(packed)
 
 
@@ -506,15 +513,23 @@ def load_object(code: bytes, symbol: str) -> int:
 
 
 def load_assembly(text: str, symbol: str) -> int:
-    """Links a text of LLVM assembly into this process, compiled unless another one has done so."""
-    labels = (("text", hashlib.blake2b(text.encode(), digest_size=16).hexdigest()), *_versions())
-    key = "".join(f"{name}: {value}\n" for name, value in (*labels, *target_labels()))
+    """Links a text of LLVM assembly into this process; it is compiled unless the package brought
+    its machine code, or another process has kept it."""
+    content = _content_of_text(text)
+    found = _packed(content)
+    if found is not None and not _problem(found.code, symbol):
+        return load_object(found.code, symbol)
+    labels = (("text", content), *_versions(), *target_labels())
+    key = "".join(f"{name}: {value}\n" for name, value in labels)
     code = WALKERS.load(key)
-    with _LOCK:
-        if code is None or _problem(code, symbol):
-            code = _assembled(text)
-            WALKERS.save({key: code})
-        return linking.link(code, symbol)
+    if code is None or _problem(code, symbol):
+        code = _assembled(text)
+        WALKERS.save({key: code})
+    return load_object(code, symbol)
+
+
+def _content_of_text(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _assembled(text: str) -> bytes:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import ctypes
 import mmap
 import platform
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -52,10 +52,13 @@ def link(code: bytes, symbol: str) -> int:
 
     RuntimeError where there is none, or something that it refers to is nowhere.
     """
-    read = _read(code) if _is_ours() else None
-    if read is not None:
-        with suppress(_Unfit):
-            return _linked(code, read, symbol)
+    if _is_ours():
+        try:
+            return _linked(code, _read(code), symbol)
+        except _Unfit:
+            pass  # LLVM may know what this does not
+        except (struct.error, ValueError, IndexError) as error:
+            raise RuntimeError(f"the object file is damaged: {error}") from error
     return _by_llvm(code, symbol)
 
 
@@ -83,14 +86,14 @@ def _is_ours() -> bool:
     )
 
 
-def _read(code: bytes) -> _Object | None:
-    """What is in an ELF file for this machine; None for other files."""
+def _read(code: bytes) -> _Object:
+    """What is in an ELF file for this machine; raises _Unfit for other files."""
     if not code.startswith(ELF_IDENTITY):
-        return None
+        raise _Unfit
     header = ELF_HEADER.unpack_from(code)
     start, count = header[6], header[12]
     if header[2] != _X86_64:
-        return None
+        raise _Unfit
     table = list(SECTION.iter_unpack(code[start : start + SECTION.size * count]))
     sections, places, end = {}, {}, 0
     for number, (_, kind, flags, _, offset, size, _, _, alignment, _) in enumerate(table):

@@ -57,6 +57,7 @@ _MANY = 1 << 30
 # The clock is looked at behind a step or tile if another follows, so a plan of one small step never
 # does.  In LLVM's own language, as kernels of the cache are loaded without Numba, whose import
 # takes longer than many a plan.
+_WALKER = "numbaflow_walk"
 _WALK = """
 define i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
 entry:
@@ -165,11 +166,15 @@ declare i64 @llvm.abs.i64(i64, i1)
 """
 
 
+def texts() -> dict[str, str]:
+    """What runs plans and is written in LLVM's own language, by the function that it defines."""
+    return {_WALKER: _WALK.replace("SLICE", str(clock.SLICE)) + clock.assembly()}
+
+
 @cache
 def serial_walker() -> Callable[[int, int], int]:
     """walk(address of the table, number of steps): all tiles in order; 1 when it only paused."""
-    text = _WALK.replace("SLICE", str(clock.SLICE)) + clock.assembly()
-    address = compile.load_assembly(text, "numbaflow_walk")
+    address = compile.load_assembly(texts()[_WALKER], _WALKER)
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ...engine import errors, gc_pause, settings, stopping
-from ...engine.graph.inference import leads_to_shape
 from ...engine.memory import result_empty
 from ...engine.session import mixed_precision
 from .. import debug
@@ -29,7 +28,7 @@ from ..schedule.bind import Binding, Placement, computed, settle
 from ..schedule.frame import Arena
 from ..trace.bit_exact import is_exact
 from ..trace.builder import Misjudged
-from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_be_sizes
+from ..trace.segment import MOST_SIZES, FeedType, ResultSizes, Segment, Traced, may_give_sizes
 from ..trace.tracer import array_dtype_name, symbolic_feeds, trace_segment
 from . import left_over, recompile_warning, stored_plan
 from .backend import backend_of
@@ -52,19 +51,6 @@ _LITTLE = 1 << 24
 _MOST_TRACED_TWICE = 64
 # So many assumptions of a segment may turn out to be wrong, one by one, before it makes none.
 _MOST_DOUBTS = 8
-
-
-def _may_be_sizes(tensor: Any, segment: Segment) -> bool:
-    """Are the contents of an input perhaps sizes, as far as the segment's operations go?
-
-    What comes out of the middle of a run as one number, such as a label of a record, is another one
-    each time: it counts only where something is made of it.
-    """
-    if not may_be_sizes(tensor):
-        return False
-    if not segment.start or isinstance(tensor, ResultSizes) or tensor.shape.rank != 0:
-        return True
-    return leads_to_shape(tensor, segment.rest)
 
 
 class CompileFailure(Exception):
@@ -95,7 +81,7 @@ class SegmentPlans:
         self.given = [t for t in inputs if not (isinstance(t, ResultSizes) and t.ranks)]
         self.static = [tensor.shape.sizes for tensor in inputs]
         self.dtypes = [array_dtype_name(tensor.dtype) for tensor in inputs]
-        self.may_be_sizes = [i for i, t in enumerate(inputs) if _may_be_sizes(t, segment)]
+        self.may_be_sizes = [i for i, t in enumerate(inputs) if may_give_sizes(t, segment)]
         # What goes round a loop is another number in every turn: it counts where it has to.
         self._is_undecided = is_turn
         if is_turn:

@@ -341,3 +341,16 @@ def lasts(node: Node) -> bool:
     if isinstance(node, Host) and node.effects:
         return True
     return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
+
+
+def may_give_sizes(tensor: Any, segment: Segment) -> bool:
+    """Are the contents of an input perhaps sizes, as far as the segment's operations go?
+
+    What comes out of the middle of a run as one number, such as a label of a record, is another one
+    each time: it counts only where something is made of it.
+    """
+    if not may_be_sizes(tensor):
+        return False
+    if not segment.start or isinstance(tensor, ResultSizes) or tensor.shape.rank != 0:
+        return True
+    return leads_to_shape(tensor, segment.rest)

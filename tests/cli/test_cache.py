@@ -334,6 +334,8 @@ def test_an_absent_folder_is_empty(tmp_path: Path) -> None:
             "removed": 0,
             "plans": 0,
             "programs": 0,
+            "hosts": 0,
+            "walkers": 0,
             "left": 0,
         }
         assert not (tmp_path / "absent").exists()

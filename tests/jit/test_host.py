@@ -12,8 +12,14 @@ from numbaflow.jit.cache.machine_files import HOSTS
 
 pytestmark = pytest.mark.pure
 _LINES = {
-    "processor": "0", "vendor_id": "GenuineIntel", "cpu family": "6", "model": "143",
-    "model name": "Some Processor", "stepping": "8", "cpu MHz": "2000.1", "flags": "avx fma",
+    "processor": "0",
+    "vendor_id": "GenuineIntel",
+    "cpu family": "6",
+    "model": "143",
+    "model name": "Some Processor",
+    "stepping": "8",
+    "cpu MHz": "2000.1",
+    "flags": "avx fma",
 }
 
 

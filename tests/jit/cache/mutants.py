@@ -7,12 +7,12 @@ import faulthandler
 import os
 import random
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from numbaflow.jit import target
 from numbaflow.jit.codegen import compile as compiler
-from numbaflow.jit.codegen import llvm
+from numbaflow.jit.codegen import linking, llvm
 from numbaflow.jit.kernel import ir
 from numbaflow.jit.kernel import scalar as k
 from numbaflow.jit.library.matmul import product_kernel
@@ -74,18 +74,21 @@ def described(code: bytes) -> list[int]:
     return [place for place in places if place < len(code)]
 
 
-def deadly(found: Sequence[tuple[str, bytes]]) -> Iterator[int]:
+Link = Callable[[bytes, str], int]
+
+
+def deadly(found: Sequence[tuple[str, bytes]], link: Link = linking.link) -> Iterator[int]:
     """The numbers of object files that end the process which links them."""
     first = 0
     while first < len(found):
-        last, status = _linked_from(found, first)
+        last, status = _linked_from(found, first, link)
         if status == 0:
             return
         yield last
         first = last + 1
 
 
-def _linked_from(found: Sequence[tuple[str, bytes]], first: int) -> tuple[int, int]:
+def _linked_from(found: Sequence[tuple[str, bytes]], first: int, link: Link) -> tuple[int, int]:
     """Links object files in a child, from a number on; the last number and how the child ended."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -97,9 +100,9 @@ def _linked_from(found: Sequence[tuple[str, bytes]], first: int) -> tuple[int, i
             for number in range(first, len(found)):
                 os.write(writer, number.to_bytes(4, "little"))
                 symbol, code = found[number]
-                compiler._ENGINE.clear()
+                linking._ENGINE.clear()
                 try:
-                    compiler.load_object(code, symbol)
+                    link(code, symbol)
                 except RuntimeError:
                     pass  # noqa: SIM105 - said in words: that is well
         except BaseException:

@@ -57,7 +57,7 @@ def test_what_is_changed_in_a_file_never_ends_the_process(found: dict[str, bytes
     assert len(passed) > 300  # changes in instructions and addends remain
     assert [passed[number] for number in deadly(passed)] == []
     refused = [(name, code) for name, code in every[:30] if problem(code, name)]
-    assert list(deadly(refused))  # the linker would not have noticed
+    assert list(deadly(refused, linking._by_llvm))  # that linker would not have noticed
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def run_apart(text: str, **variables: str) -> None:
 
 def test_functions_of_this_process_are_known_before_anything_is_linked() -> None:
     text = """
-from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.codegen import linking
 assert all(map(linking.is_function, ("syscall", "atan2f", "memset", "lgamma")))
 assert not linking.is_function("no_such_function")
 """

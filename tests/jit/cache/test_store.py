@@ -170,14 +170,24 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     jit = Path(compiler.__file__).parents[1]
     known = {jit / f"{name}.py" for name in compiler.EMITTER}
     # What is compiled is in the key by its own text, which ir.py and the library state; the rest
-    # reads sources, hands them out to threads, keeps, names and prints them.
+    # reads sources, hands them out to threads, keeps, links, names and prints them; what this
+    # machine is called is in the key.
     names = (*("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),)
+    names = (*names, "codegen/linking", "host")
     # (What is made of complex numbers are expressions, which stand in a kernel's text.)
     forms = ("forms", "inverses", "pairs")
     names = (*names, *(f"kernel/complex_{name}" for name in forms))
     # (What a kernel computes is said for libraries of devices.)
     others = {jit / f"{name}.py" for name in (*names, "library/computed")}
-    cache = ("store", "admin", "link_journal", "object_file", "kernel_text", "shipped")
+    cache = (
+        "store",
+        "admin",
+        "link_journal",
+        "object_file",
+        "kernel_text",
+        "shipped",
+        "machine_files",
+    )
     others |= {jit / "cache" / f"{name}.py" for name in cache}
     others |= {jit.parent / "engine" / f"{name}.py" for name in ENGINE}
     assert all(path.is_file() for path in known)
