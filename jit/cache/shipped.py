@@ -4,14 +4,15 @@
     jit/library/objects/linux-x86-64-v4.kernels     of a system and a level of jit/target.py
 
         a line that names the format
-        a line of JSON       emitter, machine, system, cpu, features; how many kernels
-        rows of an index     a hash that is a kernel's key, where it begins, how many bytes it has
+        a line of JSON       emitter, machine, system, cpu, features; how many kernels and recipes
+        rows of kernels      a hash that is a kernel's key, where it begins, how many bytes it has
+        rows of recipes      a hash of what a text follows from, and the key of that
         the kernels          each deflated: a line of JSON with its name, symbol and checksum; the
                              object file
 
-A kernel's key is the hash of its text, which is a label of the cache's keys too.  The index is
-sorted and searched where it lies: all programs wait for this file to be opened, and need few of
-what it has.
+A kernel's key is the hash of its text, which is a label of the cache's keys too; by recipes it is
+known before the text is written.  Rows are sorted and searched where they lie: all programs wait
+for this file to be opened, and need few of what it has.
 
 A wheel has such files if it was built with them (`make wheel`); a checkout has none.  They are part
 of the package as its modules are, so who may write them is not asked; but a file that is damaged,
@@ -28,6 +29,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from struct import Struct
+from typing import Any
 
 from ...engine.record_class import record
 from ..target import Target
@@ -35,7 +37,7 @@ from . import store
 
 FORMAT = "2"
 _FIRST = b"numbaflow kernels\n"
-_ROW = Struct("<16sQI")
+_ROW, _RECIPE = Struct("<16sQI"), Struct("<16s16s")
 _MOST_BYTES = store.MOST_BYTES  # of one kernel, unpacked
 _FOLDER = Path(__file__).parents[1] / "library" / "objects"
 Facts = dict[str, str]
@@ -83,11 +85,18 @@ def find(level: str, wanted: Facts, content: str) -> Object | None:
     return None if found is None else found.read(content)
 
 
-class _Shipped:
-    """A file in memory, whose index begins at `start` and has `count` rows."""
+def content_of(level: str, wanted: Facts, recipe: str) -> str | None:
+    """The hash of a kernel's text by what the text follows from, if the package has the kernel."""
+    found = _opened(path_of(wanted["system"], level), tuple(wanted.items()))
+    return None if found is None else found.content_of(recipe)
 
-    def __init__(self, path: Path, content: bytes, start: int, count: int) -> None:
-        self._path, self._content, self._start, self._count = path, content, start, count
+
+class _Shipped:
+    """A file in memory, whose rows begin at `start`: so many of kernels, and of recipes."""
+
+    def __init__(self, path: Path, content: bytes, start: int, kernels: int, recipes: int) -> None:
+        self._path, self._content = path, content
+        self._kernels, self._recipes = (start, kernels), (start + _ROW.size * kernels, recipes)
         # By the hashes of their texts: who plans asks whether a kernel is there before he takes it.
         self._read: dict[str, Object | None] = {}
 
@@ -99,20 +108,26 @@ class _Shipped:
 
     def _looked_up(self, content: str) -> Object | None:
         try:
-            place = self._find(_hash(content))
-            return None if place is None else self._sound(content, *place)
+            row = self._find(_hash(content), _ROW, *self._kernels)
+            return None if row is None else self._sound(content, *row[1:])
         except _DAMAGE as error:
             store.warn_once(f"kernel {content} in {self._path} is not used: {error}")
             return None
 
-    def _find(self, key: bytes) -> tuple[int, int] | None:
-        low, high = 0, self._count
+    def content_of(self, recipe: str) -> str | None:
+        """The hash of a text by what it follows from."""
+        row = self._find(_hash(recipe), _RECIPE, *self._recipes)
+        return None if row is None else row[1].hex()
+
+    def _find(self, key: bytes, form: Struct, start: int, count: int) -> tuple[Any, ...] | None:
+        """The row of a key among sorted ones."""
+        low, high = 0, count
         while low < high:
             middle = (low + high) // 2
-            found, offset, size = _ROW.unpack_from(self._content, self._start + middle * _ROW.size)
-            if found == key:
-                return offset, size
-            low, high = (middle + 1, high) if found < key else (low, middle)
+            row = form.unpack_from(self._content, start + middle * form.size)
+            if row[0] == key:
+                return row
+            low, high = (middle + 1, high) if row[0] < key else (low, middle)
         return None
 
     def _sound(self, content: str, offset: int, size: int) -> Object:
@@ -139,20 +154,34 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
         begin = len(_FIRST)
         end = content.index(b"\n", begin)
         stated = json.loads(content[begin:end])
-        count = stated.pop("kernels")
-        fits = isinstance(count, int) and 0 <= count * _ROW.size <= len(content) - end
+        counts = stated.pop("kernels", None), stated.pop("recipes", None)
+        if stated != dict(wanted):
+            return None
+        sizes = [int(count) * form.size for count, form in zip(counts, (_ROW, _RECIPE))]
+        fits = min(sizes) >= 0 and sum(sizes) <= len(content) - end
         if not content.startswith(_FIRST) or not fits:
             raise ValueError("it is cut off, or no file of kernels")
     except _DAMAGE as error:
         store.warn_once(f"the kernels in {path} are not used: {error}")
         return None
-    return _Shipped(path, content, end + 1, count) if stated == dict(wanted) else None
+    return _Shipped(path, content, end + 1, *counts)
 
 
-def write(path: Path, stated: Facts, kernels: Mapping[str, Object]) -> None:
-    """Writes a file of kernels by the hashes of their texts; equal kernels give an equal file."""
-    head = _FIRST + json.dumps({**stated, "kernels": len(kernels)}).encode() + b"\n"
-    place, rows, bodies = len(head) + _ROW.size * len(kernels), [], []
+def write(
+    path: Path,
+    stated: Facts,
+    kernels: Mapping[str, Object],
+    recipes: Mapping[str, str] | None = None,
+) -> None:
+    """Writes a file of kernels by the hashes of their texts; equal kernels give an equal file.
+
+    recipes: those hashes, in hexadecimal, by what texts follow from.
+    """
+    pairs = sorted((_hash(recipe), bytes.fromhex(of)) for recipe, of in (recipes or {}).items())
+    counts = {"kernels": len(kernels), "recipes": len(pairs)}
+    head = _FIRST + json.dumps({**stated, **counts}).encode() + b"\n"
+    told = b"".join(_RECIPE.pack(*pair) for pair in pairs)
+    place, rows, bodies = len(head) + _ROW.size * len(kernels) + len(told), [], []
     for key, content in sorted((_hash(content), content) for content in kernels):
         each = kernels[content]
         checksum = _checksum(content, each.name, each.symbol, each.code)
@@ -162,7 +191,7 @@ def write(path: Path, stated: Facts, kernels: Mapping[str, Object]) -> None:
         place += len(bodies[-1])
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.new")
-    aside.write_bytes(b"".join([head, *rows, *bodies]))
+    aside.write_bytes(b"".join([head, *rows, told, *bodies]))
     aside.replace(path)
 
 

@@ -24,6 +24,7 @@ from ..cache import link_journal, object_file, shipped, store
 from ..cache.machine_files import WALKERS
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
+from ..library import template
 from ..library.library_kernel import LibraryKernel
 from . import compile_workers, emit, linking, progress
 
@@ -32,8 +33,9 @@ from . import compile_workers, emit, linking, progress
 class Compiled:
     """A kernel in memory; `seconds` is what it took to compile, 0 from the cache.
 
-    `reason` says why it was compiled, where NUMBAFLOW_DEBUG has timing; `made` is when it came into
-    this process, by time.perf_counter.
+    `written` is its source, or what that is written from once somebody asks; `reason` says why it
+    was compiled, where NUMBAFLOW_DEBUG has timing; `made` is when it came into this process, by
+    time.perf_counter.
     """
 
     address: int
@@ -41,9 +43,14 @@ class Compiled:
     key: str
     seconds: float
     from_cache: bool
-    source: str
+    written: str | Kernel | LibraryKernel
     reason: str = ""
     made: float = 0.0
+
+    @property
+    def source(self) -> str:
+        """The Python text that was compiled; nothing of one that was only loaded."""
+        return self.written if isinstance(self.written, str) else source_of(self.written)
 
 
 @record
@@ -107,8 +114,8 @@ def compile_kernels(wanted: Sequence[Wanted]) -> list[Compiled]:
 def _sourced(key: tuple[str, str], kernel: Kernel | LibraryKernel) -> Compiled:
     """A kernel that is there, with its source, which is not known of one that is only loaded."""
     known = _DONE[key]
-    if not known.source:
-        known = _DONE[key] = replace(known, source=source_of(kernel))
+    if not known.written:
+        known = _DONE[key] = replace(known, written=kernel)
     return known
 
 
@@ -162,12 +169,27 @@ def content_of(kernel: Kernel | LibraryKernel) -> str:
     known = _DIGESTS.get(kernel)
     if known is None:
         if isinstance(kernel, LibraryKernel):
-            text = f"{kernel.name}\0{kernel.text}"
-            known = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+            known = _shipped_content(kernel) or _content_of_library(kernel)
         else:
             known = digest(kernel)
         _DIGESTS[kernel] = known
     return known
+
+
+def _content_of_library(kernel: LibraryKernel) -> str:
+    text = f"{kernel.name}\0{kernel.text}"
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _shipped_content(kernel: LibraryKernel) -> str | None:
+    """The same of one that the package has brought, whose text need not be written to know it."""
+    recipe = kernel.recipe
+    for level, aim in target.levels(target.current()) if recipe else ():
+        stated = shipped.facts(_emitter_version(), aim)
+        content = shipped.content_of(level, stated, f"{_library_version()} {recipe}")
+        if content is not None:
+            return content
+    return None
 
 
 def _obtain(wanted: dict[tuple[str, str], Wanted]) -> None:
@@ -307,9 +329,11 @@ def pack(
 ) -> int:
     """Writes kernels that are in the cache, for the target of the settings, into one file that
     packages carry, and texts of LLVM assembly, by symbol; returns how many kernels."""
-    packed = {}
+    packed, recipes = {}, {}
     for kernel in kernels:
         content = content_of(kernel)
+        if isinstance(kernel, LibraryKernel) and kernel.recipe:
+            recipes[f"{_library_version()} {kernel.recipe}"] = content
         entry = store.load(labels_of(content))
         if entry is None:
             raise RuntimeError(f"kernel {kernel.name} is not in {store.folder()}")
@@ -319,7 +343,7 @@ def pack(
         for symbol, text in (texts or {}).items()
     }
     stated = shipped.facts(_emitter_version(), target.current())
-    shipped.write(path, stated, {**packed, **walkers})
+    shipped.write(path, stated, {**packed, **walkers}, recipes)
     return len(packed)
 
 
@@ -350,8 +374,8 @@ def _from_package(
     problem = _problem(found.code, found.symbol)
     if not problem:
         try:
-            source = "" if kernel is None else source_of(kernel)
-            return _loaded(name, labels, store.Entry(found.symbol, source, found.code))
+            made = _loaded(name, labels, store.Entry(found.symbol, "", found.code))
+            return made if kernel is None else replace(made, written=kernel)
         except RuntimeError as error:
             problem = f"it cannot be linked: {error}"
     store.warn_once(f"kernel {name} of the package is not used: {problem}")
@@ -466,9 +490,19 @@ def _versions() -> tuple[tuple[str, str], ...]:
 @memoize
 def _emitter_version() -> str:
     """A hash of the modules whose text decides what machine code a kernel becomes."""
+    return _hash_of(EMITTER)
+
+
+@memoize
+def _library_version() -> str:
+    """The same of those whose text decides what a kernel of the library says."""
+    return _hash_of([f"library/{name}" for name in template.modules()])
+
+
+def _hash_of(modules: Iterable[str]) -> str:
     text = hashlib.blake2b(digest_size=8)
     jit = __name__.removesuffix(".codegen.compile")
-    for name in EMITTER:
+    for name in modules:
         text.update(module_source(f"{jit}.{name.replace('/', '.')}").encode())
     return text.hexdigest()
 

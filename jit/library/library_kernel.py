@@ -15,15 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...engine.record_class import record
 from ..kernel.ir import declaration
 from .computed import Computed
 
+if TYPE_CHECKING:
+    from .template import Specialised
+
 
 @record(frozen=True)
 class LibraryKernel:
-    """A kernel's name and Python text; equal texts are compiled once.
+    """A kernel's name and Python text, or what that is written from; equal texts are compiled once.
 
     parts: kernels that it calls, whose addresses end its argument block.  They are compiled by
     themselves, so that what differs between their callers is no matter.  block: of kernels for GPUs
@@ -33,16 +37,29 @@ class LibraryKernel:
     """
 
     name: str
-    text: str
+    source: str | Specialised
+    dtypes: tuple[str, ...] | None = None
     parts: tuple[LibraryKernel, ...] = ()
     block: tuple[int, int, int] | None = None
     computes: Computed | None = None
     takes_pairs: bool = False
 
+    @property
+    def text(self) -> str:
+        """The Python text, written once somebody asks."""
+        text = self.source if isinstance(self.source, str) else self.source.text
+        return text if self.dtypes is None else f"{declaration(self.dtypes)}\n{text}"
+
+    @property
+    def recipe(self) -> str:
+        """What the text follows from, given the modules of the library; nothing if it was given."""
+        if isinstance(self.source, str):
+            return ""
+        return f"{self.name} {self.source.recipe} {self.dtypes}"
+
     def over(self, dtypes: Iterable[str]) -> LibraryKernel:
         """The kernel for buffers of these dtypes."""
-        text = f"{declaration(dtypes)}\n{self.text}"
-        return replace(self, text=text)
+        return replace(self, dtypes=tuple(dtypes))
 
     def calling(self, parts: Iterable[LibraryKernel]) -> LibraryKernel:
         """The kernel with others whose addresses end its argument block."""

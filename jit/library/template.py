@@ -22,6 +22,8 @@ nothing heavy.
 from __future__ import annotations
 
 import builtins
+import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FunctionType
@@ -32,20 +34,56 @@ from .library_kernel import LibraryKernel
 from .template_writer import Names, literal, missing, stated, written
 
 _ABSENT = object()
-_MADE: dict[tuple[str, Callable[..., None], Any], LibraryKernel] = {}
+# Beside the kernels' own modules, whose names end alike.
+_DECIDING = ("plain_vocabulary", "step_table", "template", "template_writer")
+_TEXTS: dict[Specialised, str] = {}
+
+
+class Specialised:
+    """A function and constants: what the text of a kernel is written from, once somebody asks."""
+
+    __slots__ = ("_constants", "_entry", "_key")
+
+    def __init__(self, entry: Callable[..., None], constants: Names) -> None:
+        self._entry, self._constants = entry, constants
+        # By text, as equal numbers of different types make different kernels.
+        self._key = entry, tuple((word, stated(value)) for word, value in constants.items())
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Specialised) and self._key == other._key
+
+    def __repr__(self) -> str:
+        return f"<{self.recipe}>"
+
+    @property
+    def recipe(self) -> str:
+        """Function and constants, by name: what tells texts of one library apart."""
+        return f"{self._entry.__module__}.{self._entry.__qualname__}{self._key[1]}"
+
+    @property
+    def text(self) -> str:
+        """The text of the kernel."""
+        if self not in _TEXTS:
+            parts = _Parts(self._constants)
+            parts.add(self._entry, "kernel")
+            header = "".join(f"{word} = {literal(value)}\n" for word, value in parts.header())
+            _TEXTS[self] = "\n\n".join([header, *parts.texts.values()]).lstrip("\n")
+        return _TEXTS[self]
 
 
 def specialise(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:
     """The kernel of a function and its helpers, made for constants."""
-    # By text, as equal numbers of different types make different kernels.
-    key = name, entry, tuple((word, stated(value)) for word, value in constants.items())
-    if key not in _MADE:
-        parts = _Parts(constants)
-        parts.add(entry, "kernel")
-        header = "".join(f"{word} = {literal(value)}\n" for word, value in parts.header())
-        text = "\n\n".join([header, *parts.texts.values()]).lstrip("\n")
-        _MADE[key] = LibraryKernel(name, text)
-    return _MADE[key]
+    return LibraryKernel(name, Specialised(entry, constants))
+
+
+def modules() -> list[str]:
+    """The names of the modules of this folder that texts are made of, and that make them."""
+    here = __name__.rpartition(".")[0]
+    names = [name for _, name, _ in pkgutil.iter_modules(sys.modules[here].__path__)]
+    return [name for name in names if name.endswith("_kernels") or name in _DECIDING]
 
 
 def of_pairs(name: str, entry: Callable[..., None], **constants: Any) -> LibraryKernel:

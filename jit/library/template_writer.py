@@ -54,9 +54,12 @@ def literal(value: Any) -> str:
 
 
 def stated(value: Any) -> Any:
-    """What tells constants of different types apart, however NumPy's numbers are printed."""
+    """What tells constants of different types apart, however NumPy's numbers are printed, in any
+    process."""
     if isinstance(value, tuple):
         return tuple(map(stated, value))
+    if isinstance(value, FunctionType):
+        return f"{value.__module__}.{value.__qualname__}"
     return literal(value) if isinstance(value, np.generic) else repr(value)
 
 

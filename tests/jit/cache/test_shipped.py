@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,6 +18,7 @@ from numbaflow.engine import settings
 from numbaflow.jit import target
 from numbaflow.jit.cache import shipped, store
 from numbaflow.jit.codegen import compile as compiler
+from numbaflow.jit.library import template
 from numbaflow.jit.library.library_kernel import LibraryKernel
 
 from ..library.test_closed_set import FAMILIES, Run
@@ -54,6 +56,33 @@ def test_a_file_gives_back_what_was_written(folder: Path) -> None:
     shipped.write(place(), FACTS, {"a": CODE, "b": CODE})
     assert place().read_bytes() == before
     assert [path.name for path in folder.iterdir()] == [place().name]
+
+
+@pytest.mark.pure
+def test_a_text_is_known_by_what_it_follows_from(folder: Path) -> None:
+    names = {f"recipe {number}": f"{number:032x}" for number in range(9)}
+    shipped.write(place(), FACTS, {"a": CODE}, names)
+    for recipe, content in names.items():
+        assert shipped.content_of("some", FACTS, recipe) == content
+    assert shipped.content_of("some", FACTS, "another") is None
+    assert shipped.content_of("other", FACTS, "recipe 1") is None
+    assert shipped.find("some", FACTS, "a") == CODE
+
+
+@pytest.mark.pure
+def test_texts_of_the_library_follow_from_modules_that_are_asked_for() -> None:
+    """Else a text that has changed would be taken for what it was."""
+    from numbaflow.jit.library import plain_vocabulary
+
+    root = Path(plain_vocabulary.__file__).parent
+    known = template.modules()
+    for name in known:
+        if name.endswith("_kernels"):
+            text = (root / f"{name}.py").read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    wanted = [node.module] if node.module else [each.name for each in node.names]
+                    assert node.level == 1 and set(wanted) <= set(known), (name, wanted)
 
 
 @pytest.mark.pure
@@ -184,6 +213,11 @@ def test_shipped_code_gives_the_same_bits(
             compiler.store_kernels(compiler.absent(kernels))
             assert compiler.pack(shipped.path_of(aim.system, level), kernels) == len(kernels)
         shipped._opened.cache_clear()
+        monkeypatch.setattr(compiler, "_DIGESTS", {})
+        monkeypatch.setattr(template, "_TEXTS", {})
+        # By what their texts follow from, before these are written.
+        assert [compiler.content_of(kernel) for kernel in kernels] == list(known)
+        assert not template._TEXTS
         monkeypatch.setattr(compiler, "_DONE", {})
         monkeypatch.setattr(compiler, "STATS", compiler.Stats())
         with settings.override(cache=tmp_path / "another"):

@@ -178,7 +178,7 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     forms = ("forms", "inverses", "pairs")
     names = (*names, *(f"kernel/complex_{name}" for name in forms))
     # (What a kernel computes is said for libraries of devices.)
-    others = {jit / f"{name}.py" for name in (*names, "library/computed")}
+    others = {jit / f"{name}.py" for name in (*names, "library/computed", "library/template")}
     cache = (
         "store",
         "admin",

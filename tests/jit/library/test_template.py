@@ -153,23 +153,23 @@ def test_equal_numbers_of_different_types_make_different_kernels() -> None:
 
 def test_a_constant_without_a_value_is_an_error_that_names_it() -> None:
     with pytest.raises(ValueError, match="constant SECOND: give it"):
-        specialise("sample", samples.chosen, FIRST=False)
+        specialise("sample", samples.chosen, FIRST=False).text  # noqa: B018
     with pytest.raises(ValueError, match="constant COMBINE: give it"):
-        specialise("sample", samples.sized, FIRST=True, SECOND=True, SIZE=1, STEPS=())
+        specialise("sample", samples.sized, FIRST=True, SECOND=True, SIZE=1, STEPS=()).text  # noqa: B018
 
 
 def test_what_kernels_have_no_word_for_is_an_error_that_names_it() -> None:
     with pytest.raises(NameError, match="template_samples.wrong uses Callable, which is no"):
-        specialise("sample", samples.wrong)
+        specialise("sample", samples.wrong).text  # noqa: B018
     with pytest.raises(TypeError, match="is no constant of a kernel"):
-        specialise("sample", samples.chosen, FIRST=False, SECOND=[1])
+        specialise("sample", samples.chosen, FIRST=False, SECOND=[1]).text  # noqa: B018
 
 
 def test_two_helpers_of_one_name_are_an_error_that_names_it() -> None:
     rows = importlib.import_module(f"{library.__name__}.rows_kernels")
     assert specialise("sample", samples.twice, COMBINE=samples.add).text.count("@helper") == 1
     with pytest.raises(ValueError, match="two helpers of one kernel are called add: rename"):
-        specialise("sample", samples.twice, COMBINE=rows.add)
+        specialise("sample", samples.twice, COMBINE=rows.add).text  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_what_would_not_be_written_as_it_is_meant_is_an_error(
     entry: Callable[..., None], problem: str
 ) -> None:
     with pytest.raises(SyntaxError, match=f"template_samples.{entry.__name__} has {problem}"):
-        specialise("sample", entry, STEPS=((1, 2),))
+        specialise("sample", entry, STEPS=((1, 2),)).text  # noqa: B018
 
 
 @pytest.mark.process

@@ -52,7 +52,7 @@ def plant(monkeypatch):
 
         def planted(*turned):
             found = kernel(*turned)
-            return replace(found, text=f"{found.text.rstrip()}\n    {line}\n")
+            return replace(found, source=f"{found.text.rstrip()}\n    {line}\n", dtypes=None)
 
         monkeypatch.setattr(module, "_integer_kernel", planted)
 

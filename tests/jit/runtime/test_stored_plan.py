@@ -408,7 +408,7 @@ def test_a_first_run_by_reference_kernels_does_not_trace_again(
         x = tf.placeholder(tf.float32, [None, 3], name="x")
         return tf.concat([x * 2 + 1, tf.abs(x) - 3, x / 4], 0)
 
-    feeds = [{"x:0": NUMBERS}, {"x:0": NUMBERS}]
+    feeds = [{"x:0": NUMBERS}] * 6  # so that its kernels are compiled
     with settings.override(jit="auto"):
         want = results(build, feeds)
         traces.count = 0
@@ -443,7 +443,7 @@ with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     for _ in range(3):
         loss, _ = session.run([y, train], {x: np.ones((5, 3), np.float32) / 7})
-print(loss.tobytes().hex(), sorted({name for name, *_ in template._MADE}))
+print(loss.tobytes().hex(), sorted(map(str, template._TEXTS)))
 """
 
 
@@ -463,5 +463,5 @@ def test_a_second_process_writes_no_kernel_s_text(tmp_path: Path) -> None:
         return ran.stdout.split(maxsplit=1)
 
     loss, made = printed()
-    assert "pool_walk" in made
+    assert "thread_pool" in made or "walk" in made
     assert printed() == [loss, "[]\n"]
