@@ -45,6 +45,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Call = Callable[[str, Sequence[Array]], Array]
 Write = Callable[[Array, Any, Array], None]
 _BLOCK = 1 << 15  # elements that are computed at a time: some arrays of them fit a near cache
+_SIDE_BY_SIDE = 1 << 12  # columns of several rows that are added up together
 # Pieces of rows of several reduce axes, each of which takes a round of operations.
 _MOST_PIECES = 256
 
@@ -174,38 +175,47 @@ class Evaluation:
             yield {**_down(places), **fixed, inner: columns}
 
     def _columns(self, r0: int, r1: int, c0: int, c1: int) -> None:
-        kernel, late = self.kernel, self.late
-        for row in range(r0, r1):
-            at = self.positions(self.outer, row, row + 1)
-            here = {axis: int(position[0]) for axis, position in at.items()}
+        # Where rows have limits of their own they come one after the other.
+        is_cut = any(axis.kind == "chunk" for axis in self.kernel.axes)
+        most = 1 if is_cut else max(_SIDE_BY_SIDE // (c1 - c0), 1)
+        for first, last in _blocks(r0, r1, most):
+            rows = self.positions(self.outer, first, last)
+            here = {axis: int(position[0]) for axis, position in rows.items()}
             limits = [self.limits(axis, here) for axis in self.reduce]
             for low, high in _blocks(c0, c1, _BLOCK):
-                places = {**_down(at), self.inner: _line(low, high)}
-                blocks = [
-                    Block(self, {**places, **down}) for down in self._down_blocks(limits, low, high)
-                ]
-                found = {
-                    n: Running(kernel, n, 0, high - low) for n in range(len(kernel.reductions))
-                }
-                for block in blocks:
-                    for n, running in found.items():
-                        value = block.value(kernel.reductions[n].value)
-                        running.take_column(np.broadcast_to(value, (block.shape[0], high - low)))
-                whole = Block(self, places)
-                for n, running in found.items():
-                    done = running.done().reshape(1, -1)
-                    for block in (*(blocks if late else ()), whole):
-                        block.values[Reduced(n, kernel.reductions[n].dtype)] = done
-                for block in blocks if late else ():
-                    block.stores(late)
-                whole.stores([store for store in kernel.stores if store not in late])
+                if last - first == 1:
+                    self._totals_of_columns({**_down(rows), self.inner: _line(low, high)}, limits)
+                    continue
+                # The columns of all rows, side by side.
+                every = {axis: np.repeat(at, high - low)[None] for axis, at in rows.items()}
+                columns = np.tile(np.arange(low, high), last - first)[None]
+                self._totals_of_columns({**every, self.inner: columns}, limits)
+
+    def _totals_of_columns(
+        self, places: dict[int, Array], limits: Sequence[tuple[int, int]]
+    ) -> None:
+        kernel, late, width = self.kernel, self.late, places[self.inner].size
+        blocks = [Block(self, {**places, **down}) for down in self._down_blocks(limits, width)]
+        found = {n: Running(kernel, n, 0, width) for n in range(len(kernel.reductions))}
+        for block in blocks:
+            for n, running in found.items():
+                value = block.value(kernel.reductions[n].value)
+                running.take_column(np.broadcast_to(value, (block.shape[0], width)))
+        whole = Block(self, places)
+        for n, running in found.items():
+            done = running.done().reshape(1, -1)
+            for block in (*(blocks if late else ()), whole):
+                block.values[Reduced(n, kernel.reductions[n].dtype)] = done
+        for block in blocks if late else ():
+            block.stores(late)
+        whole.stores([store for store in kernel.stores if store not in late])
 
     def _down_blocks(
-        self, limits: Sequence[tuple[int, int]], low: int, high: int
+        self, limits: Sequence[tuple[int, int]], width: int
     ) -> Iterator[dict[int, Array]]:
         """Positions on the reduce axes, some at a time, one below the other."""
         extents = [last - first for first, last in limits]
-        for first, last in _blocks(0, math.prod(extents), max(_BLOCK // (high - low), 1)):
+        for first, last in _blocks(0, math.prod(extents), max(_BLOCK // width, 1)):
             found = np.unravel_index(np.arange(first, last), extents) if extents else ()
             yield {
                 axis: (position + start).reshape(-1, 1)
