@@ -114,14 +114,12 @@ OTHERS = (
 )
 
 
-def kernels() -> list[Kernel | LibraryKernel]:
-    """All that these programs' steps and predictions need, for the target of the settings, each
-    once."""
-    found: dict[Kernel | LibraryKernel, None] = {}
+def kernels() -> Iterator[Kernel | LibraryKernel]:
+    """All that these programs' steps and predictions need, for the target of the settings, as they
+    are found; some more than once."""
     for graph, runs in _built():
         for fetches in runs:
-            found |= dict.fromkeys(_kernels(graph, fetches))
-    return list(found)
+            yield from _kernels(graph, fetches)
 
 
 class _Library:

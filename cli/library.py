@@ -35,7 +35,7 @@ DTYPES = typer.Option(
     metavar="DTYPE",
     help=f"Numbers: {', '.join(BYTES)}; may be repeated.",
 )
-JOBS = typer.Option(0, "--jobs", "-j", min=0, help="Threads that compile; 0: one for each core.")
+JOBS = typer.Option(0, "--jobs", "-j", min=0, help="Processes that compile; 0: one for each core.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print nothing if all goes well.")
 NATIVE = "native"
 _LEVELS = ", ".join(target.LEVELS)
@@ -74,7 +74,7 @@ def warm(
     done = []
     for text in targets or [""]:
         with _aimed_at(text):
-            done.append(_warm(text, _kernels(dtypes), jobs, quiet or as_json))
+            done.append(_warm(text, dtypes, jobs, quiet or as_json)[0])
             if "float32" in dtypes:
                 warming.note_done()
             if not quiet and not as_json:
@@ -98,6 +98,7 @@ def export_library(
     as_json: bool = JSON,
 ) -> None:
     """Write the library's machine code to files that packages carry (`make wheel`)."""
+    from ..jit.codegen import assembly
     from ..jit.codegen import compile as compiler
     from ..jit.runtime import driver
 
@@ -110,10 +111,9 @@ def export_library(
     files: dict[str, int] = {}
     for level in targets:
         with _aimed_at(level):
-            every = _kernels(dtypes)
-            _warm(level, every, jobs, quiet or as_json, is_for_others=True)
+            _, every = _warm(level, dtypes, jobs, quiet or as_json, is_for_others=True)
             path = shipped.path_of(target.current().system, level, folder)
-            files[str(path)] = compiler.pack(path, every, driver.texts())
+            files[str(path)] = compiler.pack(path, every, assembly.packed(driver.texts()))
             if not quiet and not as_json:
                 size = size_text(path.stat().st_size)
                 say(f"wrote {counted(files[str(path)], 'kernel')} to {path}, {size}")
@@ -152,46 +152,56 @@ def _aimed_at(text: str) -> Iterator[None]:
 
 
 def _warm(
-    name: str,
-    every: Sequence[Kernel | LibraryKernel],
-    jobs: int,
-    quiet: bool,
-    is_for_others: bool = False,
-) -> Warmed:
-    """Compiles what is missing of these for the target of the settings, of such a name."""
+    name: str, dtypes: Sequence[str], jobs: int, quiet: bool, is_for_others: bool = False
+) -> tuple[Warmed, list[Kernel | LibraryKernel]]:
+    """Compiles what is missing for the target of the settings, of such a name; what was done, and
+    all kernels.
+
+    Processes compile what has been found while the rest is found: that takes a third as long.
+    """
     from ..jit.codegen import compile as compiler
 
     start = time.perf_counter()
     root = store.folder()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     store.check_owner(root)
-    missing = compiler.absent(every, even_shipped=is_for_others)
+    every: dict[str, Kernel | LibraryKernel] = {}
+    missing: list[Kernel | LibraryKernel] = []
     sizes: list[int] = []
-    with _progress(len(missing), quiet) as step:
+    with _progress(quiet) as (found, step):
+
+        def wanted() -> Iterator[Kernel | LibraryKernel]:
+            for kernel in _kernels(dtypes):
+                content = compiler.content_of(kernel)
+                # What a kernel calls makes no difference to its own code.
+                if content not in every:
+                    every[content] = kernel
+                    if compiler.absent([kernel], even_shipped=is_for_others):
+                        missing.append(kernel)
+                        found(len(missing))
+                        yield kernel
 
         def tell(entry: store.Entry, name: str, seconds: float) -> None:
             sizes.append(len(entry.object_code))
             step(f"{name}, {size_text(len(entry.object_code))} in {seconds * 1e3:.0f} ms")
 
-        compiler.store_kernels(missing, tell, jobs or threads.cores())
+        compiler.store_found(wanted(), tell, (jobs or threads.cores()) - 1)
     left = compiler.absent(missing, even_shipped=is_for_others)
     if left:
         fail(f"{counted(len(left), 'kernel')} could not be kept in {root}")
     seconds = time.perf_counter() - start
     name, known = name or target.current().cpu, len(every) - len(missing)
-    return Warmed(name, len(missing), known, sum(sizes), seconds)
+    return Warmed(name, len(missing), known, sum(sizes), seconds), list(every.values())
 
 
-def _kernels(dtypes: Sequence[str]) -> list[Kernel | LibraryKernel]:
+def _kernels(dtypes: Sequence[str]) -> Iterator[Kernel | LibraryKernel]:
     """The library, and what everyday programs, which are of float32, have beside it."""
-    from ..jit.codegen import compile as compiler
     from ..jit.runtime import warming
     from . import everyday
 
-    others = everyday.kernels() if "float32" in dtypes else ()
-    every = (*warming.all_kernels(dtypes), *others)
-    # What a kernel calls makes no difference to its own code.
-    return list({compiler.content_of(kernel): kernel for kernel in every}.values())
+    yield from warming.all_kernels(dtypes)
+    if "float32" in dtypes:
+        yield from everyday.kernels()
 
 
 def _report(done: Warmed) -> str:
@@ -202,16 +212,22 @@ def _report(done: Warmed) -> str:
 
 
 @contextmanager
-def _progress(count: int, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Shows how far something is that has `count` parts: a bar on a terminal, else a line each."""
+def _progress(quiet: bool) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+    """Shows how far something is: a bar on a terminal, else a line for each part.
+
+    Gives what is told how many parts have been found, and what is told of each that is done.
+    """
     console = Console(stderr=True)
-    if quiet or not count:
-        yield lambda text: None
+    if quiet:
+        yield (lambda count: None), (lambda text: None)
     elif not console.is_terminal:
-        yield lambda text: typer.echo(text, err=True)
+        yield (lambda count: None), (lambda text: typer.echo(text, err=True))
     else:
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         words = TextColumn("{task.description}")
         with Progress(*columns, words, console=console, transient=True) as bar:
-            task = bar.add_task("", total=count)
-            yield lambda text: bar.update(task, advance=1, description=text)
+            task = bar.add_task("", total=None)
+            yield (
+                lambda count: bar.update(task, total=count),
+                lambda text: bar.update(task, advance=1, description=text),
+            )

@@ -209,7 +209,7 @@ def assembly_of(item: Item) -> str:
         raise ValueError(problem)
     if is_outdated(item):
         raise ValueError("it was compiled by another version")
-    from ..codegen import compile as compiler
+    from ..codegen import assembly
 
     source = source_of(item)
     if not is_kernel(source):
@@ -219,7 +219,7 @@ def assembly_of(item: Item) -> str:
 
         symbol = store.manifest_of(item.place)["symbol"]
         return device_code.assembly(symbol, source, item.labels)
-    return compiler.assembly(item.name, source, item.labels)
+    return assembly.readable(item.name, source, item.labels)
 
 
 # Totals

@@ -92,7 +92,11 @@ class Folder:
             store.check_owner(place)
             self._make_room(len(files))
             for text, content in files.items():
-                _write(self._place(text), b"\n".join([self._head(text, content), content]))
+                # (Keys tell all of what is in a file.  To put one in another's place some systems
+                # wait for the disk.)
+                if not self._is_there(text):
+                    whole = b"\n".join([self._head(text, content), content])
+                    _write(self._place(text), whole)
 
     def items(self) -> list[Item]:
         """All files, those used last first."""
@@ -185,6 +189,13 @@ class Folder:
         if checksum.decode(errors="replace") != _checksum(text, found):
             raise ValueError("its checksum does not match")
         return found
+
+    def _is_there(self, text: str) -> bool:
+        try:
+            self._checked(store.read_file(self._place(text)), text)
+        except (OSError, ValueError, store.Untrusted):
+            return False
+        return True
 
     def _make_room(self, count: int) -> None:
         """Removes what processes that died were writing, and of more files than may be those used

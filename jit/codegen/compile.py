@@ -21,12 +21,11 @@ from ...engine import gc_pause, settings, stopping
 from ...engine.record_class import record
 from .. import target
 from ..cache import link_journal, object_file, shipped, store
-from ..cache.machine_files import WALKERS
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
 from ..library import template
 from ..library.library_kernel import LibraryKernel
-from . import compile_workers, emit, linking, progress
+from . import compile_processes, compile_workers, emit, linking, progress
 
 
 @record(frozen=True, slots=True)
@@ -243,7 +242,7 @@ def _kept(
     reason = _why(labels, entry, facts.name) if "timing" in settings.get("debug") else ""
     # Held to the rules that stored ones are held to: what would be refused when it is read is
     # better not written, and said once.
-    problem = _problem(code, job.symbol)
+    problem = problem_of(code, job.symbol)
     if problem:
         store.warn_once(f"kernel {facts.name} is not cached: {problem}")
     else:
@@ -262,7 +261,7 @@ def absent(kernels: Iterable[AnyKernel], even_shipped: bool = False) -> list[Any
         kernel
         for kernel in kernels
         if not store.has(labels_of(content_of(kernel)))
-        and (even_shipped or _packed(content_of(kernel)) is None)
+        and (even_shipped or brought(content_of(kernel)) is None)
     ]
 
 
@@ -274,7 +273,7 @@ def key_of(kernel: Kernel | LibraryKernel) -> str:
 def compile_ahead(kernels: Iterable[Kernel]) -> None:
     """Has kernels compiled by threads while this one goes on, if there are cores for that."""
     jobs = [_job(kernel, labels_of(content_of(kernel))) for kernel in kernels]
-    compile_workers.here().add(jobs, _machine_code)
+    compile_workers.here().add(jobs, machine_code)
 
 
 def keep_ahead(kernels: Iterable[Wanted]) -> None:
@@ -307,28 +306,56 @@ def store_kernels(
     jobs = {_job(kernel, labels): (kernel, labels) for kernel, labels in known}
     with _LOCK:
         for made in _compile(list(jobs), threads):
-            kernel, labels = jobs[made[0]]
-            entry, _ = _kept(kernel, labels, None, made)
-            if tell is not None:
-                tell(entry, kernel.name, made[2])
+            _tell_kept(*jobs[made[0]], made, tell)
+
+
+def store_found(
+    kernels: Iterable[Kernel | LibraryKernel], tell: Tell | None, processes: int
+) -> None:
+    """As `store_kernels`, of kernels that take time to be found: by so many processes meanwhile."""
+    jobs = {}
+    with compile_processes.Processes(processes, machine_code) as others:
+        for kernel in kernels:
+            labels = labels_of(content_of(kernel))
+            job = _job(kernel, labels)
+            jobs[job] = kernel, labels
+            others.add(job)
+            for made in others.done():
+                _tell_kept(*jobs[made[0]], made, tell)
+        for made in others.rest():
+            _tell_kept(*jobs[made[0]], made, tell)
+
+
+def _tell_kept(
+    kernel: Kernel | LibraryKernel,
+    labels: store.Labels,
+    made: compile_workers.Made,
+    tell: Tell | None,
+) -> None:
+    entry, _ = _kept(kernel, labels, None, made)
+    if tell is not None:
+        tell(entry, kernel.name, made[2])
 
 
 def store_source(labels: store.Labels, head: str, source: str, facts: store.Facts) -> None:
     """Compiles a generated kernel of another process into the cache, for the target of the
     settings, given what `labels_of`, `header_of` and `source_of` say of it there."""
     symbol, start = _symbol(store.key_of(labels)), time.perf_counter()
-    code = _machine_code(compile_workers.Job(source, symbol, False))
-    if not _problem(code, symbol):
+    code = machine_code(compile_workers.Job(source, symbol, False))
+    if not problem_of(code, symbol):
         seconds = time.perf_counter() - start
         facts = replace(facts, seconds=seconds, code_bytes=_code_bytes(code))
         store.save(labels, store.Entry(symbol, head + source, code), facts)
 
 
 def pack(
-    path: Path, kernels: Iterable[Kernel | LibraryKernel], texts: Mapping[str, str] | None = None
+    path: Path,
+    kernels: Iterable[Kernel | LibraryKernel],
+    others: Mapping[str, shipped.Object] | None = None,
 ) -> int:
     """Writes kernels that are in the cache, for the target of the settings, into one file that
-    packages carry, and texts of LLVM assembly, by symbol; returns how many kernels."""
+    packages carry, and others beside them, by the hashes of their texts; returns how many kernels
+    there are."""
     packed, recipes = {}, {}
     for kernel in kernels:
         content = content_of(kernel)
@@ -338,12 +365,8 @@ def pack(
         if entry is None:
             raise RuntimeError(f"kernel {kernel.name} is not in {store.folder()}")
         packed[content] = shipped.Object(kernel.name, entry.symbol, entry.object_code)
-    walkers = {
-        _content_of_text(text): shipped.Object(symbol, symbol, _assembled(text))
-        for symbol, text in (texts or {}).items()
-    }
     stated = shipped.facts(_emitter_version(), target.current())
-    shipped.write(path, stated, {**packed, **walkers}, recipes)
+    shipped.write(path, stated, {**packed, **(others or {})}, recipes)
     return len(packed)
 
 
@@ -355,7 +378,7 @@ def is_shipped() -> bool:
     )
 
 
-def _packed(content: str) -> shipped.Object | None:
+def brought(content: str) -> shipped.Object | None:
     """A kernel's machine code as this package brought it, for a processor like the target."""
     for level, aim in target.levels(target.current()):
         found = shipped.find(level, shipped.facts(_emitter_version(), aim), content)
@@ -368,10 +391,10 @@ def _from_package(
     name: str, content: str, kernel: Kernel | LibraryKernel | None, labels: store.Labels
 ) -> Compiled | None:
     """A kernel that came with the package, linked; None if there is none that can be."""
-    found = _packed(content)
+    found = brought(content)
     if found is None:
         return None
-    problem = _problem(found.code, found.symbol)
+    problem = problem_of(found.code, found.symbol)
     if not problem:
         try:
             made = _loaded(name, labels, store.Entry(found.symbol, "", found.code))
@@ -387,7 +410,7 @@ def _from_cache(name: str, labels: store.Labels, note: Callable[[str], None]) ->
     entry, key = store.load(labels), store.key_of(labels)
     if entry is None:
         return None
-    problem = _problem(entry.object_code, entry.symbol, _symbol(key))
+    problem = problem_of(entry.object_code, entry.symbol, _symbol(key))
     if not problem:
         note(key)
         try:
@@ -403,7 +426,7 @@ def _symbol(key: str) -> str:
     return f"kernel_{key}"
 
 
-def _problem(code: bytes, symbol: str, wanted: str = "") -> str:
+def problem_of(code: bytes, symbol: str, wanted: str = "") -> str:
     """Why an object file cannot be linked; nothing if it can."""
     if wanted and symbol != wanted:
         return "its manifest names another function"
@@ -514,13 +537,13 @@ def _compile(
     if not jobs:
         return
     workers = compile_workers.here() if threads is None else compile_workers.Workers(threads - 1)
-    made = workers.compile_all(jobs, _machine_code)
+    made = workers.compile_all(jobs, machine_code)
     with gc_pause.held_up(), closing(made):
         # Who says how many threads are to compile tells of it himself.
         yield from progress.shown(made, len(jobs)) if threads is None else made
 
 
-def _machine_code(job: compile_workers.Job) -> bytes:
+def machine_code(job: compile_workers.Job) -> bytes:
     """The object file of a source, for the target of the settings."""
     from . import llvm
 
@@ -528,49 +551,7 @@ def _machine_code(job: compile_workers.Job) -> bytes:
     return llvm.object_code(llvm.lowered(job.source, job.symbol, aim, job.is_library), aim)
 
 
-def assembly(name: str, source: str, labels: Mapping[str, str]) -> str:
-    """The machine code of a stored source in readable form, for the target of its labels."""
-    from ..cache.kernel_text import split_header
-    from . import llvm
-
-    text = f"{labels['cpu']}:{labels['features']}"
-    with settings.override(target=text):
-        is_generated = bool(split_header(source)[0])
-        aim = target.current()
-        return llvm.assembly(llvm.lowered(source, f"kernel_{name}", aim, not is_generated), aim)
-
-
 def load_object(code: bytes, symbol: str) -> int:
     """Links an object file into this process and returns the address of a symbol."""
     with _LOCK:
         return linking.link(code, symbol)
-
-
-def load_assembly(text: str, symbol: str) -> int:
-    """Links a text of LLVM assembly into this process; it is compiled unless the package brought
-    its machine code, or another process has kept it."""
-    content = _content_of_text(text)
-    found = _packed(content)
-    if found is not None and not _problem(found.code, symbol):
-        return load_object(found.code, symbol)
-    labels = (("text", content), *_versions(), *target_labels())
-    key = "".join(f"{name}: {value}\n" for name, value in labels)
-    code = WALKERS.load(key)
-    if code is None or _problem(code, symbol):
-        code = _assembled(text)
-        WALKERS.save({key: code})
-    return load_object(code, symbol)
-
-
-def _content_of_text(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _assembled(text: str) -> bytes:
-    import llvmlite.binding as binding
-
-    # In a quarter of the time: what calls kernels is 5 ns a call slower by it.
-    machine = target.machine(target.current(), opt=0)
-    module = binding.parse_assembly(text)
-    module.triple = target.current().triple
-    return machine.emit_object(module)

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from ..codegen import clock, compile
+from ..codegen import assembly, clock
 from ..library.library_kernel import LibraryKernel
 from ..library.step_table import (
     ADDRESS,
@@ -174,7 +174,7 @@ def texts() -> dict[str, str]:
 @cache
 def serial_walker() -> Callable[[int, int], int]:
     """walk(address of the table, number of steps): all tiles in order; 1 when it only paused."""
-    address = compile.load_assembly(texts()[_WALKER], _WALKER)
+    address = assembly.load(texts()[_WALKER], _WALKER)
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
 
 

@@ -204,11 +204,11 @@ from numbaflow.jit.codegen import compile as compiler, compile_workers
 from numbaflow.jit.runtime import plan
 threads.cores = lambda: 2
 plan._waits_for_library = lambda native: False
-machine_code = compiler._machine_code
+machine_code = compiler.machine_code
 def slowly(job):
     time.sleep(0.1)
     return machine_code(job)
-compiler._machine_code = slowly
+compiler.machine_code = slowly
 
 def first_step(number):
     x = tf.placeholder(tf.float32, [None, 7])

@@ -23,9 +23,9 @@ import numbaflow as tf
 from numbaflow.jit.codegen import progress
 progress.PATIENCE = float(sys.argv[1])
 x = tf.placeholder(tf.float32, [None, 3])
-y = tf.reduce_sum(tf.cosh(x) - tf.sin(x), 0)
-z = tf.reduce_prod(tf.cos(x) * tf.sin(x) + tf.log1p(x), 1)
-w = tf.reduce_min(tf.atan(x) * tf.sinh(x) * x, 1)
+y = tf.reduce_sum(tf.cosh(x) * 0.37 - tf.sin(x), 0)
+z = tf.reduce_prod(tf.cos(x) * tf.sin(x) + tf.log1p(x * 0.37), 1)
+w = tf.reduce_min(tf.atan(x) * tf.sinh(x) * x * 0.37, 1)
 with tf.Session() as session:
     session.run([y, z, w, tf.reduce_max(tf.tanh(x + tf.reduce_sum(x)))], {x: [[1.0, 2.0, 3.0]]})
 """
@@ -74,7 +74,7 @@ def test_kernels_are_counted_and_the_line_is_cleared(tmp_path: Path) -> None:
     lines = seen(on_terminal(0.0, tmp_path))
     counts = [line for line in lines if line]
     total = len(set(counts)) + 1
-    assert total > 2 and "\n" not in "".join(lines)
+    assert total > 1 and "\n" not in "".join(lines)
     wanted = [f"numbaflow: {n} of {total} kernels compiled" for n in range(1, total)]
     assert list(dict.fromkeys(counts)) == wanted and not lines[-1]
     # The second process finds all kernels in the cache.
