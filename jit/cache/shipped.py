@@ -74,24 +74,13 @@ def path_of(system: str, level: str, folder: Path | None = None) -> Path:
     return (folder or _FOLDER) / f"{system}-{level}.kernels"
 
 
-def is_there(level: str, wanted: Facts) -> bool:
-    """Whether the package has kernels for processors of a level, of the versions at hand."""
-    return _opened(path_of(wanted["system"], level), tuple(wanted.items())) is not None
+def opened(level: str, emitter: str, aim: Target, folder: Path | None = None) -> Shipped | None:
+    """The package's kernels for processors of a level, of the versions at hand; None if there are
+    none that can be used."""
+    return _opened(folder or _FOLDER, level, emitter, aim)
 
 
-def find(level: str, wanted: Facts, content: str) -> Object | None:
-    """A kernel of the package by the hash of its text; None if there is none that can be used."""
-    found = _opened(path_of(wanted["system"], level), tuple(wanted.items()))
-    return None if found is None else found.read(content)
-
-
-def content_of(level: str, wanted: Facts, recipe: str) -> str | None:
-    """The hash of a kernel's text by what the text follows from, if the package has the kernel."""
-    found = _opened(path_of(wanted["system"], level), tuple(wanted.items()))
-    return None if found is None else found.content_of(recipe)
-
-
-class _Shipped:
+class Shipped:
     """A file in memory, whose rows begin at `start`: so many of kernels, and of recipes."""
 
     def __init__(self, path: Path, content: bytes, start: int, kernels: int, recipes: int) -> None:
@@ -143,8 +132,9 @@ class _Shipped:
 
 
 @cache
-def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
+def _opened(folder: Path, level: str, emitter: str, aim: Target) -> Shipped | None:
     """A file of kernels; None if there is none, or one of other versions or that is damaged."""
+    path, wanted = path_of(aim.system, level, folder), facts(emitter, aim)
     try:
         # All of it in memory: a package may be exchanged while a process runs.
         content = path.read_bytes()
@@ -155,7 +145,7 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
         end = content.index(b"\n", begin)
         stated = json.loads(content[begin:end])
         counts = stated.pop("kernels", None), stated.pop("recipes", None)
-        if stated != dict(wanted):
+        if stated != wanted:
             return None
         sizes = [int(count) * form.size for count, form in zip(counts, (_ROW, _RECIPE))]
         fits = min(sizes) >= 0 and sum(sizes) <= len(content) - end
@@ -164,7 +154,7 @@ def _opened(path: Path, wanted: tuple[tuple[str, str], ...]) -> _Shipped | None:
     except _DAMAGE as error:
         store.warn_once(f"the kernels in {path} are not used: {error}")
         return None
-    return _Shipped(path, content, end + 1, *counts)
+    return Shipped(path, content, end + 1, *counts)
 
 
 def write(

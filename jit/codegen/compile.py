@@ -183,9 +183,8 @@ def _content_of_library(kernel: LibraryKernel) -> str:
 def _shipped_content(kernel: LibraryKernel) -> str | None:
     """The same of one that the package has brought, whose text need not be written to know it."""
     recipe = kernel.recipe
-    for level, aim in target.levels(target.current()) if recipe else ():
-        stated = shipped.facts(_emitter_version(), aim)
-        content = shipped.content_of(level, stated, f"{_library_version()} {recipe}")
+    for file in _brought() if recipe else ():
+        content = file.content_of(f"{_library_version()} {recipe}")
         if content is not None:
             return content
     return None
@@ -372,19 +371,24 @@ def pack(
 
 def is_shipped() -> bool:
     """Whether this package has brought machine code of the library for the target."""
-    return any(
-        shipped.is_there(level, shipped.facts(_emitter_version(), aim))
-        for level, aim in target.levels(target.current())
-    )
+    return any(True for _ in _brought())
 
 
 def brought(content: str) -> shipped.Object | None:
     """A kernel's machine code as this package brought it, for a processor like the target."""
-    for level, aim in target.levels(target.current()):
-        found = shipped.find(level, shipped.facts(_emitter_version(), aim), content)
+    for file in _brought():
+        found = file.read(content)
         if found is not None:
             return found
     return None
+
+
+def _brought() -> Iterator[shipped.Shipped]:
+    """The files of the package for processors like the target."""
+    for level, aim in target.levels(target.current()):
+        file = shipped.opened(level, _emitter_version(), aim)
+        if file is not None:
+            yield file
 
 
 def _from_package(

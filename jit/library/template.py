@@ -42,15 +42,16 @@ _TEXTS: dict[Specialised, str] = {}
 class Specialised:
     """A function and constants: what the text of a kernel is written from, once somebody asks."""
 
-    __slots__ = ("_constants", "_entry", "_key")
+    __slots__ = ("_constants", "_entry", "_hash", "_key")
 
     def __init__(self, entry: Callable[..., None], constants: Names) -> None:
         self._entry, self._constants = entry, constants
         # By text, as equal numbers of different types make different kernels.
         self._key = entry, tuple((word, stated(value)) for word, value in constants.items())
+        self._hash = hash(self._key)  # plans look kernels up over and over
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Specialised) and self._key == other._key

@@ -103,12 +103,9 @@ def test_export_writes_a_file_for_each_level(folder: Path, tmp_path: Path) -> No
             aim = target.current()
             from numbaflow.jit.codegen import compile as compiler
 
-            stated = shipped.facts(compiler._emitter_version(), aim)
             for kernel in thread_pool.closed():
                 # (Read from where it was written, not from the package.)
-                file = shipped._opened(
-                    shipped.path_of(aim.system, level, objects), tuple(stated.items())
-                )
+                file = shipped.opened(level, compiler._emitter_version(), aim, objects)
                 assert file is not None
                 found = file.read(compiler.content_of(kernel))
                 assert found is not None and found.name == kernel.name

@@ -40,18 +40,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shipped._opened.cache_clear()
 
 
+def find(content: str) -> shipped.Object | None:
+    """What the file of some level has."""
+    file = shipped.opened("some", "1", NATIVE)
+    return None if file is None else file.read(content)
+
+
 def place(level: str = "some") -> Path:
     return shipped.path_of(NATIVE.system, level)
 
 
 @pytest.mark.pure
 def test_a_file_gives_back_what_was_written(folder: Path) -> None:
-    assert shipped.find("some", FACTS, "a") is None
+    assert find("a") is None
     shipped._opened.cache_clear()
     shipped.write(place(), FACTS, {"b": CODE, "a": CODE})
-    assert shipped.is_there("some", FACTS)
-    assert shipped.find("some", FACTS, "a") == CODE
-    assert shipped.find("some", FACTS, "c") is None
+    assert shipped.opened("some", "1", NATIVE)
+    assert find("a") == CODE
+    assert find("c") is None
     before = place().read_bytes()
     shipped.write(place(), FACTS, {"a": CODE, "b": CODE})
     assert place().read_bytes() == before
@@ -62,11 +68,12 @@ def test_a_file_gives_back_what_was_written(folder: Path) -> None:
 def test_a_text_is_known_by_what_it_follows_from(folder: Path) -> None:
     names = {f"recipe {number}": f"{number:032x}" for number in range(9)}
     shipped.write(place(), FACTS, {"a": CODE}, names)
+    file = shipped.opened("some", "1", NATIVE)
+    assert file is not None and shipped.opened("other", "1", NATIVE) is None
     for recipe, content in names.items():
-        assert shipped.content_of("some", FACTS, recipe) == content
-    assert shipped.content_of("some", FACTS, "another") is None
-    assert shipped.content_of("other", FACTS, "recipe 1") is None
-    assert shipped.find("some", FACTS, "a") == CODE
+        assert file.content_of(recipe) == content
+    assert file.content_of("another") is None
+    assert find("a") == CODE
 
 
 @pytest.mark.pure
@@ -89,7 +96,7 @@ def test_texts_of_the_library_follow_from_modules_that_are_asked_for() -> None:
 @pytest.mark.parametrize("name", FACTS)
 def test_code_of_other_versions_and_processors_is_not_used(folder: Path, name: str) -> None:
     shipped.write(place(), {**FACTS, name: "another"}, {"a": CODE})
-    assert shipped.find("some", FACTS, "a") is None and not shipped.is_there("some", FACTS)
+    assert find("a") is None and not shipped.opened("some", "1", NATIVE)
 
 
 @pytest.mark.pure
@@ -104,7 +111,7 @@ def test_damage_is_reported_and_nothing_of_it_used(folder: Path) -> None:
         place().write_bytes(sound[:spot] + bytes([sound[spot] ^ 0xFF]) + sound[spot + 1 :])
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            found = shipped.find("some", FACTS, "a")
+            found = find("a")
         # (Bytes that mean nothing, such as dates, may change.)
         assert found in (None, CODE)
         outcomes.add((found is None, bool(told)))
@@ -112,7 +119,7 @@ def test_damage_is_reported_and_nothing_of_it_used(folder: Path) -> None:
     shipped._opened.cache_clear()
     place().write_bytes(sound[: len(sound) // 2])
     with pytest.warns(RuntimeWarning, match="are not used"):
-        assert shipped.find("some", FACTS, "a") is None
+        assert find("a") is None
 
 
 @pytest.mark.pure
@@ -124,7 +131,7 @@ def test_code_under_another_kernels_name_is_not_used(folder: Path) -> None:
     swapped = rows[0][:16] + rows[1][16:] + rows[1][:16] + rows[0][16:]
     place().write_bytes(content[:start] + swapped + content[start + 56 :])
     with pytest.warns(RuntimeWarning, match="checksum"):
-        assert shipped.find("some", FACTS, "a") is None
+        assert find("a") is None
 
 
 @pytest.mark.pure
