@@ -76,7 +76,7 @@ EMITTER = (
             *("llvm_scalar", "transcendental", "coefficients", "numba_target", "library_code"),
             *("llvm", "llvm_calls", "compile"),
             *("vocabulary", "atomics", "checksums", "clock", "register_tiles", "sparse_tiles"),
-            *("window_tiles", "fourier_tiles", "row_order"),
+            *("window_tiles", "channel_tiles", "fourier_tiles", "row_order"),
         )
     ),
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from . import atomics, checksums, fourier_tiles, numbers, window_tiles
+from . import atomics, channel_tiles, checksums, fourier_tiles, numbers, window_tiles
 from .numbers import converted, word
 from .register_tiles import FMA_TILE
 from .sparse_tiles import GATHER_TILE, SCATTER_TILE
@@ -59,6 +59,7 @@ def table() -> dict[str, Word]:
         Word("transpose_tile", 5, _transposed, _transpose_tile),
         *(FMA_TILE, GATHER_TILE, SCATTER_TILE),
         *window_tiles.WORDS,
+        *channel_tiles.WORDS,
         *fourier_tiles.WORDS,
         *atomics.WORDS,
         *checksums.WORDS,

@@ -9,7 +9,7 @@ Imports llvmlite alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -23,18 +23,18 @@ from .words import Address, Kind, Unfit, Word, element_bytes, function
 
 _WORD, _INDEX, _BYTE, _DOUBLE = ir.IntType(64), ir.IntType(32), ir.IntType(8), ir.DoubleType()
 _ELEMENTS = {"float32": ir.FloatType(), "float64": _DOUBLE}
-_LIST, _PLACES = Address("int64"), Address("uint8")
+LIST, _PLACES = Address("int64"), Address("uint8")
 # Vectors that are in registers together, where there are as many channels.
 # Two, as one would wait in every step for the addition before it.
 _VECTORS = 2
 # So few channels, read or added to, are taken one by one: what is stored in part of a vector makes
 # the next load wait.
-_FEW_READ, _FEW_ADDED = 2, 4
+_FEW = {"read": 2, "added": 4}
 _LANES = 4  # of the vector whose first lane a single channel is in
 Vectors = list[Any]
 
 
-class _Channels:
+class Channels:
     """Some channels from `first` on, in vectors side by side."""
 
     def __init__(
@@ -136,6 +136,12 @@ class _Channels:
     def each(self, operation: Callable[..., Any], *values: Vectors) -> Vectors:
         return [operation(*some) for some in zip(*values, strict=True)]
 
+    def fma(self, x: Any, y: Any, z: Any) -> Any:
+        """x * y + z, rounded once where the machine can."""
+        kind = self.of(self.element)
+        name = f"llvm.fmuladd.v{self.lanes}{self.element.intrinsic_name}"
+        return self.b.call(function(self.b, name, kind, [kind] * 3), [x, y, z])
+
     def above(self, x: Vectors, y: Vectors) -> Vectors:
         """Where x is larger than y."""
         return self.each(lambda one, other: self.b.fcmp_ordered(">", one, other), x, y)
@@ -164,66 +170,72 @@ def _word(name: str, emit: Callable[..., None], sides: str) -> Word:
     them the grid: channels, windows, and how far the two sides of a window are from those of the
     next.
     """
-    few = _FEW_READ if sides[0] == "x" else _FEW_ADDED
+    few = "read" if sides[0] == "x" else "added"
     end = 1 + len(sides)
 
     def result(*kinds: Kind) -> None:
-        if _LIST not in kinds[1:end]:
+        if LIST not in kinds[1:end]:
             raise Unfit("a window: the offsets of its places are int64")
-        tile_dtype(kinds[1:end], _LIST, _PLACES)
+        tile_dtype(kinds[1:end], LIST, _PLACES)
 
     def code(b: ir.IRBuilder, kinds: tuple[Kind, ...], values: tuple[Any, ...]) -> None:
-        dtype = tile_dtype(kinds[1:end], _LIST, _PLACES)
+        dtype = tile_dtype(kinds[1:end], LIST, _PLACES)
         every = [
             value if kind == "float64" else word(b, kind, value)
             for kind, value in zip(kinds[1:], values[1:], strict=True)
         ]
-        words, (channels, windows, *steps) = every[: end - 1], every[end - 1 :]
+        words, (channels, windows, *sides_apart) = every[: end - 1], every[end - 1 :]
 
         def window(number: Any) -> None:
             # Windows side by side share the list: it is relative to the first element of the
             # window.
-            offsets = dict(zip("xy", (b.mul(number, step) for step in steps), strict=True))
+            offsets = dict(zip("xy", (b.mul(number, step) for step in sides_apart), strict=True))
             here = [
                 _moved(b, kind, value, offsets[side]) if side in offsets else value
                 for kind, side, value in zip(kinds[1:end], sides, words, strict=True)
             ]
-            _all_channels(b, dtype, values[0].constant, channels, few, emit, here)
 
-        _steps(b, _WORD(0), 1, windows, window)
+            def some(t: Channels) -> None:
+                emit(t, *here)
+
+            all_channels(b, dtype, values[0].constant, channels, few, some)
+
+        steps(b, _WORD(0), 1, windows, window)
 
     return Word(name, end + 4, result, code)
 
 
-def _all_channels(
+def all_channels(
     b: ir.IRBuilder,
     dtype: str,
     width: int,
     end: Any,
-    few: int,
-    emit: Callable[..., None],
-    here: list[Any],
+    use: str,
+    emit: Callable[[Channels], None],
+    vectors: Iterable[int] = (_VECTORS, 1),
 ) -> None:
-    """emit(some channels, *here) for the channels of one window, many of them at once."""
+    """emit(some channels) for all channels, many of them at once.
+
+    use: "read", or "added" where what is stored is loaded next.
+    """
     start = _WORD(0)
-    for vectors in (_VECTORS, 1):
-        some = partial(_Channels, b, dtype, vectors, width)
-        body = partial(_emitted, emit, some, here)
+    for many in vectors:
+        some = partial(Channels, b, dtype, many, width)
         # Most channels two vectors at a time, then one vector, then what is left by a mask or one
         # by one: all channels see the list's elements in the same order, so that no result depends
         # on which.
-        start = _steps(b, start, vectors * width, end, body)
+        start = steps(b, start, many * width, end, partial(_emitted, emit, some))
     left = b.sub(end, start)
-    with b.if_else(b.icmp_signed(">", left, _WORD(few))) as (many, rest):
-        with many:
-            emit(_Channels(b, dtype, 1, width, start, left), *here)
+    with b.if_else(b.icmp_signed(">", left, _WORD(_FEW[use]))) as (more, rest):
+        with more:
+            emit(Channels(b, dtype, 1, width, start, left))
         with rest:
-            one = partial(_Channels, b, dtype, 1, _LANES, left=1)
-            _steps(b, start, 1, end, partial(_emitted, emit, one, here))
+            one = partial(Channels, b, dtype, 1, _LANES, left=1)
+            steps(b, start, 1, end, partial(_emitted, emit, one))
 
 
-def _emitted(emit: Callable[..., None], channels: Any, words: list[Any], first: Any) -> None:
-    emit(channels(first=first), *words)
+def _emitted(emit: Callable[[Channels], None], channels: Any, first: Any) -> None:
+    emit(channels(first=first))
 
 
 def _moved(b: ir.IRBuilder, kind: Kind, base: Any, offset: Any) -> Any:
@@ -232,7 +244,7 @@ def _moved(b: ir.IRBuilder, kind: Kind, base: Any, offset: Any) -> Any:
     return b.add(base, b.mul(offset, _WORD(element_bytes(b, kind.dtype))))
 
 
-def _steps(b: ir.IRBuilder, start: Any, step: int, end: Any, body: Callable[[Any], None]) -> Any:
+def steps(b: ir.IRBuilder, start: Any, step: int, end: Any, body: Callable[[Any], None]) -> Any:
     """body(i) for whole steps from `start` on; where the rest begins."""
     before = b.block
     head, inside, after = (b.append_basic_block(name) for name in ("step", "inside", "after"))
@@ -250,7 +262,7 @@ def _steps(b: ir.IRBuilder, start: Any, step: int, end: Any, body: Callable[[Any
     return at
 
 
-def _window_max(t: _Channels, x: Any, offsets: Any, count: Any, out: Any) -> None:
+def _window_max(t: Channels, x: Any, offsets: Any, count: Any, out: Any) -> None:
     def step(k: Any, best: Vectors) -> Vectors:
         # Compared in order: a NaN is never the maximum, and a window of nothing else gives
         # `lowest`.
@@ -260,7 +272,7 @@ def _window_max(t: _Channels, x: Any, offsets: Any, count: Any, out: Any) -> Non
     t.store(t.walk(count, t.lowest(), step), out, _WORD(0))
 
 
-def _window_mean(t: _Channels, x: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
+def _window_mean(t: Channels, x: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
     def step(k: Any, sums: Vectors) -> Vectors:
         return t.each(t.b.fadd, sums, t.load(x, t.item(offsets, k)))
 
@@ -270,7 +282,7 @@ def _window_mean(t: _Channels, x: Any, offsets: Any, count: Any, scale: Any, out
 
 
 def _window_places(
-    t: _Channels, x: Any, offsets: Any, numbers: Any, count: Any, out: Any, places: Any
+    t: Channels, x: Any, offsets: Any, numbers: Any, count: Any, out: Any, places: Any
 ) -> None:
     none = _WORD(0)
     begin, first = t.load(x, t.item(offsets, none)), [t.number(numbers, none)] * t.vectors
@@ -291,7 +303,7 @@ def _window_places(
 
 
 def _spread_places(
-    t: _Channels, dy: Any, places: Any, offsets: Any, numbers: Any, count: Any, out: Any
+    t: Channels, dy: Any, places: Any, offsets: Any, numbers: Any, count: Any, out: Any
 ) -> None:
     gradient, none = t.load(dy, _WORD(0)), t.fill(0.0)
     at = [t.b.zext(one, t.of(_INDEX)) for one in t.load(places, _WORD(0), _BYTE)]
@@ -308,7 +320,7 @@ def _spread_places(
     t.walk(count, [], step)
 
 
-def _spread_mean(t: _Channels, dy: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
+def _spread_mean(t: Channels, dy: Any, offsets: Any, count: Any, scale: Any, out: Any) -> None:
     share = t.each(t.b.fmul, t.wide(t.load(dy, _WORD(0))), [t.splat(scale)] * t.vectors)
 
     def step(k: Any, _: Vectors) -> Vectors:

@@ -502,6 +502,33 @@ def spread_mean(
             target[...] = target + share
 
 
+def window_dot(
+    lanes: int, x: Address, offsets: Address, w: Address, numbers: Address, count: int,
+    out: Address, channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """out[f] = the sum of x[offsets[k] + f] * w[numbers[k] + f] in order, for f < channels."""
+    weights = _pieces(w, numbers, count, channels)
+    for n in range(windows):
+        total = np.zeros(channels, x.dtype)
+        pieces = _pieces(x + n * x_step, offsets, count, channels)
+        for piece, weight in zip(pieces, weights, strict=True):
+            total = total + piece * weight
+        (out + n * y_step).elements(channels)[...] = total
+
+
+def window_taps(
+    lanes: int, x: Address, offsets: Address, dy: Address, numbers: Address, count: int,
+    sums: Address, channels: int, windows: int, x_step: int, y_step: int,
+) -> None:  # fmt: skip
+    """sums[numbers[k] + f] += the sum over windows, at least one, of x[offsets[k] + f] * dy[f]."""
+    for k, target in enumerate(_pieces(sums, numbers, count, channels)):
+        total = np.zeros(channels, x.dtype)
+        for n in range(windows):
+            piece = _pieces(x + n * x_step, offsets, count, channels)[k]
+            total = total + piece * (dy + n * y_step).elements(channels)
+        target[...] = target + total
+
+
 def _pieces(x: Address, offsets: Address, count: int, channels: int) -> list[np.ndarray]:
     return [(x + offset).elements(channels) for offset in offsets.elements(count)]
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..kernel import scalar
 from ..kernel.sizes import AnySize, Size, maximum
 from ..program.tensor_ir import Axis as At
+from . import channel_windows
 from .geometry import Axis, Padding, axes
 from .wide_window import wide_depthwise, wide_filter_gradient, wide_input_gradient
 
@@ -33,6 +34,9 @@ def depthwise(
     if not _is_known(w.shape):
         return NotImplemented
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
+    if channel_windows.serves(b, x.dtype, w.shape, high, wide):
+        b.require(b.equal(x.shape[3], channels))
+        return channel_windows.convolve(b, x, w, high, wide)
     padded = padded_input(b, x, high, wide)
     if not _is_small(w.shape):
         return wide_depthwise(b, padded, w, high, wide)
@@ -61,6 +65,8 @@ def depthwise_input_gradient(
     high, wide = axes(sizes[1:3], (height, width), strides, padding, dilations)
     b.require_shape(dy, (sizes[0], high.out, wide.out, channels * many))
     b.require(b.equal(sizes[3], channels))
+    if channel_windows.serves(b, dy.dtype, w.shape, high, wide):
+        return channel_windows.input_gradient(b, sizes[0], w, dy, high, wide)
     # What a window gave lies as far apart as the windows did, with zeros between and around.
     low = [axis.reach - 1 - axis.before for axis in (high, wide)]
     room = [axis.size + axis.reach - 1 for axis in (high, wide)]
@@ -102,6 +108,8 @@ def depthwise_filter_gradient(
     high, wide = axes(x.shape[1:3], (height, width), strides, padding, dilations)
     b.require_shape(dy, (x.shape[0], high.out, wide.out, channels * many))
     b.require(b.equal(x.shape[3], channels))
+    if channel_windows.serves(b, x.dtype, sizes, high, wide):
+        return channel_windows.filter_gradient(b, x, many, dy, high, wide)
     padded = padded_input(b, x, high, wide)
     if not _is_small(sizes):
         return wide_filter_gradient(b, padded, dy, many, high, wide)

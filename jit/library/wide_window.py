@@ -14,6 +14,7 @@ from typing import Any
 from ..kernel.sizes import AnySize, ceil_div, maximum
 from ..program.tensor_ir import Axis as At
 from . import wide_window_kernels
+from .channel_windows import repeated
 from .geometry import Axis
 from .library_kernel import LibraryKernel
 from .template import specialise
@@ -26,7 +27,7 @@ def wide_depthwise(b: Any, x: Any, w: Any, high: Axis, wide: Axis) -> Any:
     """Padded images, every channel convolved with its filters, or NotImplemented."""
     many = w.shape[3]
     lines, pixels = ((axis.out - 1) * axis.stride + 1 for axis in (high, wide))
-    total = _convolve(b, _repeated(b, x, many), _single(b, w, high, wide), lines, pixels)
+    total = _convolve(b, repeated(b, x, many), _single(b, w, high, wide), lines, pixels)
     if total is NotImplemented or high.stride == wide.stride == 1:
         return total
     places = (At(0), At(1, high.stride), At(2, wide.stride), At(3))
@@ -57,21 +58,12 @@ def wide_filter_gradient(b: Any, x: Any, dy: Any, many: int, high: Axis, wide: A
     if not high.stride == wide.stride == 1:
         part = (dy, [0, 0, 0, 0], [1, high.stride, wide.stride, 1])
         dy = b.assemble((count, lines, pixels, depth * many), dy.dtype, [part], 0)
-    total = _correlate(b, _repeated(b, x, many), dy, high.reach, wide.reach)
+    total = _correlate(b, repeated(b, x, many), dy, high.reach, wide.reach)
     if total is NotImplemented:
         return total
     places = (At(0, high.dilation), At(1, wide.dilation), At(2))
     taps = b.view(total, places, (high.window, wide.window, depth * many))
     return b.reshape(taps, (high.window, wide.window, depth, many))
-
-
-def _repeated(b: Any, x: Any, many: int) -> Any:
-    """Images with each channel `many` times."""
-    if many == 1:
-        return x
-    shape = (*x.shape[:3], x.shape[3], many)
-    apart = b.view(x, (At(0), At(1), At(2), At(3)), shape)
-    return b.reshape(apart, (*x.shape[:3], x.shape[3] * many))
 
 
 def _single(b: Any, w: Any, high: Axis, wide: Axis) -> Any:

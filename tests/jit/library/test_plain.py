@@ -113,6 +113,32 @@ def test_convolutions(
     same_both_ways(call, names)
 
 
+@pytest.mark.parametrize(
+    "window, channels, strides, padding, dilations",
+    [
+        ((3, 3), 19, (1, 1), "SAME", (1, 1)),
+        ((2, 3), 10, (2, 3), "VALID", (1, 1)),
+        ((3, 2), 33, (1, 2), "SAME", (5, 1)),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_depthwise_convolutions(
+    window: Any, channels: int, strides: Any, padding: str, dilations: Any, dtype: str
+) -> None:
+    x, w = draw((2, 6, 9, channels), dtype), draw((*window, channels, 1), dtype, 1)
+    how = (strides, padding, dilations)
+    high, wide = axes(x.shape[1:3], window, strides, padding, dilations)
+    dy = draw((2, high.out, wide.out, channels), dtype, 2)
+
+    def call(b: EagerBuilder) -> Any:
+        vx, vw, vdy = b.value(x), b.value(w), b.value(dy)
+        yield library.depthwise(b, vx, vw, *how)
+        yield library.depthwise_input_gradient(b, x.shape, vw, vdy, *how)
+        yield library.depthwise_filter_gradient(b, vx, w.shape, vdy, *how)
+
+    same_both_ways(call, "depthwise depthwise_input_gradient depthwise_filter_gradient")
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("flags", [(False, True, False), (True, False, True)])
 def test_alignments(dtype: str, flags: tuple[bool, ...]) -> None:

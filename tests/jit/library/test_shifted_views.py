@@ -19,6 +19,13 @@ CASES = [
     ((2, 3, 3, 1), 3, "VALID", 1, "NHWC"),
     ((1, 2, 2, 3), 1, "VALID", 2, "NHWC"),
     ((2, 2, 3, 2), 2, "SAME", 1, "NCHW"),
+    # channels by vectors, the last of which is not whole
+    ((3, 3, 21, 1), 1, "SAME", 1, "NHWC"),
+    ((5, 3, 16, 1), 2, "SAME", 1, "NHWC"),
+    ((2, 3, 35, 1), 3, "VALID", 1, "NHWC"),
+    ((3, 3, 9, 2), 2, "SAME", 1, "NCHW"),
+    ((2, 3, 70, 1), 1, "VALID", 3, "NHWC"),
+    ((7, 3, 8, 1), 1, "SAME", 4, "NHWC"),  # whole lines of taps are in the padding
     # more taps, or filters a channel, than one expression holds
     ((9, 9, 3, 1), 1, "SAME", 1, "NHWC"),
     ((11, 7, 1, 1), 1, "VALID", 1, "NHWC"),
