@@ -32,9 +32,9 @@ _ROWS = 128  # rows of the left factor packed at a time: they stay in the second
 _COLUMNS = 256  # columns of a tile at most, where it packs the right factor itself
 _WIDE = 1024  # and where it does not
 # Multiply-adds of one product of a stack up to which a loop nest over all is quicker than a call
-# for each (measured: 0.2 to 0.5 of the time), and where the right factor is a column; as a nest
+# for each (measured: 0.2 to 0.5 of the time), and where the left factor is a line; as a nest
 # 8 by 8 by 8 takes 1.6 times as long.  With one element inside (k) there is nothing to add up.
-_TINY, _TINY_ROWS = 64, 1024
+_TINY, _TINY_LINE = 64, 1 << 14
 _WORK = 1 << 19  # multiply-adds that make a worthwhile tile
 _LARGE = 1 << 24  # multiply-adds that are worth a step of their own for packing
 _PACKED = 1 << 14  # elements that make a worthwhile tile of packing
@@ -172,6 +172,8 @@ def matmul(b: Any, x: Any, y: Any, transpose_x: bool = False, transpose_y: bool 
         return matrix_product(b, x, y, transpose_x, transpose_y)
     if x.dtype in HALVES:
         return in_float32(b, matmul, x, y, transpose_x, transpose_y)
+    if _is_vector(x, y, transpose_x, transpose_y):
+        return _as_nest(b, x, y, transpose_x, transpose_y)
     return _product(b, x, y, transpose_x, transpose_y)
 
 
@@ -186,16 +188,25 @@ def batch_matmul(
     m, k = x.shape[-2:] if not transpose_x else x.shape[:-3:-1]
     n = y.shape[-2] if transpose_y else y.shape[-1]
     work = product([m, n, k])
-    most = _TINY_ROWS if same(n, 1) else _TINY
-    if same(k, 1) or (isinstance(work, int) and 0 < work <= most):
-        return _tiny(b, x, y, transpose_x, transpose_y)
+    is_tiny = isinstance(work, int) and 0 < work <= (_TINY_LINE if same(m, 1) else _TINY)
+    if same(k, 1) or is_tiny or _is_vector(x, y, transpose_x, transpose_y):
+        return _as_nest(b, x, y, transpose_x, transpose_y)
     if scalar.is_complex(x.dtype):
         return complex_product(b, batch_matmul, x, y, transpose_x, transpose_y)
     return _product(b, x, y, transpose_x, transpose_y)
 
 
-def _tiny(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
-    """Products of matrices so small that a call for each costs more than its work: a loop nest."""
+def _is_vector(x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> bool:
+    """Is a factor a vector, so that the other one is read once, along its lines?
+
+    A tile would pack it, for one use, and leave most of its columns or rows empty.
+    """
+    rows, columns = x.shape[-1 if transpose_x else -2], y.shape[-2 if transpose_y else -1]
+    return x.dtype in BYTES and (same(columns, 1) or (transpose_y and same(rows, 1)))
+
+
+def _as_nest(b: Any, x: Any, y: Any, transpose_x: bool, transpose_y: bool) -> Any:
+    """Products that a loop nest over all makes quicker than a call for each."""
     batch = list(range(x.ndim - 2))
     left, right = x.ndim - 2, x.ndim - 1
     x = b.transpose(x, [*batch, right, left]) if transpose_x else x

@@ -81,6 +81,12 @@ class EagerBuilder:
     def full(self, shape: Any, fill: Any, dtype: str) -> Array:
         return self.value(np.full(shape, fill, dtype))
 
+    def broadcast(self, value: Array, shape: Any) -> Array:
+        return self.value(np.broadcast_to(value.data, [hint(n) for n in shape]), tuple(shape))
+
+    def map(self, body: Any, *values: Array) -> Array:
+        return self.value(body(*(value.data for value in values)))
+
     def reduce(
         self, fn: str, value: Array, axes: Any, keepdims: bool = False, dtype: Any = None
     ) -> Array:

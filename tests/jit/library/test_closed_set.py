@@ -142,6 +142,8 @@ def convolutions(dtype: str) -> Run:
         y = tf.nn.conv2d(x, filters, [1, stride, stride, 1], "SAME")
         pooled = tf.nn.max_pool(tf.nn.relu(y), [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
         found += [y, *tf.gradients(y, [x, filters]), *tf.gradients(pooled, [x, filters])]
+        y = tf.nn.depthwise_conv2d(x, filters[..., :1], [1, stride, stride, 1], "SAME")
+        found += [y, *tf.gradients(y, [x, filters])]
     return found, {}
 
 

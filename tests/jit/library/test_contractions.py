@@ -117,6 +117,25 @@ def test_matmul_large(shape: Any, flips: Any) -> None:
     np.testing.assert_array_equal(*results)
 
 
+@pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("shape", [(40, 1, 300), (1, 40, 300), (1, 1, 70), (70, 1, 0), (1, 5, 0)])
+@pytest.mark.parametrize("stack", [(), (3,)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_vectors(stack: Any, shape: Any, flips: Any, dtype: str) -> None:
+    m, n, k = shape
+    x, y = draw((*stack, m, k), dtype), draw((*stack, k, n), dtype, 1)
+    with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
+        left, right = (np.swapaxes(v, -1, -2) if f else v for v, f in zip((x, y), flips))
+        feeds = {tf.placeholder(v.dtype, v.shape): v for v in (left, right)}
+        fetch = tf.matmul(*feeds, *flips)
+        got = session.run(fetch, feeds)
+        report = str(session.explain(fetch, feeds))
+    close(got, x.astype(np.float64) @ y, k)
+    assert "host" not in report
+    if n == 1:
+        assert "matmul" not in report
+
+
 @pytest.mark.parametrize("n, k", [(192, 300), (70, 40), (16, 33)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_few_rows_have_the_bits_that_many_have(dtype: str, n: int, k: int) -> None:
