@@ -97,6 +97,45 @@ def scatter(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
                     out[row * width + f] = COMBINE(old, new)
 
 
+@helper
+def run_line(
+    source: Address, target: Address, at: int, length: int, step: int, is_exclusive: int
+) -> None:
+    """One line, the sum of which stays in a register."""
+    x, out = pointer(source), pointer(target)
+    total = COMBINE(START, x[at])
+    out[at] = START if is_exclusive else total
+    for _ in range(length - 1):
+        at += step
+        before = total
+        total = COMBINE(before, x[at])
+        out[at] = before if is_exclusive else total
+
+
+@helper
+def run_four(
+    source: Address, target: Address, at: int, length: int, step: int, is_exclusive: int
+) -> None:
+    """Four lines: each sum waits for the one before, but not for those of other lines."""
+    x, out = pointer(source), pointer(target)
+    second, third, last = at + length, at + 2 * length, at + 3 * length
+    a, b = COMBINE(START, x[at]), COMBINE(START, x[second])
+    c, d = COMBINE(START, x[third]), COMBINE(START, x[last])
+    out[at] = START if is_exclusive else a
+    out[second] = START if is_exclusive else b
+    out[third] = START if is_exclusive else c
+    out[last] = START if is_exclusive else d
+    for _ in range(length - 1):
+        at, second, third, last = at + step, second + step, third + step, last + step
+        p, q, r, s = a, b, c, d
+        a, b = COMBINE(p, x[at]), COMBINE(q, x[second])
+        c, d = COMBINE(r, x[third]), COMBINE(s, x[last])
+        out[at] = p if is_exclusive else a
+        out[second] = q if is_exclusive else b
+        out[third] = r if is_exclusive else c
+        out[last] = s if is_exclusive else d
+
+
 def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
     """Rows are the dimensions before the axis, columns those behind it; both are independent.
 
@@ -106,6 +145,14 @@ def running(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
     x, out = pointer(args[0]), pointer(args[1])
     length, inner, is_exclusive, is_reverse = args[2], args[3], args[4], args[5]
     step = -inner if is_reverse else inner
+    if inner == 1 and length > 0:
+        first = length - 1 if is_reverse else 0
+        fours = r0 + (r1 - r0) // 4 * 4
+        for row in range(r0, fours, 4):
+            run_four(args[0], args[1], row * length + first, length, step, is_exclusive)
+        for row in range(fours, r1):
+            run_line(args[0], args[1], row * length + first, length, step, is_exclusive)
+        return
     for row in range(r0, r1 if length > 0 else r0):
         at = (row * length + (length - 1 if is_reverse else 0)) * inner
         for c in range(c0, c1):
