@@ -34,9 +34,9 @@ def depth_of(b: Builder, indices: Value) -> int:
 
 
 def has_none(b: Builder, slices: Sequence[AnySize], places: Sequence[AnySize]) -> bool:
-    """Is there nothing to pick or to write?
+    """Is there nothing to pick from or to write to, of which errors say other words?
 
-    Where a run learns how many places there are, or how many are picked, none is a number as any.
+    Where a run learns how many places there are, none is a number as any.
     """
     stated = [size for size in places if not is_measured(size)]
     return any(b.equal(size, 0) for size in (*slices, *stated))
@@ -95,7 +95,7 @@ def lower_gather_nd(
         depth = depth_of(b, indices)
         if not 0 < depth <= params.ndim:
             return NotImplemented
-        if has_none(b, params.shape[depth:], (*params.shape[:depth], *indices.shape[:-1])):
+        if has_none(b, params.shape[depth:], params.shape[:depth]):
             return NotImplemented
         flat = flat_places(b, params.shape, indices, check)
         rows = b.reshape(params, (product(params.shape[:depth]), *params.shape[depth:]))
@@ -147,7 +147,7 @@ def _scattered(
     if not 0 < depth <= len(shape) or updates.dtype == "bool":
         return NotImplemented
     b.require_shape(updates, (*indices.shape[:-1], *shape[depth:]))
-    if has_none(b, shape[depth:], (*shape[:depth], *indices.shape[:-1])):
+    if has_none(b, shape[depth:], shape[:depth]):
         return NotImplemented
     flat = flat_places(b, shape, indices, check)
     rows = product(shape[:depth])

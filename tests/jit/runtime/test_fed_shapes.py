@@ -141,6 +141,24 @@ def test_stacks_of_tiny_products(size: tuple[int, int, int]) -> None:
         np.testing.assert_allclose(found[0], x @ y, rtol=1e-4, atol=1e-5)
 
 
+def test_nothing_is_picked_and_nothing_added_without_the_host() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        places = tf.placeholder(tf.int64, [None, 1], name="places")
+        picked = tf.gather_nd(x, places)
+        return [picked * 2.0, tf.scatter_nd(places, picked, [9, 3])]
+
+    feeds = [
+        {"x:0": np.ones((9, 3)), "places:0": np.arange(count)[:, None] + 2} for count in (3, 0, 1)
+    ]
+    found, report = always(build, feeds)
+    assert "host" not in report
+    for (picked, spread), feed in zip(found, feeds, strict=True):
+        count = len(feed["places:0"])
+        np.testing.assert_array_equal(picked, np.full((count, 3), 2.0))
+        np.testing.assert_array_equal(spread.sum(1), [0, 0] + [3] * count + [0] * (7 - count))
+
+
 def test_labels_make_no_plans_of_their_own() -> None:
     """Few integers, of a length that the graph knows: whatever they are, they are data."""
     with tf.Graph().as_default(), settings.override(jit="always"), tf.Session() as session:
