@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factors of stacks of square matrices, and systems of equations.
 
-A tile has some of the matrices, each of which one thread works on alone: so results have the same
-bits whatever the threads.  With everything comes a flag for each matrix: whether it failed.
+A tile has some of the matrices, each of which one thread works on alone, or some columns of right
+sides: so results have the same bits whatever the threads.  With everything comes a flag for each
+matrix: whether it failed.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from ..kernel.sizes import AnySize, ceil_div, maximum, product
 from . import dense_kernels
 from .library_kernel import LibraryKernel
 from .template import specialise
-from .vectors import BYTES
+from .tiles import tiles
+from .vectors import BYTES, vectors
 
 _WORK = 1 << 15  # multiplications per tile
+_COLUMNS = 64  # of right sides in a tile, whole vectors
 DTYPES = ("float32", "float64")
 
 
@@ -52,7 +55,10 @@ def substituted(b: Any, matrix: Any, rhs: Any, lower: bool, transposed: bool) ->
     count = product(matrix.shape[:-2])
     params = [n, width, int(lower), int(transposed)]
     work = n * n * width
-    return _called(b, dense_kernels.substitute, [matrix, rhs], [rhs.shape], params, count, work)
+    return _called(
+        *(b, dense_kernels.substitute, [matrix, rhs], [rhs.shape], params, count, work),
+        columns=width,
+    )
 
 
 def solved(b: Any, matrix: Any, rhs: Any, transposed: bool) -> tuple[Any, Any]:
@@ -80,7 +86,7 @@ def pivots(b: Any, x: Any) -> tuple[Any, Any]:
     The determinant is the product of all these.
     """
     n, batch = x.shape[-1], x.shape[:-2]
-    kernel = _kernel(dense_kernels.diagonal, x.dtype)
+    kernel = _kernel(dense_kernels.diagonal, x.dtype).calling(_tiles(x.dtype))
     work, count = n * n * n, product(batch)
     outputs = [((*batch, n), x.dtype), (batch, x.dtype)]
     return b.call(  # type: ignore[no-any-return]
@@ -90,7 +96,7 @@ def pivots(b: Any, x: Any) -> tuple[Any, Any]:
         [n],
         count,
         _tile(work),
-        scratch=BYTES[x.dtype] * n * n + 8,
+        scratch=_scratch(x.dtype, n, n * n),
         operations=count * work,
     )
 
@@ -100,12 +106,13 @@ def lu(b: Any, x: Any, kind: str) -> tuple[Any, Any, Any]:
     n, batch = x.shape[-1], x.shape[:-2]
     work, count = n * n * n, product(batch)
     return b.call(  # type: ignore[no-any-return]
-        _kernel(dense_kernels.lu, x.dtype),
+        _kernel(dense_kernels.lu, x.dtype).calling(_tiles(x.dtype)),
         [x],
         [(x.shape, x.dtype), (x.shape[:-1], kind), (batch, "bool")],
         [n],
         count,
         _tile(work),
+        scratch=_scratch(x.dtype, n),
         operations=count * work,
     )
 
@@ -119,19 +126,21 @@ def _called(
     count: AnySize,
     work: AnySize,
     copies: AnySize = 0,
+    columns: AnySize = 1,
 ) -> tuple[Any, Any]:
-    """A kernel's result and its flags; copies: how many elements a worker needs for itself."""
+    """A kernel's result and its flags; copies: how many elements a worker copies for itself."""
     dtype = inputs[0].dtype
     outputs = [*((shape, dtype) for shape in shapes), (inputs[0].shape[:-2], "bool")]
-    scratch = 0 if isinstance(copies, int) and not copies else BYTES[dtype] * copies + 8
     return b.call(  # type: ignore[no-any-return]
-        _kernel(entry, dtype),
+        _kernel(entry, dtype).calling(_tiles(dtype)),
         inputs,
         outputs,
         params,
         count,
         _tile(work),
-        scratch=scratch,
+        columns,
+        _COLUMNS,
+        scratch=_scratch(dtype, params[0], copies),
         operations=count * work,
     )
 
@@ -140,5 +149,23 @@ def _tile(work: AnySize) -> AnySize:
     return maximum(ceil_div(_WORK, maximum(work, 1)), 1)
 
 
+def _scratch(dtype: str, n: AnySize, copies: AnySize = 0) -> AnySize:
+    size = BYTES[dtype] * (dense_kernels.BLOCK * n + copies)
+    return dense_kernels.TILE_BYTES + size + 8  # type: ignore[no-any-return]
+
+
+def _tall(dtype: str) -> int:
+    """The rows of a tile of two vectors, which are a part of a block."""
+    return 12 if vectors(dtype).registers > 16 else 6
+
+
+def _tiles(dtype: str) -> Iterator[LibraryKernel]:
+    """The tiles that kernels call: of many rows and of one, of two vectors and of less."""
+    for is_part in (False, True):
+        for height in (_tall(dtype), 1):
+            yield tiles(dtype, height, 2, is_part, ragged=is_part, adjacent=True)
+
+
 def _kernel(entry: Callable[..., None], dtype: str) -> LibraryKernel:
-    return specialise(entry.__name__, entry, DTYPE=dtype, IS_SINGLE=dtype == "float32")
+    facts = {"LANES": vectors(dtype).lanes, "TALL": _tall(dtype)}
+    return specialise(entry.__name__, entry, DTYPE=dtype, IS_SINGLE=dtype == "float32", **facts)

@@ -2,7 +2,8 @@
 """The kernels of factors of square matrices and of systems; see jit/library/dense.py.
 
 A tile has some of a stack's matrices, row by row in memory.  All work is one step: multiples of
-rows are subtracted from a row, whose elements lie side by side.
+rows are subtracted from a row, whose elements lie side by side.  Blocks of rows take all but what
+they owe each other from register tiles at once (`subtract_product`).
 """
 
 from __future__ import annotations
@@ -20,10 +21,69 @@ from .plain_vocabulary import (
     sqrt,
     zero,
 )
+from .tile_kernels import BASE, BIAS, COUNT, LEFT, REPEATS, SEGMENTS, WORDS, run_row, strides
 
 DTYPE: str = GIVEN
 IS_SINGLE: bool = GIVEN  # precision
-BLOCK = 16  # columns that are eliminated before the columns behind them are
+LANES: int = GIVEN  # elements of a vector
+TALL: int = GIVEN  # rows of a tile
+BLOCK = 24  # rows, or columns that are eliminated before those behind them are
+# What a worker has for itself: numbers of tiles, a block's factors, and where it is needed a copy
+# of the matrix.  The kernels of tiles stand behind its address and size, see `tiles` in dense.py.
+TILE_BYTES = 8 * WORDS
+
+
+@helper
+def copy_of(memory: int, n: int) -> Address:
+    """Where a worker's copy of a matrix is."""
+    return region(memory + TILE_BYTES, DTYPE) + BLOCK * n
+
+
+@helper
+def subtract_product(
+    args: Arguments,
+    parts: int,
+    memory: int,
+    factors: Address,
+    f_row: int,
+    f_step: int,
+    rows: Address,
+    stride: int,
+    out: Address,
+    m: int,
+    count: int,
+    width: int,
+) -> None:
+    """out[i, c] -= the sum over p < count of factors[i * f_row + p * f_step] * rows[p, c], for
+    i < m and c < width; rows of `out`, too, lie `stride` apart.  At most BLOCK is m, or count.
+
+    parts: where the addresses of tiles are among the arguments.
+    """
+    if m * count * width == 0:
+        return
+    f, negated = pointer(factors), region(memory + TILE_BYTES, DTYPE)
+    g = pointer(negated)
+    for p in range(count):
+        for i in range(m):
+            g[p * m + i] = -f[i * f_row + p * f_step]
+    block = region(memory, "int64")
+    strides(block, 0, 0, 0, 0, 1, m, stride, stride)
+    numbers = pointer(block)
+    numbers[SEGMENTS] = numbers[REPEATS] = 1
+    numbers[BIAS] = numbers[BASE] = 0
+    numbers[COUNT] = count
+    tall = m // TALL
+    done = tall * TALL
+    for c in range(0, width, 2 * LANES):
+        numbers[LEFT] = min(2 * LANES, width - c)
+        kind = parts if width - c >= 2 * LANES else parts + 2
+        run_row(
+            args[kind], block, negated, rows + c, out + c, 1, tall, TALL, TALL * stride
+        )  # fmt: skip
+        run_row(
+            args[kind + 1], block, negated + done, rows + c, out + (done * stride + c), 1, m - done,
+            1, stride,
+        )  # fmt: skip
 
 
 @helper
@@ -98,17 +158,23 @@ def transposed(target: Address, source: Address, n: int) -> None:
 
 
 @helper
-def factored(out: Address, n: int) -> bool:
+def factored(args: Arguments, parts: int, memory: int, out: Address, n: int) -> bool:
     """The upper triangle of a symmetric matrix becomes its Cholesky factor; True if it can."""
     u = pointer(out)
-    for i in range(n):
-        row = out + (i * n + i)
-        subtract(row, out + i, n, out + i, n, i, n - i)
-        pivot = u[i * n + i]
-        if not pivot > 0:
-            return False
-        u[i * n + i] = sqrt(pivot)
-        divide(row + 1, row, n - i - 1)
+    for block in range(0, n, BLOCK):
+        end = min(block + BLOCK, n)
+        subtract_product(
+            args, parts, memory, out + block, 1, n, out + block, n, out + (block * n + block),
+            end - block, block, n - block,
+        )  # fmt: skip
+        for i in range(block, end):
+            row, above = out + (i * n + i), out + (block * n + i)
+            subtract(row, above, n, above, n, i - block, n - i)
+            pivot = u[i * n + i]
+            if not pivot > 0:
+                return False
+            u[i * n + i] = sqrt(pivot)
+            divide(row + 1, row, n - i - 1)
     return True
 
 
@@ -117,14 +183,15 @@ def cholesky(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
 
     Parameters: rows of a matrix.
     """
-    n = args[3]
+    n, memory = args[3], args[4] + worker * args[5]
     x, u, failed = pointer(args[0]), pointer(args[1]), pointer(args[2])
     for matrix in range(r0, r1):
         start = matrix * n * n
         for i in range(n):
             for j in range(i, n):
                 u[start + i * n + j] = x[start + j * n + i]
-        failed[matrix] = 0 if factored(args[1] + start, n) else 1
+                u[start + j * n + i] = x[start + j * n + i]
+        failed[matrix] = 0 if factored(args, 6, memory, args[1] + start, n) else 1
         for i in range(n):
             for j in range(i + 1, n):
                 u[start + j * n + i] = u[start + i * n + j]
@@ -132,80 +199,115 @@ def cholesky(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
 
 
 @helper
-def forward(matrix: Address, out: Address, n: int, width: int, is_unit: bool) -> None:
-    """Solves with the lower triangle of a matrix, in place."""
-    for i in range(n):
-        row = out + i * width
-        subtract(row, matrix + i * n, 1, out, width, i, width)
-        if not is_unit:
-            divide(row, matrix + (i * n + i), width)
+def forward(
+    args: Arguments,
+    parts: int,
+    memory: int,
+    matrix: Address,
+    f_row: int,
+    f_step: int,
+    out: Address,
+    n: int,
+    stride: int,
+    width: int,
+    is_unit: bool,
+) -> None:
+    """Solves with a lower triangle, in place: matrix[i * f_row + p * f_step] for p <= i."""
+    is_wide = width >= LANES
+    for block in range(0, n, BLOCK):
+        end = min(block + BLOCK, n)
+        first = block if is_wide else 0
+        if is_wide:
+            subtract_product(
+                args, parts, memory, matrix + block * f_row, f_row, f_step, out, stride,
+                out + block * stride, end - block, block, width,
+            )  # fmt: skip
+        for i in range(block, end):
+            row, factors = out + i * stride, matrix + (i * f_row + first * f_step)
+            subtract(row, factors, f_step, out + first * stride, stride, i - first, width)
+            if not is_unit:
+                divide(row, matrix + i * (f_row + f_step), width)
 
 
 @helper
-def backward(matrix: Address, out: Address, n: int, width: int) -> None:
-    """Solves with the upper triangle of a matrix, in place."""
+def backward(
+    args: Arguments,
+    parts: int,
+    memory: int,
+    matrix: Address,
+    f_row: int,
+    f_step: int,
+    out: Address,
+    n: int,
+    stride: int,
+    width: int,
+) -> None:
+    """Solves with an upper triangle, in place: matrix[i * f_row + p * f_step] for p >= i."""
+    is_wide = width >= LANES
+    for behind in range(0, n, BLOCK):
+        end = n - behind
+        block = max(end - BLOCK, 0)
+        last = end if is_wide else n
+        if is_wide:
+            subtract_product(
+                args, parts, memory, matrix + (block * f_row + end * f_step), f_row, f_step,
+                out + end * stride, stride, out + block * stride, end - block, behind, width,
+            )  # fmt: skip
+        for step in range(end - block):
+            i = end - 1 - step
+            row, factors = out + i * stride, matrix + (i * f_row + (i + 1) * f_step)
+            subtract(row, factors, f_step, row + stride, stride, last - i - 1, width)
+            divide(row, matrix + i * (f_row + f_step), width)
+
+
+@helper
+def forward_column(matrix: Address, out: Address, n: int) -> None:
+    """Solves for one column with the transpose of an upper triangle, row by row of it."""
+    for i in range(n):
+        divide(out + i, matrix + (i * n + i), 1)
+        subtract(out + (i + 1), out + i, 1, matrix + (i * n + i + 1), 1, 1, n - i - 1)
+
+
+@helper
+def backward_column(matrix: Address, out: Address, n: int) -> None:
+    """Solves for one column with the transpose of a lower triangle, row by row of it."""
     for step in range(n):
         i = n - 1 - step
-        row = out + i * width
-        subtract(row, matrix + (i * n + i + 1), 1, row + width, width, step, width)
-        divide(row, matrix + (i * n + i), width)
-
-
-@helper
-def forward_transposed(matrix: Address, out: Address, n: int, width: int) -> None:
-    """Solves with the transpose of the upper triangle, in place."""
-    if width == 1:
-        for i in range(n):
-            divide(out + i, matrix + (i * n + i), 1)
-            subtract(out + (i + 1), out + i, 1, matrix + (i * n + i + 1), 1, 1, n - i - 1)
-        return
-    for i in range(n):
-        row = out + i * width
-        subtract(row, matrix + i, n, out, width, i, width)
-        divide(row, matrix + (i * n + i), width)
-
-
-@helper
-def backward_transposed(matrix: Address, out: Address, n: int, width: int) -> None:
-    """Solves with the transpose of the lower triangle, in place."""
-    if width == 1:
-        for step in range(n):
-            i = n - 1 - step
-            divide(out + i, matrix + (i * n + i), 1)
-            subtract(out, out + i, 1, matrix + i * n, 1, 1, i)
-        return
-    for step in range(n):
-        i = n - 1 - step
-        row = out + i * width
-        below = matrix + ((i + 1) * n + i)
-        subtract(row, below, n, row + width, width, step, width)
-        divide(row, matrix + (i * n + i), width)
+        divide(out + i, matrix + (i * n + i), 1)
+        subtract(out, out + i, 1, matrix + i * n, 1, 1, i)
 
 
 def substitute(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
-    """Solutions of triangular systems; and where a diagonal has a zero.
+    """Solutions of triangular systems; and where a diagonal has a zero.  Columns of a launch are
+    those of the right side.
 
     Parameters: rows of a matrix, columns of the right side, whether the lower triangle counts, and
     whether it is transposed.
     """
     n, width, is_lower, is_transposed = args[4], args[5], args[6], args[7]
     x, failed = pointer(args[0]), pointer(args[3])
+    memory, wide = args[8] + worker * args[9], c1 - c0
     for number in range(r0, r1):
-        matrix, out = args[0] + number * n * n, args[2] + number * n * width
-        copy(out, args[1] + number * n * width, n * width)
-        failed[number] = 0
+        matrix, out = args[0] + number * n * n, args[2] + (number * n * width + c0)
         for i in range(n):
-            if x[number * n * n + i * n + i] == 0:
-                failed[number] = 1
-        if is_lower != 0:
-            if is_transposed != 0:
-                backward_transposed(matrix, out, n, width)
+            copy(out + i * width, args[1] + ((number * n + i) * width + c0), wide)
+        if c0 == 0:
+            failed[number] = 0
+            for i in range(n):
+                if x[number * n * n + i * n + i] == 0:
+                    failed[number] = 1
+        row, step = n, 1
+        if is_transposed != 0:
+            row, step = 1, n
+        if is_transposed != 0 and width == 1:
+            if is_lower != 0:
+                backward_column(matrix, out, n)
             else:
-                forward(matrix, out, n, width, False)
-        elif is_transposed != 0:
-            forward_transposed(matrix, out, n, width)
+                forward_column(matrix, out, n)
+        elif is_lower == is_transposed:
+            backward(args, 10, memory, matrix, row, step, out, n, width, wide)
         else:
-            backward(matrix, out, n, width)
+            forward(args, 10, memory, matrix, row, step, out, n, width, wide, False)
 
 
 @helper
@@ -223,7 +325,9 @@ def pivot_of(matrix: Address, n: int, column: int) -> int:
 
 
 @helper
-def eliminated(matrix: Address, out: Address, n: int, width: int) -> int:
+def eliminated(
+    args: Arguments, parts: int, memory: int, matrix: Address, out: Address, n: int, width: int
+) -> int:
     """A matrix becomes its factors L (with ones) and U, rows of both sides being exchanged.
 
     The number of exchanges; negative, less one, where a pivot is zero.
@@ -248,27 +352,38 @@ def eliminated(matrix: Address, out: Address, n: int, width: int) -> int:
                 subtract(
                     matrix + (at + 1), matrix + at, 1, matrix + (k * n + k + 1), n, 1, end - k - 1
                 )
-        for i in range(block + 1, n):
-            count = min(i, end) - block
-            row = matrix + (i * n + end)
+        above = matrix + (block * n + end)
+        for i in range(block + 1, end):
             subtract(
-                row, matrix + (i * n + block), 1, matrix + (block * n + end), n, count, n - end
+                matrix + (i * n + end), matrix + (i * n + block), 1, above, n, i - block, n - end
             )
+        subtract_product(
+            args, parts, memory, matrix + (end * n + block), n, 1, above, n,
+            matrix + (end * n + end), n - end, end - block, n - end,
+        )  # fmt: skip
     return -1 - swaps if is_singular else swaps
 
 
 @helper
 def solved(
-    matrix: Address, source: Address, is_transposed: int, out: Address, n: int, width: int
+    args: Arguments,
+    parts: int,
+    memory: int,
+    source: Address,
+    is_transposed: int,
+    out: Address,
+    n: int,
+    width: int,
 ) -> int:
     """A right side becomes its solution, by a copy of its matrix; 1 if that is singular."""
+    matrix = copy_of(memory, n)
     if is_transposed != 0:
         transposed(matrix, source, n)
     else:
         copy(matrix, source, n * n)
-    swaps = eliminated(matrix, out, n, width)
-    forward(matrix, out, n, width, True)
-    backward(matrix, out, n, width)
+    swaps = eliminated(args, parts, memory, matrix, out, n, width)
+    forward(args, parts, memory, matrix, n, 1, out, n, width, width, True)
+    backward(args, parts, memory, matrix, n, 1, out, n, width, width)
     return 1 if swaps < 0 else 0
 
 
@@ -278,12 +393,12 @@ def solve(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> N
     Parameters: rows of a matrix, columns of the right side, whether the matrix is transposed.
     """
     n, width, is_transposed = args[4], args[5], args[6]
-    failed = pointer(args[3])
-    matrix = region(args[7] + worker * args[8], DTYPE)
+    failed, memory = pointer(args[3]), args[7] + worker * args[8]
     for number in range(r0, r1):
         out = args[2] + number * n * width
         copy(out, args[1] + number * n * width, n * width)
-        failed[number] = solved(matrix, args[0] + number * n * n, is_transposed, out, n, width)
+        source = args[0] + number * n * n
+        failed[number] = solved(args, 9, memory, source, is_transposed, out, n, width)
 
 
 def invert(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -293,13 +408,14 @@ def invert(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> 
     """
     n, is_transposed = args[3], args[4]
     result, failed = pointer(args[1]), pointer(args[2])
-    matrix = region(args[5] + worker * args[6], DTYPE)
+    memory = args[5] + worker * args[6]
     for number in range(r0, r1):
         out = args[1] + number * n * n
         zero(out, n * n)
         for i in range(n):
             result[number * n * n + i * n + i] = 1
-        failed[number] = solved(matrix, args[0] + number * n * n, is_transposed, out, n, n)
+        source = args[0] + number * n * n
+        failed[number] = solved(args, 7, memory, source, is_transposed, out, n, n)
 
 
 def diagonal(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
@@ -309,11 +425,12 @@ def diagonal(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -
     """
     n = args[3]
     out, sign = pointer(args[1]), pointer(args[2])
-    matrix = region(args[4] + worker * args[5], DTYPE)
+    memory = args[4] + worker * args[5]
+    matrix = copy_of(memory, n)
     factors = pointer(matrix)
     for number in range(r0, r1):
         copy(matrix, args[0] + number * n * n, n * n)
-        found = eliminated(matrix, matrix, n, 0)
+        found = eliminated(args, 6, memory, matrix, matrix, n, 0)
         swaps = found if found >= 0 else -1 - found
         sign[number] = 1 - 2 * (swaps % 2)
         for i in range(n):
@@ -327,10 +444,10 @@ def lu(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> None
     Parameters: rows of a matrix.
     """
     n = args[4]
-    order, failed = pointer(args[2]), pointer(args[3])
+    order, failed, memory = pointer(args[2]), pointer(args[3]), args[5] + worker * args[6]
     for number in range(r0, r1):
         matrix, rows = args[1] + number * n * n, args[2] + number * n
         copy(matrix, args[0] + number * n * n, n * n)
         for i in range(n):
             order[number * n + i] = i
-        failed[number] = 1 if eliminated(matrix, rows, n, 1) < 0 else 0
+        failed[number] = 1 if eliminated(args, 7, memory, matrix, rows, n, 1) < 0 else 0

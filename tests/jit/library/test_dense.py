@@ -13,7 +13,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 
 pytestmark = pytest.mark.cpu
-SHAPES = [(1,), (2,), (3,), (5,), (17,), (40,), (4, 7), (2, 3, 6), (0, 3)]
+SHAPES = [(1,), (2,), (3,), (5,), (17,), (40,), (73,), (4, 7), (2, 3, 6), (2, 50), (0, 3)]
 
 
 def well_behaved(shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -61,7 +61,7 @@ def test_factors_and_systems_are_lapacks(dtype: str) -> None:
     with settings.override(jit="always"), tf.Session() as session:
         for shape in SHAPES:
             a = well_behaved(shape, dtype)
-            for width in (1, 3, 6):
+            for width in (1, 3, 6, 71):
                 rank = len(a.shape)
                 if rank not in places:
                     fed = [tf.placeholder(dtype, [None] * rank) for _ in range(2)]
