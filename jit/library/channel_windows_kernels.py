@@ -91,9 +91,7 @@ def windows(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) ->
                 enter(offsets, numbers, i1 - i0, dh * w * c, kw * c, j1 - j0, dw * c, c, first)
                 x = args[0] + ((image * h + top + i0 * dh) * w + left + j0 * dw) * c
                 count = (i1 - i0) * (j1 - j0)
-                window_dot(
-                    LANES, x, offsets, args[1], numbers, count, out, c, same, sw * c, c
-                )  # fmt: skip
+                window_dot(LANES, x, offsets, args[1], numbers, count, out, c, same, sw * c, c)
             else:
                 zero(out, same * c)
             col += same
@@ -131,14 +129,19 @@ def spread_windows(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: 
                 if i0 < i1 and j0 < j1:
                     first = ((i + i0 * sh) * kw + j + j0 * sw) * c
                     enter(
-                        offsets, numbers, i1 - i0, -dh * ow * c, sh * kw * c, j1 - j0, -dw * c,
-                        sw * c, first,
-                    )  # fmt: skip
+                        offsets,
+                        numbers,
+                        i1 - i0,
+                        -dh * ow * c,
+                        sh * kw * c,
+                        j1 - j0,
+                        -dw * c,
+                        sw * c,
+                        first,
+                    )
                     dy = args[0] + ((image * oh + top - i0 * dh) * ow + left - j0 * dw) * c
                     count = (i1 - i0) * (j1 - j0)
-                    window_dot(
-                        LANES, dy, offsets, args[1], numbers, count, out, c, same, c, sw * c
-                    )  # fmt: skip
+                    window_dot(LANES, dy, offsets, args[1], numbers, count, out, c, same, c, sw * c)
                 else:
                     for n in range(same):
                         zero(out + n * sw * c, c)
@@ -172,7 +175,5 @@ def taps(args: Arguments, r0: int, r1: int, c0: int, c1: int, worker: int) -> No
                     x = args[0] + ((image * h + top + i0 * dh) * w + left + j0 * dw) * c
                     dy = args[1] + (line * ow + col) * c
                     count = (i1 - i0) * (j1 - j0)
-                    window_taps(
-                        LANES, x, offsets, dy, numbers, count, sums, c, same, sw * c, c
-                    )  # fmt: skip
+                    window_taps(LANES, x, offsets, dy, numbers, count, sums, c, same, sw * c, c)
                 col += same

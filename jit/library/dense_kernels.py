@@ -77,13 +77,18 @@ def subtract_product(
     for c in range(0, width, 2 * LANES):
         numbers[LEFT] = min(2 * LANES, width - c)
         kind = parts if width - c >= 2 * LANES else parts + 2
+        run_row(args[kind], block, negated, rows + c, out + c, 1, tall, TALL, TALL * stride)
         run_row(
-            args[kind], block, negated, rows + c, out + c, 1, tall, TALL, TALL * stride
-        )  # fmt: skip
-        run_row(
-            args[kind + 1], block, negated + done, rows + c, out + (done * stride + c), 1, m - done,
-            1, stride,
-        )  # fmt: skip
+            args[kind + 1],
+            block,
+            negated + done,
+            rows + c,
+            out + (done * stride + c),
+            1,
+            m - done,
+            1,
+            stride,
+        )
 
 
 @helper
@@ -164,9 +169,19 @@ def factored(args: Arguments, parts: int, memory: int, out: Address, n: int) -> 
     for block in range(0, n, BLOCK):
         end = min(block + BLOCK, n)
         subtract_product(
-            args, parts, memory, out + block, 1, n, out + block, n, out + (block * n + block),
-            end - block, block, n - block,
-        )  # fmt: skip
+            args,
+            parts,
+            memory,
+            out + block,
+            1,
+            n,
+            out + block,
+            n,
+            out + (block * n + block),
+            end - block,
+            block,
+            n - block,
+        )
         for i in range(block, end):
             row, above = out + (i * n + i), out + (block * n + i)
             subtract(row, above, n, above, n, i - block, n - i)
@@ -219,9 +234,19 @@ def forward(
         first = block if is_wide else 0
         if is_wide:
             subtract_product(
-                args, parts, memory, matrix + block * f_row, f_row, f_step, out, stride,
-                out + block * stride, end - block, block, width,
-            )  # fmt: skip
+                args,
+                parts,
+                memory,
+                matrix + block * f_row,
+                f_row,
+                f_step,
+                out,
+                stride,
+                out + block * stride,
+                end - block,
+                block,
+                width,
+            )
         for i in range(block, end):
             row, factors = out + i * stride, matrix + (i * f_row + first * f_step)
             subtract(row, factors, f_step, out + first * stride, stride, i - first, width)
@@ -250,9 +275,19 @@ def backward(
         last = end if is_wide else n
         if is_wide:
             subtract_product(
-                args, parts, memory, matrix + (block * f_row + end * f_step), f_row, f_step,
-                out + end * stride, stride, out + block * stride, end - block, behind, width,
-            )  # fmt: skip
+                args,
+                parts,
+                memory,
+                matrix + (block * f_row + end * f_step),
+                f_row,
+                f_step,
+                out + end * stride,
+                stride,
+                out + block * stride,
+                end - block,
+                behind,
+                width,
+            )
         for step in range(end - block):
             i = end - 1 - step
             row, factors = out + i * stride, matrix + (i * f_row + (i + 1) * f_step)
@@ -358,9 +393,19 @@ def eliminated(
                 matrix + (i * n + end), matrix + (i * n + block), 1, above, n, i - block, n - end
             )
         subtract_product(
-            args, parts, memory, matrix + (end * n + block), n, 1, above, n,
-            matrix + (end * n + end), n - end, end - block, n - end,
-        )  # fmt: skip
+            args,
+            parts,
+            memory,
+            matrix + (end * n + block),
+            n,
+            1,
+            above,
+            n,
+            matrix + (end * n + end),
+            n - end,
+            end - block,
+            n - end,
+        )
     return -1 - swaps if is_singular else swaps
 
 
