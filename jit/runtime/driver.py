@@ -18,7 +18,8 @@ was begun is done, it comes back to Python, where signals arrive and a run may b
 
 The table may be edited between runs (sizes, addresses) but not its number of steps; call
 `program.refresh()` when an edit may turn a one-tile step into a tiled one or back.  `run` releases
-the GIL; several threads may run programs at once, but not the same one.
+the GIL unless the last time took next to no time; several threads may run programs at once, but not
+the same one.
 """
 
 from __future__ import annotations
@@ -52,14 +53,16 @@ Table = np.ndarray[Any, np.dtype[np.int64]]
 
 # More threads than there are.
 _MANY = 1 << 30
+# Longer than anything takes.
+_NEVER = 1 << 62
 
 # Called with minus the number of steps it goes on at the place behind the table.
 # The clock is looked at behind a step or tile if another follows, so a plan of one small step never
 # does.  In LLVM's own language, as kernels of the cache are loaded without Numba, whose import
 # takes longer than many a plan.
-_WALKER = "numbaflow_walk"
+_WALKER = "numbaflow_call"
 _WALK = """
-define i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
+define internal i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
 entry:
   %resumes = icmp slt i64 %number, 0
   %count = call i64 @llvm.abs.i64(i64 %number, i1 false)
@@ -165,17 +168,63 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.abs.i64(i64, i1)
 """
 
+# What is behind the place: how many nanoseconds the last walk took.
+_SPENT = PLACE
+# A walk that took less (in ns) keeps the GIL the next time. Who lets go of it wakes up a thread
+# that waits for it, and may wait for that one in turn: together they take longer than small steps
+# do, and threads that do little else, as those that fill queues, come to stand still.
+_SHORT = 20_000
+_CALL = """
+define i64 @numbaflow_call(ptr %table, i64 %number) {
+entry:
+  %count = call i64 @llvm.abs.i64(i64 %number, i1 false)
+  %rows = mul i64 %count, ROW
+  %word = add i64 %rows, SPENT
+  %spent = getelementptr i64, ptr %table, i64 %word
+  %last = load i64, ptr %spent
+  %short = icmp slt i64 %last, SHORT
+  br i1 %short, label %kept, label %given
+kept:
+  %began.kept = call i64 @numbaflow_precisely()
+  %paused.kept = call i64 @numbaflow_walk(ptr %table, i64 %number)
+  %ended.kept = call i64 @numbaflow_precisely()
+  br label %end
+given:
+  %thread = call ptr @PyEval_SaveThread()
+  %began.given = call i64 @numbaflow_precisely()
+  %paused.given = call i64 @numbaflow_walk(ptr %table, i64 %number)
+  %ended.given = call i64 @numbaflow_precisely()
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %end
+end:
+  %began = phi i64 [ %began.kept, %kept ], [ %began.given, %given ]
+  %ended = phi i64 [ %ended.kept, %kept ], [ %ended.given, %given ]
+  %paused = phi i64 [ %paused.kept, %kept ], [ %paused.given, %given ]
+  %took = sub i64 %ended, %began
+  store i64 %took, ptr %spent
+  ret i64 %paused
+}
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+"""
+
 
 def texts() -> dict[str, str]:
     """What runs plans and is written in LLVM's own language, by the function that it defines."""
-    return {_WALKER: _WALK.replace("SLICE", str(clock.SLICE)) + clock.assembly()}
+    # Never, where no clock says how long a short walk took.
+    short = 0 if clock.precise().number is None else _SHORT
+    numbers = {"SLICE": clock.SLICE, "ROW": ROW, "SPENT": _SPENT, "SHORT": short}
+    text = _WALK + _CALL
+    for name, number in numbers.items():
+        text = text.replace(name, str(number))
+    return {_WALKER: text + clock.assembly()}
 
 
 @cache
 def serial_walker() -> Callable[[int, int], int]:
     """walk(address of the table, number of steps): all tiles in order; 1 when it only paused."""
     address = assembly.load(texts()[_WALKER], _WALKER)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
+    return ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
 
 
 def has_tiles(table: Table) -> bool:
@@ -237,8 +286,10 @@ class Program:
 
 def _with_place(rows: Table) -> tuple[Table, Table]:
     """A copy of rows, and the place behind them."""
-    words = np.concatenate([rows.ravel(), np.zeros(PLACE, np.int64)])
-    return words[:-PLACE].reshape(rows.shape), words[-PLACE:]
+    # Behind that, what the last walk took: nobody knows yet.
+    words = np.concatenate([rows.ravel(), np.zeros(PLACE, np.int64), [_NEVER]])
+    behind = rows.size + PLACE
+    return words[: rows.size].reshape(rows.shape), words[rows.size : behind]
 
 
 def has_control(table: Table) -> bool:

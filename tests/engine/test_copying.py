@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.queues.copying import copy_of, put_rows
+from numbaflow.engine.copying import copy_of, put_rows
 
 pytestmark = pytest.mark.pure
 
