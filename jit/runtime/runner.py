@@ -172,9 +172,9 @@ def _within(
     """What runs operations within a branch or loop that is no plan as a whole."""
     # (What is but a trifle needs no operation that only the host runs, to run there.)
     others = _TRIFLE if _is_trifle(operations) else 0
-    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=others) or (
-        host_calls.runs_on_host(operations, feeds, cells)
-    ):
+    boxed = frozenset(filter(is_handle, feeds))
+    on_host = partial(host_calls.runs_on_host, operations, feeds, cells, boxed=boxed)
+    if on_host(least=0, most_others=others) or on_host():
         return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
     reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)
