@@ -199,12 +199,14 @@ def runs_on_host(
     most_others: int = MOST_OTHERS,
     least: int = 1,
     boxed: frozenset[Tensor] = frozenset(),
+    is_exact: Callable[[Operation], bool] | None = None,
 ) -> bool:
     """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
 
     varies: sizes are others in each call; a plan would be laid out anew in every one, which takes
     longer than to move some whole numbers.  least: so many operations have no other way to run.
     boxed: handles, among the feeds, of what lives for one run: what takes them runs on the host.
+    is_exact: whether an operation gives the same bits however it runs; if few elements, it may.
     """
     hosted = others = 0
     varies = varies and any(map(_is_of_any_size, operations))
@@ -223,7 +225,7 @@ def runs_on_host(
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
-        elif _is_trifle(op) or (varies and _is_of_whole_numbers(op)):
+        elif _is_trifle(op, is_exact) or (varies and _is_of_whole_numbers(op)):
             others += 1
         else:
             return False
@@ -293,9 +295,10 @@ def _is_of_whole_numbers(op: Operation) -> bool:
     )
 
 
-def _is_trifle(op: Operation) -> bool:
-    """The same of a few whole numbers."""
-    if not _is_of_whole_numbers(op):
-        return False
+def _is_trifle(op: Operation, is_exact: Callable[[Operation], bool] | None = None) -> bool:
+    """The same of a few whole numbers, or of others that are only moved."""
     counts = [tensor.shape.num_elements() for tensor in op.outputs]
-    return op.definition.elementwise or all(n is not None and n <= _MOST_ELEMENTS for n in counts)
+    are_few = all(n is not None and n <= _MOST_ELEMENTS for n in counts)
+    if _is_of_whole_numbers(op):
+        return op.definition.elementwise or are_few
+    return is_exact is not None and are_few and not op._is_stateful and is_exact(op)

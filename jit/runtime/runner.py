@@ -127,7 +127,11 @@ def _compiled(
         feeds: Sequence[Any],
         cells: dict[Any, Any],
     ) -> Any:
-        runner = _without_waits(evaluate, operations, fetches, feeds, cells)
+        on_host = partial(host_calls.runs_on_host, operations, feeds, cells)
+        if not always and on_host(is_exact=lambda op: not may_round(op, evaluate)):
+            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells)
+            return InterpretedRunner(calls, "none of it would be compiled")
+        runner = _without_waits(evaluate, operations, fetches, feeds, cells, leads=True)
         if isinstance(runner, InterpretedRunner):
             return runner
         return TieredRunner(
