@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -140,18 +141,24 @@ def turns_of_another_thread() -> Iterator[list[int]]:
         thread.join()
 
 
-def test_only_a_walk_that_takes_long_lets_other_threads_go_on() -> None:
-    short, long = Problem(4, 8, (4, 8)), Problem(2000, 4000, (2000, 4000))
+@pytest.mark.parametrize("has_jumps", (False, True))
+def test_only_a_walk_that_takes_long_lets_other_threads_go_on(has_jumps: bool) -> None:
+    problems = Problem(4, 8, (4, 8)), Problem(2000, 4000, (2000, 4000))
     with settings.override(threads=1), turns_of_another_thread() as turns:
+        if has_jumps:
+            runs = [partial(driver.Flow(problem.table, 0).run, 0) for problem in problems]
+        else:
+            runs = [problem.program.run for problem in problems]
         # The first time nobody knows how long it takes.
-        short.program.run()
-        long.program.run()
+        for run in runs:
+            run()
         before = turns[0]
         for _ in range(100):
-            short.program.run()
+            runs[0]()
         assert turns[0] == before
-        long.program.run()
+        runs[1]()
         assert turns[0] > before
+    assert all((problem.buffers[-1] != 0).all() for problem in problems)
 
 
 def test_workqueue_is_the_last_choice() -> None:
