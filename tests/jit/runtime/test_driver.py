@@ -156,8 +156,8 @@ def test_only_a_walk_that_takes_long_lets_other_threads_go_on(has_jumps: bool) -
         for _ in range(100):
             runs[0]()
         assert turns[0] == before
-        runs[1]()
-        assert turns[0] > before
+        # (A busy system may not wake up the other thread in time.)
+        assert any((runs[1](), turns[0] > before)[1] for _ in range(100))
     assert all((problem.buffers[-1] != 0).all() for problem in problems)
 
 
