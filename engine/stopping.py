@@ -21,6 +21,8 @@ Error = TypeVar("Error", errors.CancelledError, errors.DeadlineExceededError)
 
 # So often those look who wait for something that cannot be told to wake them.
 _POLL = 0.005
+# So long sleeps who waits for what takes but moments.
+_MOMENT = 2e-5
 
 
 class _Work(threading.local):
@@ -85,3 +87,14 @@ def await_release(lock: threading.Lock) -> None:
     while lock.locked():
         check()
         time.sleep(_POLL)
+
+
+def await_moment(lock: threading.Lock) -> None:
+    """Waits until nobody has a lock that is held for moments only; then take it, with `with`.
+
+    A thread that waits for the lock itself gets it without the interpreter's, for which it waits
+    next: for so long nobody has use of either, and all that ask meanwhile come to wait in line,
+    again and again.  So this asks, and sleeps.
+    """
+    while lock.locked():
+        time.sleep(_MOMENT)

@@ -76,7 +76,8 @@ class Frame:
 class Outside(Step):
     """An operation that somebody else runs, outside of all branches and loops.
 
-    A run waits for the Pending that it finds in `slot`, for a list of all outputs.
+    A run waits for the Future that it finds in `slot`, for a list of all outputs.  There is none
+    where they were stored before it began.
     """
 
     __slots__ = ("slot",)
@@ -89,7 +90,7 @@ class Outside(Step):
 
     def begin(self, values: list[Any]) -> Future | None:
         """What a run waits for."""
-        pending: Future = values[self.slot]
+        pending: Future | None = values[self.slot]
         return pending
 
     def store(self, values: list[Any], result: Any) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from ..stopping import deadline_error
+from ..stopping import await_moment, deadline_error
 
 if TYPE_CHECKING:
     from .session import BaseSession
@@ -141,6 +141,7 @@ class FairLock:
     def take(self) -> Future:
         """Settled when it is the caller's turn, which lasts until it calls `give`."""
         turn = Future()
+        await_moment(self._lock)
         with self._lock:
             if self._is_taken:
                 self._next.append(turn)
@@ -151,6 +152,7 @@ class FairLock:
 
     def take_at_once(self) -> bool:
         """Begins the caller's turn if nobody else has one; whether it did."""
+        await_moment(self._lock)
         with self._lock:
             is_free = not self._is_taken
             self._is_taken = True
@@ -159,6 +161,7 @@ class FairLock:
     def give(self) -> None:
         """Ends a turn; the next one begins."""
         while True:
+            await_moment(self._lock)
             with self._lock:
                 if not self._next:
                     self._is_taken = False
@@ -256,16 +259,19 @@ class SessionFutures:
 
     def add(self, waits: FutureSet) -> None:
         """Notes a run."""
+        await_moment(self._lock)
         with self._lock:
             self._waits.add(waits)
 
     def discard(self, waits: FutureSet) -> None:
         """Forgets a run."""
+        await_moment(self._lock)
         with self._lock:
             self._waits.discard(waits)
 
     def cancel(self, reason: str = "") -> None:
         """Cancels what all of them wait for."""
+        await_moment(self._lock)
         with self._lock:
             waits = list(self._waits)
         for item in waits:

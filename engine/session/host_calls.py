@@ -75,7 +75,9 @@ class HostCalls:
             if known.issuperset(slots) and step.count and self._runs_now(step):
                 known.update(made)
             else:
-                taken = _taken(slots, step.layout)
+                # (What handles mean that are fed comes in arrays.)
+                is_boxed = any(slots[i] in self._feeds for i, _ in step.handles)
+                taken = step.inputs if is_boxed else _taken(slots, step.layout)
                 self._steps.append((step, step.kernel, step.context, taken))
 
     def _runs_now(self, step: interpreter.Step) -> bool:
@@ -196,26 +198,34 @@ def runs_on_host(
     varies: bool = False,
     most_others: int = MOST_OTHERS,
     least: int = 1,
+    boxed: frozenset[Tensor] = frozenset(),
+    is_exact: Callable[[Operation], bool] | None = None,
 ) -> bool:
     """Whether nothing of a function would be compiled, but for trifles of which no bit depends.
 
     varies: sizes are others in each call; a plan would be laid out anew in every one, which takes
     longer than to move some whole numbers.  least: so many operations have no other way to run.
+    boxed: handles, among the feeds, of what lives for one run: what takes them runs on the host.
+    is_exact: whether an operation gives the same bits however it runs; if few elements, it may.
     """
     hosted = others = 0
     varies = varies and any(map(_is_of_any_size, operations))
     constant: set[Tensor] = set()
+    known = {*cells, *boxed}
     for op in operations:
         kind = op.definition
-        if kind.control_flow_role or trust.kernel_of(op) is None or not _is_plain(op, cells):
+        takes_boxed = not boxed.isdisjoint(op._inputs_val)
+        if kind.control_flow_role and not (kind.control_flow_role == "step" and takes_boxed):
+            return False
+        if trust.kernel_of(op) is None or not _is_plain(op, known):
             return False
         if not (op._inputs_val or op._is_stateful):
             constant.update(op.outputs)
-        elif kind.lower is None or _has_texts(op):
+        elif kind.lower is None or _has_texts(op) or takes_boxed:
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
-        elif _is_trifle(op) or (varies and _is_of_whole_numbers(op)):
+        elif _is_trifle(op, is_exact) or (varies and _is_of_whole_numbers(op)):
             others += 1
         else:
             return False
@@ -258,7 +268,7 @@ def leading(
     return [op for op in found if op in needed]
 
 
-def _is_plain(op: Operation, cells: Mapping[Tensor, Any]) -> bool:
+def _is_plain(op: Operation, cells: Collection[Tensor]) -> bool:
     """Whether an operation takes and gives values, or handles whose meaning is given."""
     wanted = {i for i, is_known in interpreter.handle_inputs(op) if is_known}
     for i, tensor in enumerate(op._inputs_val):
@@ -285,9 +295,10 @@ def _is_of_whole_numbers(op: Operation) -> bool:
     )
 
 
-def _is_trifle(op: Operation) -> bool:
-    """The same of a few whole numbers."""
-    if not _is_of_whole_numbers(op):
-        return False
+def _is_trifle(op: Operation, is_exact: Callable[[Operation], bool] | None = None) -> bool:
+    """The same of a few whole numbers, or of others that are only moved."""
     counts = [tensor.shape.num_elements() for tensor in op.outputs]
-    return op.definition.elementwise or all(n is not None and n <= _MOST_ELEMENTS for n in counts)
+    are_few = all(n is not None and n <= _MOST_ELEMENTS for n in counts)
+    if _is_of_whole_numbers(op):
+        return op.definition.elementwise or are_few
+    return is_exact is not None and are_few and not op._is_stateful and is_exact(op)

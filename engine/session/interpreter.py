@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors, gc_pause
+from ..copying import copy_of
 from ..graph import trust
 from ..graph.kernel_context import KernelContext
 from ..graph.operation import Operation, arg_length
@@ -413,7 +414,7 @@ def fetched(value: Any, tensor: Tensor) -> Any:
             value = value.read()
         except errors.OpError as error:
             raise located(error, tensor.op) from error
-    return value.copy() if type(value) is np.ndarray else value
+    return copy_of(value) if type(value) is np.ndarray else value
 
 
 def fetched_from(values: list[Any], slot: int, tensor: Tensor) -> Any:
@@ -424,7 +425,7 @@ def fetched_from(values: list[Any], slot: int, tensor: Tensor) -> Any:
     ):
         return fetched(value, tensor)
     is_large = value.nbytes >= _LARGE and value.flags.writeable
-    return value if is_large and is_alone(values, slot, 1) else value.copy()
+    return value if is_large and is_alone(values, slot, 1) else copy_of(value)
 
 
 def make_runner(

@@ -33,21 +33,38 @@ def current() -> Clock:
     return Clock("clock_gettime", {"darwin": 5, "linux": 6}.get(sys.platform, 1))
 
 
+def precise() -> Clock:
+    """A clock of this system that tells microseconds apart, where there is one."""
+    coarse = current()
+    if coarse.number is None:
+        return coarse
+    # CLOCK_MONOTONIC.
+    return Clock(coarse.function, 6 if sys.platform == "darwin" else 1)
+
+
 def assembly() -> str:
-    """LLVM's text of `i64 @numbaflow_now()`: the nanoseconds since some moment."""
+    """LLVM's text of `i64 @numbaflow_now()` and `i64 @numbaflow_precisely()`.
+
+    Both give the nanoseconds since some moment, the first at less cost.
+    """
     clock = current()
+    number = "" if clock.number is None else "i32, ptr"
+    result = "i64" if clock.number is None else "i32"
+    declared = f"\ndeclare {result} @{clock.function}({number})\n"
+    return declared + _reads("now", clock) + _reads("precisely", precise())
+
+
+def _reads(name: str, clock: Clock) -> str:
     if clock.number is None:
         return f"""
-declare i64 @{clock.function}()
-define internal i64 @numbaflow_now() nounwind {{
+define internal i64 @numbaflow_{name}() nounwind {{
   %ticks = call i64 @{clock.function}()
   %ns = mul i64 %ticks, {clock.unit}
   ret i64 %ns
 }}
 """
     return f"""
-declare i32 @{clock.function}(i32, ptr)
-define internal i64 @numbaflow_now() nounwind {{
+define internal i64 @numbaflow_{name}() nounwind {{
   %time = alloca [2 x i64]
   %code = call i32 @{clock.function}(i32 {clock.number}, ptr %time)
   %seconds = load i64, ptr %time

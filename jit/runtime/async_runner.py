@@ -319,7 +319,10 @@ class _Run:
                 self.known[tensor] = as_array(tensor, value)
             self._tell(part.operations)
         waits = [i for i in self.next_waits if not self.runner.waits[i].after & ~self.over]
-        for number in waits:
+        # Conditionals and loops go on as what they take comes: little of it is left to come when
+        # all else that can begin has done so.
+        single = [i for i in waits if i not in self.runner.programs]
+        for number in single if parts or single else waits:
             if number not in self.next_waits:
                 # A dead tensor has come, and the rest has been taken over.
                 continue
@@ -371,13 +374,16 @@ class _Run:
     def _start(self, number: int, program: FlowProgram, takes: Sequence[Any]) -> None:
         values = program.start([self.known[tensor] for tensor in takes])
         for op, step in program.outside.items():
+            if op in self.done and op not in self.dead:
+                step.store(values, [self.known.get(t) for t in op.outputs])
+                continue
             pending = values[step.slot] = Future()
             self.outside.setdefault(op, []).append(pending)
         inside = _Inside(self.waits, number)
         resume = program.begin(values, inside)
         self.under_way[number] = (resume, inside, values)
-        # What need not wait is over before the conditional or loop begins.
-        self._tell([op for op in program.outside if op in self.done])
+        # What need not wait is over before the conditional or loop meets what is dead.
+        self._tell([op for op in program.outside if op in self.done and op in self.dead])
         self._end_group(number)
 
     def _end_group(self, number: int) -> None:

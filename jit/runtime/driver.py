@@ -18,21 +18,24 @@ was begun is done, it comes back to Python, where signals arrive and a run may b
 
 The table may be edited between runs (sizes, addresses) but not its number of steps; call
 `program.refresh()` when an edit may turn a one-tile step into a tiled one or back.  `run` releases
-the GIL; several threads may run programs at once, but not the same one.
+the GIL unless the last time took next to no time; several threads may run programs at once, but not
+the same one.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from ...engine.memory import address_of
 from .. import threads
 from ..codegen import assembly, clock
+from ..codegen.signature import ARGUMENTS
 from ..library.library_kernel import LibraryKernel
 from ..library.step_table import (
     ADDRESS,
@@ -52,14 +55,16 @@ Table = np.ndarray[Any, np.dtype[np.int64]]
 
 # More threads than there are.
 _MANY = 1 << 30
+# Longer than anything takes.
+_NEVER = 1 << 62
 
 # Called with minus the number of steps it goes on at the place behind the table.
 # The clock is looked at behind a step or tile if another follows, so a plan of one small step never
 # does.  In LLVM's own language, as kernels of the cache are loaded without Numba, whose import
 # takes longer than many a plan.
-_WALKER = "numbaflow_walk"
+_WALKER, _FLOW_CALLER = "numbaflow_call", "numbaflow_flow"
 _WALK = """
-define i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
+define internal i64 @numbaflow_walk(ptr %table, i64 %number) nounwind {
 entry:
   %resumes = icmp slt i64 %number, 0
   %count = call i64 @llvm.abs.i64(i64 %number, i1 false)
@@ -165,17 +170,81 @@ declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.abs.i64(i64, i1)
 """
 
+# A walk whose last one took less (in ns) keeps the GIL. Who lets go of it wakes up a thread that
+# waits for it, and may wait for that one in turn: together they take longer than small steps do,
+# and threads that do little else, as those that fill queues, come to stand still.
+_SHORT = 20_000
+# Calls INNER, and puts where SPENT points what that took.
+_CALL = """
+define i64 @OUTER(ptr %spent, PARAMETERS) nounwind {
+  %began = call i64 @numbaflow_precisely()
+  %paused = call i64 @INNER(PARAMETERS)
+  %ended = call i64 @numbaflow_precisely()
+  %took = sub i64 %ended, %began
+  store i64 %took, ptr %spent
+  ret i64 %paused
+}
+"""
+_FLOW = """
+define internal i64 @numbaflow_walk(WALKED) nounwind {
+  call void %walk(ptr %table, i64 %rows, i64 %state, i64 %workers, i64 %again, i64 %first)
+  ret i64 0
+}
+"""
+_WALKED = "ptr %walk, ptr %table, i64 %rows, i64 %state, i64 %workers, i64 %again, i64 %first"
+
+
+def _text(inner: str, name: str, parameters: str) -> str:
+    """A function of where the time of a call is noted, and of what `numbaflow_walk` takes."""
+    text = inner + _CALL.replace("PARAMETERS", parameters)
+    return text.replace("INNER", "numbaflow_walk").replace("OUTER", name) + clock.assembly()
+
 
 def texts() -> dict[str, str]:
     """What runs plans and is written in LLVM's own language, by the function that it defines."""
-    return {_WALKER: _WALK.replace("SLICE", str(clock.SLICE)) + clock.assembly()}
+    walk, flow = _WALK.replace("SLICE", str(clock.SLICE)), _FLOW.replace("WALKED", _WALKED)
+    return {
+        _WALKER: _text(walk, _WALKER, "ptr %table, i64 %number"),
+        _FLOW_CALLER: _text(flow, _FLOW_CALLER, _WALKED),
+    }
+
+
+def _functions(name: str, *types: Any) -> Sequence[Callable[..., int]]:
+    """A function of such a text: without the GIL, and with it."""
+    address = assembly.load(texts()[name], name)
+    kinds = ctypes.CFUNCTYPE, ctypes.PYFUNCTYPE
+    return [kind(ctypes.c_int64, ctypes.c_void_p, *types)(address) for kind in kinds]
 
 
 @cache
-def serial_walker() -> Callable[[int, int], int]:
-    """walk(address of the table, number of steps): all tiles in order; 1 when it only paused."""
-    address = assembly.load(texts()[_WALKER], _WALKER)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
+def serial_walkers() -> Sequence[Callable[[int, int, int], int]]:
+    """walk(time, address of the table, number of steps): all tiles in order; 1: it only paused.
+
+    Without the GIL, and with it.  time: the address of a word for what it takes.
+    """
+    return _functions(_WALKER, ctypes.c_void_p, ctypes.c_int64)
+
+
+@cache
+def _flow_callers() -> Sequence[Callable[..., int]]:
+    """call(time, address of a walk with jumps, its arguments): without the GIL, and with it."""
+    return _functions(_FLOW_CALLER, ctypes.c_void_p, *ARGUMENTS)
+
+
+@cache
+def _short() -> int:
+    """Less than what a walk takes that lets go of the GIL; never, where no clock tells of it."""
+    return 0 if clock.precise().number is None else _SHORT
+
+
+def _walk_of(spent: np.ndarray, address: int, count: int) -> Callable[[], int]:
+    """What walks over a table; `spent` has what the last walk took.
+
+    (Bound once: in a plan of a few small steps the call itself is most of the time.)
+    """
+    given, kept = (partial(f, address_of(spent), address, count) for f in serial_walkers())
+    last, short = spent.item, _short()
+    return lambda: kept() if last() < short else given()
 
 
 def has_tiles(table: Table) -> bool:
@@ -191,7 +260,10 @@ class Program:
     how many there is scratch memory for, whatever the settings say by then.
     """
 
-    __slots__ = ("_address", "_most", "_place", "_threads", "_walk", "call", "is_tiled", "table")
+    __slots__ = (
+        *("_address", "_most", "_place", "_spent", "_threads", "_walk", "call", "is_tiled"),
+        "table",
+    )
 
     def __init__(self, table: Table, threads: int | None = None, most: int = _MANY) -> None:
         self._threads, self._most = threads, most
@@ -199,8 +271,8 @@ class Program:
             raise ValueError(f"a table of steps is int64 with columns {', '.join(_HEADS)}")
         self.table, self._place = _with_place(table)
         self._address = self.table.ctypes.data
-        # Bound once: in a plan of a few small steps the call itself is most of the time.
-        self._walk = partial(serial_walker(), self._address, len(table))
+        self._spent = np.full(1, _NEVER)
+        self._walk = _walk_of(self._spent, self._address, len(table))
         self.refresh()
 
     def refresh(self, is_tiled: bool | None = None) -> None:
@@ -220,7 +292,7 @@ class Program:
         return self._parallel(True) if self.is_tiled else self._resume()
 
     def _resume(self) -> int:
-        return serial_walker()(self._address, -len(self.table))
+        return serial_walkers()[0](address_of(self._spent), self._address, -len(self.table))
 
     def _parallel(self, goes_on: bool = False) -> int:
         workers = min(self._threads or threads.count(), self._most) - 1
@@ -250,8 +322,8 @@ class Flow:
     """Rows with jumps and stops among them, ready to run; `first` is the number of the first."""
 
     __slots__ = (
-        *("_address", "_most", "_place", "_threads", "_walk", "_workers", "first", "rows"),
-        "table",
+        *("_address", "_most", "_place", "_spent", "_threads", "_walk", "_workers", "first"),
+        *("rows", "table"),
     )
 
     def __init__(
@@ -262,6 +334,8 @@ class Flow:
         self.table, self._place = _with_place(rows)
         self._address = int(self.table.ctypes.data)
         self._walk = thread_pool.flow_walk()
+        # What the last walks from each row took; first of those that went on.
+        self._spent = np.full(len(rows) + 2, _NEVER)
 
     def run(self, row: int) -> int:
         """Runs from a row on; the number of the row where Python is needed, or that of all rows.
@@ -272,10 +346,12 @@ class Flow:
             # (Not for each row of a loop that Python is needed in.)
             self._workers = min(self._threads or threads.count(), self._most) - 1
         workers, address = self._workers, self._address
+        call = _flow_callers()[self._spent.item(row + 1) < _short()]
+        walk = partial(call, address_of(self._spent) + 8 * (row + 1), self._walk)
         if workers > 0 and thread_pool.is_supported():
-            thread_pool.current().flow(self._walk, address, self.rows, workers, row)
+            thread_pool.current().flow(walk, address, self.rows, workers, row)
         else:
-            self._walk(address, self.rows, 0, 0, address, row)
+            walk(address, self.rows, 0, 0, address, row)
         return self._place.item(AT_ROW)
 
     @property

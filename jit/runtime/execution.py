@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...engine.copying import copy_of, keeps_lock
 from ...engine.memory import address_of, recycled_empty
 from ...engine.stopping import check_session
 from .. import target
@@ -155,7 +156,7 @@ class Run:
         self.staged, self.pointed = [], []
         for number, places in self.plan.template.feeds:
             feed = feeds[number]
-            if feed.nbytes > _STAGED_BYTES:
+            if feed.nbytes > _STAGED_BYTES or not keeps_lock(feed):
                 self.pointed.append((number, places))
                 continue
             memory, address = self._stages.get(number, _NO_STAGE)
@@ -338,7 +339,7 @@ class Run:
             self.done.clear()
             # Copies: the memory is the next run's.
             return [
-                np.array(self._read(read)) if isinstance(read, Value) else read()
+                copy_of(self._read(read)) if isinstance(read, Value) else read()
                 for read in self.results
             ]
         except Moved as moved:
@@ -558,10 +559,10 @@ class Run:
             return value
         view, slot = self.view(value), self.plan.schedule.slot_of[home(value)]
         if slot not in self.places:
-            return view.copy if view.ndim else (lambda: view[()])
+            return partial(copy_of, view) if view.ndim else (lambda: view[()])
         if self.places[slot][0] is value:
             return lambda: self.own[slot]
-        return lambda: self.view(value).copy()
+        return lambda: copy_of(self.view(value))
 
     def _bytes(self, value: Value) -> int:
         return math.prod(self.shape_of(value)) * numpy_dtype(value.dtype).itemsize

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
+from ...engine.copying import copy_of, put
 from ...engine.stopping import check_session, within
 from ..program.tensor_ir import Constant, Value, home
 from ..schedule.steps import HostStep, is_native
@@ -55,7 +56,7 @@ class HostCall:
         for i, value in self._read:
             array = run._read(value)
             if self._may_keep and type(array) is np.ndarray and not array.flags.owndata:
-                array = array.copy()
+                array = copy_of(array)
             inputs[i] = array
         done = self.evaluate.done
         results = done.take(node.op) if done.results else None
@@ -93,7 +94,7 @@ class HostCall:
                 f"{op.type} gave shape {shape}, expected {view.shape}: what its function, or "
                 "set_shape, said of it",
             )
-        view[...] = array
+        put(view, array)
 
 
 def _fixed(plan: Plan, value: Value) -> np.ndarray | None:

@@ -72,7 +72,11 @@ class Piecewise:
         self.aliases: dict[Any, Any] = found.aliases
         self.used = _uses(self.operations)
         self.asked = {*given, *_predicates(found.pieces)}
-        self._steps = [(self._guard(piece.guard), self._prepared(piece)) for piece in found.pieces]
+        guards = [self._guard(piece.guard) for piece in found.pieces]
+        self._steps = [
+            (guard, self._prepared(piece), _ways_on(guards, number))
+            for number, (guard, piece) in enumerate(zip(guards, found.pieces))
+        ]
         # Variables are never among `values`, which have contents that no longer change.
         for tensor in given:
             if self.cell(tensor) is not None:
@@ -84,9 +88,15 @@ class Piecewise:
         """Runs all pieces, given what the region takes, by tensor; what it gives."""
         # Read once: a branch may assign to the variable that it hangs on.
         values.update((name, cell.read().copy()) for name, cell in self._decisive.items())
-        for guard, piece in self._steps:
-            if all(self.holds(condition, values) for condition in guard):
+        # (What held for the piece before holds; what does not, does not for those behind either.)
+        number, held, count = 0, 0, len(self._steps)
+        while number < count:
+            guard, piece, ways = self._steps[number]
+            while held < len(guard) and self.holds(guard[held], values):
+                held += 1
+            if held == len(guard):
                 piece(values)
+            number, held = ways[held]
         for position, tensor in enumerate(self.given):
             if self.name(tensor) not in values:
                 raise errors.invalid(f"Retval[{position}] does not have value")
@@ -133,6 +143,27 @@ class Piecewise:
             case Join():
                 return _Join(self, piece, [s if s is None else self._guard(s) for s in piece.sides])
         raise AssertionError(piece)
+
+
+def _ways_on(guards: Sequence[Guard], number: int) -> list[tuple[int, int]]:
+    """Where a piece leads to: the number of the next one, and how many of its conditions hold.
+
+    By how many of its own do; if all, it runs.  Pieces behind it with the same conditions up to
+    one that does not hold are passed over.
+    """
+    guard, ways = guards[number], []
+    for held in range(len(guard) + 1):
+        following = number + 1
+        if held < len(guard):
+            failed = guard[: held + 1]
+            while following < len(guards) and guards[following][: held + 1] == failed:
+                following += 1
+        behind = guards[following] if following < len(guards) else ()
+        shared = 0
+        while shared < min(held, len(behind)) and behind[shared] == guard[shared]:
+            shared += 1
+        ways.append((following, shared))
+    return ways
 
 
 def _made(evaluate: Evaluate, op: Any) -> Iterable[tuple[Any, Any]]:

@@ -127,7 +127,11 @@ def _compiled(
         feeds: Sequence[Any],
         cells: dict[Any, Any],
     ) -> Any:
-        runner = _without_waits(evaluate, operations, fetches, feeds, cells)
+        on_host = partial(host_calls.runs_on_host, operations, feeds, cells)
+        if not always and on_host(is_exact=lambda op: not may_round(op, evaluate)):
+            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells)
+            return InterpretedRunner(calls, "none of it would be compiled")
+        runner = _without_waits(evaluate, operations, fetches, feeds, cells, leads=True)
         if isinstance(runner, InterpretedRunner):
             return runner
         return TieredRunner(
@@ -172,9 +176,9 @@ def _within(
     """What runs operations within a branch or loop that is no plan as a whole."""
     # (What is but a trifle needs no operation that only the host runs, to run there.)
     others = _TRIFLE if _is_trifle(operations) else 0
-    if host_calls.runs_on_host(operations, feeds, cells, least=0, most_others=others) or (
-        host_calls.runs_on_host(operations, feeds, cells)
-    ):
+    boxed = frozenset(filter(is_handle, feeds))
+    on_host = partial(host_calls.runs_on_host, operations, feeds, cells, boxed=boxed)
+    if on_host(least=0, most_others=others) or on_host():
         return host_calls.HostCalls(evaluate.session, operations, fetches, feeds, cells)
     reference = partial(_reference, evaluate.session, operations, fetches, feeds, "", cells)
     found = None if _is_trifle(operations) else arranged(operations, feeds, around)

@@ -72,9 +72,9 @@ def closed() -> Iterator[LibraryKernel]:
 
 
 @cache
-def flow_walk() -> Callable[..., None]:
-    """The machine code of it: (table, rows, state, workers, table, first row or -1)."""
-    return SIGNATURE(_address("flow_walk", flow_kernel))
+def flow_walk() -> int:
+    """Where the machine code of it is: (table, rows, state, workers, table, first row or -1)."""
+    return _address("flow_walk", flow_kernel)
 
 
 # Addresses of walkers that came with a stored plan, by name and target: their texts, which take
@@ -124,7 +124,7 @@ class Pool:
         self._walk(table, steps, self._state, workers, table, -goes_on)
 
     def flow(
-        self, walk: Callable[..., None], table: int, rows: int, workers: int, first: int
+        self, walk: Callable[..., object], table: int, rows: int, workers: int, first: int
     ) -> None:
         """Runs a table with jumps from a row on, -1: where it paused, with up to `workers` more."""
         if workers > len(self._threads):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...engine import errors
 from ...engine.session.futures import Future
+from ...engine.stopping import await_moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +78,7 @@ class RequestQueue:
     ) -> Request:
         """A new request at the end of a line."""
         request = Request(self, name, wanted, advance)
+        await_moment(self._lock)
         with self._lock:
             # As a rule nobody waits: what is over at once concerns nobody but who asks.
             if not any(self._lines):
@@ -91,6 +93,7 @@ class RequestQueue:
 
     def cancel(self, *requests: Request) -> None:
         """Ends requests that wait."""
+        await_moment(self._lock)
         with self._lock:
             waiting = [request for request in requests if not request.is_over]
             for request in waiting:
@@ -105,6 +108,7 @@ class RequestQueue:
     def _flush(self) -> None:
         """Lets all requests go as far as they can."""
         over: list[Request] = []
+        await_moment(self._lock)
         with self._lock:
             # What one line gives, another may wait for (room for an enqueue, an element for a
             # dequeue), so the rounds end only when a whole round moved nothing. Enqueues come first

@@ -173,6 +173,24 @@ def test_who_waits_for_a_lock_looks_whether_it_may() -> None:
     stopping.await_release(lock)
 
 
+@pytest.mark.pure
+def test_who_waits_for_a_moment_goes_on_once_the_lock_is_free() -> None:
+    lock, order = threading.Lock(), []
+
+    def wait() -> None:
+        stopping.await_moment(lock)
+        order.append("free")
+
+    lock.acquire()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.02)
+    order.append("held")
+    lock.release()
+    thread.join(PATIENCE)
+    assert order == ["held", "free"]
+
+
 def test_variables_keep_what_complete_operations_gave_them() -> None:
     v = tf.Variable(np.zeros(3, "f4"))
     first = tf.assign_add(v, [1.0, 1.0, 1.0])

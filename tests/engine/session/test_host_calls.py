@@ -77,3 +77,16 @@ def test_random_operations_run_in_every_call():
         run = called(session, [tf.strings.join([text, drawn])], [text])
         first, second = (run([np.array(b"", object)])[0].item() for _ in range(2))
         assert first != second
+
+
+def test_few_elements_may_be_moved_on_the_host():
+    texts = tf.placeholder(tf.string, [2])
+    numbers = tf.strings.to_number(texts)
+    moved, grown = tf.reshape(numbers, [2, 1]), tf.exp(numbers)
+    kinds = {"Reshape", "Placeholder", "Const", "StringToNumber"}
+    for fetch, is_one in ((moved, True), (grown, False)):
+        operations = [op for op in tf.get_default_graph().get_operations() if op is not texts.op]
+        operations = [op for op in operations if op.type in kinds or op is fetch.op]
+        for exact in (None, lambda op: op.type == "Reshape"):
+            found = host_calls.runs_on_host(operations, [texts], {}, is_exact=exact)
+            assert found == (is_one and exact is not None)

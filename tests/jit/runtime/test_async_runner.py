@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
+from numbaflow.engine.session.dataflow import FlowRun
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.runtime.async_runner import AsyncRunner
 from numbaflow.ops.queues.barrier import Barrier
@@ -484,3 +485,57 @@ def test_a_reference_that_was_read_before_a_wait_shows_a_change_behind_it(mode: 
             found = session.run([before, after, taken])
             assert found[1].tolist() == [1.0 - 0.5 * turn, 2.0 - 0.5 * turn]
             assert found[0].tolist() == [0.5 * turn - 1.5, 0.5 * turn - 2.5]
+
+
+def test_branches_that_wait_begin_with_what_they_take(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elements are sorted into queues, as buckets are: nothing is told to a branch piece by piece.
+
+    (That what they take is there need not be waited for.)
+    """
+    resumed: list[object] = []
+    resume = FlowRun.resume
+    monkeypatch.setattr(
+        FlowRun, "resume", lambda self, *about: (resumed.append(about), resume(self, *about))[1]
+    )
+    source, targets = queue(()), [queue((), capacity=9) for _ in range(3)]
+    element = source.dequeue()
+    number = tf.cast(element, tf.int32) % 3
+
+    def sorted_into(i: int) -> tf.Operation:
+        there = targets[i].enqueue(element * 2.0)
+        with tf.control_dependencies([there]):
+            return tf.no_op()
+
+    step = tf.group(
+        *(tf.cond(tf.equal(number, i), lambda i=i: sorted_into(i), tf.no_op).op for i in range(3))
+    )
+    fill = source.enqueue_many([np.arange(9, dtype=np.float32)])
+    with tf.Session() as session:
+        session.run(fill)
+        for _ in range(9):
+            session.run(step)
+        for i, target in enumerate(targets):
+            got = session.run(target.dequeue_many(3)).tolist()
+            assert got == [2.0 * x for x in range(i, 9, 3)]
+    if mode != "never":
+        assert not resumed
+
+
+def test_parts_of_nothing_but_texts_are_called_as_they_are() -> None:
+    with tf.Graph().as_default():
+        lines = tf.FIFOQueue(9, [tf.string], shapes=[()])
+        columns = tf.decode_csv(lines.dequeue(), [[0.0], [0.0], [0]])
+        made = tf.FIFOQueue(9, [tf.float32, tf.int32], shapes=[(2,), ()])
+        step = made.enqueue([tf.stack(columns[:2]), columns[2]])
+        fill = lines.enqueue_many([[b"1.5,2.5,3", b"4,5,6", b"7,8,x"]])
+        with tf.Session() as session:
+            session.run(fill)
+            for _ in range(2):
+                session.run(step)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="DecodeCSV"):
+                session.run(step)
+            numbers, whole = session.run(made.dequeue_many(2))
+            assert numbers.tolist() == [[1.5, 2.5], [4, 5]] and whole.tolist() == [3, 6]
+            assert "none of it would be compiled" in str(session.explain(step))

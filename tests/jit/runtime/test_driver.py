@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,6 +117,48 @@ def test_many_python_threads_run_programs_at_once() -> None:
         worker.join()
     for result in results:
         np.testing.assert_array_equal(result, want)
+
+
+@contextmanager
+def turns_of_another_thread() -> Iterator[list[int]]:
+    """How often another thread had the interpreter's lock, which it gets only if it is free."""
+    turns, is_over = [0], threading.Event()
+
+    def count() -> None:
+        while not is_over.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    before = sys.getswitchinterval()
+    thread = threading.Thread(target=count)
+    sys.setswitchinterval(60)
+    try:
+        thread.start()
+        yield turns
+    finally:
+        sys.setswitchinterval(before)
+        is_over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("has_jumps", (False, True))
+def test_only_a_walk_that_takes_long_lets_other_threads_go_on(has_jumps: bool) -> None:
+    problems = Problem(4, 8, (4, 8)), Problem(2000, 4000, (2000, 4000))
+    with settings.override(threads=1), turns_of_another_thread() as turns:
+        if has_jumps:
+            runs = [partial(driver.Flow(problem.table, 0).run, 0) for problem in problems]
+        else:
+            runs = [problem.program.run for problem in problems]
+        # The first time nobody knows how long it takes.
+        for run in runs:
+            run()
+        before = turns[0]
+        for _ in range(100):
+            runs[0]()
+        assert turns[0] == before
+        # (A busy system may not wake up the other thread in time.)
+        assert any((runs[1](), turns[0] > before)[1] for _ in range(100))
+    assert all((problem.buffers[-1] != 0).all() for problem in problems)
 
 
 def test_workqueue_is_the_last_choice() -> None:

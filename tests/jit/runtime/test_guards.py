@@ -135,9 +135,9 @@ def test_a_loop_goes_on_where_it_let_python_look(is_behind_python):
 def impatient_walker(monkeypatch):
     """Has walks pause behind every tile, as they do when tiles take long."""
     monkeypatch.setattr(clock, "SLICE", -1)
-    driver.serial_walker.cache_clear()
+    driver.serial_walkers.cache_clear()
     yield
-    driver.serial_walker.cache_clear()
+    driver.serial_walkers.cache_clear()
 
 
 @pytest.mark.usefixtures("impatient_walker")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import numbaflow as tf
 from numbaflow.engine import settings
-from numbaflow.engine.session import dataflow
+from numbaflow.engine.session import dataflow, host_calls
 from numbaflow.jit.runtime import runner
 
 from ...drawing import examples
@@ -316,3 +316,27 @@ def test_constants_of_a_branch_that_is_not_taken_fail_nobody() -> None:
         wrong = tf.image.decode_image(tf.constant(b"BM" + bytes(60)))
         with pytest.raises(tf.errors.InvalidArgumentError, match="Number of channels"):
             session.run(wrong)
+
+
+def test_bodies_of_loops_read_and_write_arrays_of_their_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What maps texts over elements needs no plan for any of its turns."""
+    made: list[set[str]] = []
+
+    class Noted(host_calls.HostCalls):
+        def __init__(self, session: Any, operations: Any, *arguments: Any) -> None:
+            made.append({op.type for op in operations})
+            super().__init__(session, operations, *arguments)
+
+    monkeypatch.setattr(host_calls, "HostCalls", Noted)
+    texts = tf.placeholder(tf.string, [None])
+    found = tf.map_fn(tf.image.decode_png, texts, dtype=tf.uint8)
+    pictures = np.random.default_rng(0).integers(0, 256, (3, 4, 6, 1), np.uint8)
+    with tf.Session() as session:
+        files = [session.run(tf.image.encode_png(picture)) for picture in pictures]
+        for _ in range(3):
+            assert (session.run(found, {texts: files}) == pictures).all()
+            with pytest.raises(tf.errors.InvalidArgumentError, match="DecodePng"):
+                session.run(found, {texts: [files[0], b"no picture"]})
+    assert any({"DecodePng", "TensorArrayWriteV3"} <= types for types in made)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.ops.queues.copying import copy_of, put_rows
+from numbaflow.engine.copying import copy_of, keeps_lock, put, put_rows
 
 pytestmark = pytest.mark.pure
 
@@ -23,6 +23,24 @@ def test_a_copy_is_of_its_own_memory(kind: type, shape: tuple[int, ...]) -> None
         assert found.dtype == value.dtype and found.shape == value.shape
         assert not np.shares_memory(found, value) and found.flags.writeable
         assert found.tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_are_written_over_others(kind: type) -> None:
+    array = np.arange(1200).reshape(30, 40).astype(kind)
+    other = np.asarray(array.T.copy().T)  # not contiguous
+    for value in (array, other, array[:3, :4], array[0, 0]):
+        target = np.zeros(value.shape, kind)
+        put(target, value)
+        assert target.tobytes() == value.tobytes()
+        assert not np.shares_memory(target, value)
+    widened = np.zeros((30, 40), np.complex128)
+    put(widened, array)
+    assert widened[2, 3] == complex(array[2, 3])
+
+
+def test_numpy_keeps_the_lock_for_a_few_elements() -> None:
+    assert keeps_lock(np.zeros(500)) and not keeps_lock(np.zeros(501, np.uint8))
 
 
 def test_what_is_no_array_becomes_one() -> None:

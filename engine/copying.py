@@ -15,24 +15,42 @@ import numpy as np
 _FEW, _LARGE = 500, 1 << 16
 
 
+def keeps_lock(array: np.ndarray) -> bool:
+    """Whether NumPy itself copies an array without letting go of the lock."""
+    return array.size <= _FEW
+
+
 def _is_between(array: np.ndarray) -> bool:
     """Whether NumPy would let go of the lock for an array that is soon copied."""
-    if array.size <= _FEW or array.nbytes > _LARGE:
+    if keeps_lock(array) or array.nbytes > _LARGE:
         return False
     return array.flags.c_contiguous and not array.dtype.hasobject
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
+    # (Memory views know fewer types than arrays.)
+    if array.dtype.kind in "biuf" and array.dtype.isnative:
+        return array.data.cast("B")
     return array.reshape(-1).view(np.uint8).data
 
 
 def copy_of(value: np.ndarray) -> np.ndarray:
     """A copy of an array, or an array of what is none."""
-    if type(value) is not np.ndarray or not _is_between(value):
+    if type(value) is not np.ndarray:
         return np.array(value)
+    if not _is_between(value):
+        return value.copy()
     result = np.empty(value.shape, value.dtype)
     _bytes_of(result)[:] = _bytes_of(value)
     return result
+
+
+def put(target: np.ndarray, value: np.ndarray) -> None:
+    """Writes an array, or what is none, over another array of its shape."""
+    if _is_between(target) and _is_like(value, target):
+        _bytes_of(target)[:] = _bytes_of(value)
+    else:
+        target[...] = value
 
 
 def put_rows(result: np.ndarray, rows: Sequence[np.ndarray]) -> bool:
