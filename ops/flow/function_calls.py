@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.gradients.autodiff import is_trainable
 from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
@@ -22,7 +21,6 @@ from ...engine.session.function_inlining import Inliner, attributes
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -233,69 +231,16 @@ def _for(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     return outputs[3:], effects
 
 
-def _with_gradients(op: Operation, inputs: list[Tensor], grads: Any) -> tuple[list[Any], Any]:
-    """What gradient functions are given: parameters, and gradients of results; and their types."""
-    given = [
-        tf.zeros_like(output) if grad is None else tf.convert_to_tensor(grad)
-        for output, grad in zip(op.outputs, grads)
-    ]
-    for tensor in inputs:
-        if tensor.dtype.base_dtype == dtypes.resource:
-            raise NotImplementedError(
-                f"'{op.name}' ({op.type}) is given the variable '{tensor.name}': gradients of "
-                "variables through functions of imported graphs are not in numbaflow"
-            )
-    return [*inputs, *given], [tensor.dtype.base_dtype for tensor in inputs]
+def _stated_later(name: str) -> Any:
+    """A gradient of v2/gradients.py, which is imported when there is one to build."""
 
+    def gradient(op: Operation, *grads: Any) -> list[Any]:
+        from .v2 import gradients
 
-def _wanted(inputs: list[Tensor], found: Any) -> list[Any]:
-    """The gradients of inputs that have some."""
-    made = () if isinstance(found, Operation) else found
-    each = made if isinstance(made, (list, tuple)) else [made]
-    return [grad if is_trainable(tensor) else None for tensor, grad in zip(inputs, each)]
+        found: list[Any] = getattr(gradients, name)(op, *grads)
+        return found
 
-
-def _gradient_functions(op: Operation, functions: Any) -> list[Any]:
-    from ...io.function_gradients import gradient_function
-
-    return [gradient_function(op.graph, function) for function in functions]
-
-
-def _call_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function is called where the function is."""
-    inputs = list(op.inputs)
-    (function,) = _gradient_functions(op, [op.get_attr("f")])
-    given, kinds = _with_gradients(op, inputs, grads)
-    return _wanted(inputs, getattr(raw, op.type)(given, f=function, Tout=kinds))
-
-
-def _if_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function of the branch that is taken."""
-    inputs = list(op.inputs)[1:]
-    branches = [op.get_attr(name) for name in ("then_branch", "else_branch")]
-    then, otherwise = _gradient_functions(op, branches)
-    given, kinds = _with_gradients(op, inputs, grads)
-    shapes = [tensor.shape for tensor in inputs]
-    found = getattr(raw, op.type)(
-        *(op.inputs[0], given),
-        then_branch=then,
-        else_branch=otherwise,
-        Tout=kinds,
-        output_shapes=shapes,
-    )
-    return [None, *_wanted(inputs, found)]
-
-
-def _case_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function of the branch that is taken."""
-    inputs = list(op.inputs)[1:]
-    branches = _gradient_functions(op, op.get_attr("branches"))
-    given, kinds = _with_gradients(op, inputs, grads)
-    shapes = [tensor.shape for tensor in inputs]
-    found = getattr(raw, op.type)(
-        *(op.inputs[0], given), branches=branches, Tout=kinds, output_shapes=shapes
-    )
-    return [None, *_wanted(inputs, found)]
+    return gradient
 
 
 _CALL = "f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''"
@@ -319,7 +264,7 @@ for _stateful in (False, True):
         f"{_TYPES}; {_CALL}",
         shape=_unknown,
         expand=_call,
-        gradient=_call_gradient,
+        gradient=_stated_later("call_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of a function.",
@@ -331,7 +276,7 @@ for _stateful in (False, True):
         f"Tcond: type; {_TYPES}; {_BRANCH}",
         shape=_stated("Tout"),
         expand=_if,
-        gradient=_if_gradient,
+        gradient=_stated_later("if_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of one of two functions.",
@@ -342,7 +287,7 @@ for _stateful in (False, True):
         f"{_TYPES}; branches: list(func) >= 1; output_shapes: list(shape) = []",
         shape=_stated("Tout"),
         expand=_case,
-        gradient=_case_gradient,
+        gradient=_stated_later("case_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of one of several functions, by its number.",
@@ -354,7 +299,7 @@ for _stateful in (False, True):
         "parallel_iterations: int = 10",
         shape=_stated("T"),
         expand=_while,
-        gradient=_NO_GRADIENT,
+        gradient=_stated_later("while_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The values of the variables of a loop that is stated by two functions.",
