@@ -141,7 +141,6 @@ def get_forward_walk_ops(
     return _walk(seed_ops, _forward, inclusive, within_ops)
 
 
-cond_v2 = absent("tensorflow.python.ops.cond_v2.cond_v2", "; see tf.cond")
 
 
 def init_variable(v: Any, init: Any, name: str = "init") -> Any:

@@ -371,6 +371,15 @@ class Inliner:
         with control_dependencies(list(operations)):
             yield
 
+    @contextmanager
+    def within(self, operations: Sequence[Operation]) -> Iterator[None]:
+        """A context in which new nodes wait for operations of a loop, and for none around it.
+
+        (What leads into the loop has waited for these, and no such edge may lead into a frame.)
+        """
+        with control_dependencies(None), self.after(operations):
+            yield
+
 
 def _most() -> int:
     return call_sizes.LIMIT * _MADE_PER_OPERATION

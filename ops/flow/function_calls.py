@@ -166,6 +166,12 @@ def _loop(x: Inliner, inputs: list[Tensor], parallel: int, test: _Stage, body: _
     """The frame of a loop: `test` tells from the variables whether `body` makes the next ones."""
     frame = {"frame_name": x.unique("frame").encode(), "parallel_iterations": parallel}
     enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
+    with x.within([]):
+        return (yield _turns(x, enters, test, body))
+
+
+def _turns(x: Inliner, enters: list[Tensor], test: _Stage, body: _Stage) -> Steps:
+    """What is in the frame, from the values that enter it to those that leave it."""
     # The second input is the next iteration's, which is made last; until then the first one stands
     # in.
     merges = [x.node("Merge", [enter, enter], "merge")[0] for enter in enters]
