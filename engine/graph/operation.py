@@ -64,6 +64,8 @@ class Operation:
     _stands_for: Operation | None = None
     # Of a parameter of a function's body: the tensor outside that it stands for, where that is known.
     _given: Tensor | None = None
+    # Of such a parameter: the same, where it has that value in every call.
+    _captured: Tensor | None = None
     # Of a call: the Python object that made it (ops/flow/function_library.py).
     _called_function: Any = None
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...engine.graph import registry
+from ...engine.graph.devices import MergeDevice
 from ...engine.graph.graph import Graph
 from ...engine.graph.operation import Operation
 from ...engine.graph.scope_functions import control_dependencies
@@ -14,6 +15,11 @@ from ...engine.graph.scopes import ControlDependencies
 from ...engine.graph.tensor import Tensor
 from ...engine.types.dtypes import DType
 from ..public import tf
+
+
+def _is_chosen(device: Any) -> bool:
+    """Whether an entry of the devices is a function of nodes, and no name."""
+    return callable(device) and not isinstance(device, MergeDevice)
 
 
 class CapturingGraph(Graph):
@@ -75,7 +81,7 @@ class CapturingGraph(Graph):
         """A new parameter for a tensor of another graph."""
         with control_dependencies(None):
             made = tf.placeholder(tensor.dtype.base_dtype, shape=tensor.get_shape(), name=name)
-        made.op._given = tensor
+        made.op._given = made.op._captured = tensor
         self.inputs.append(made)
         return made
 
@@ -95,7 +101,11 @@ class BodyGraph(CapturingGraph):
         self._collection_lists = outer_graph._collection_lists
         self._seed = outer_graph._seed
         self._gradient_override_map = outer_graph._gradient_override_map
-        self._device_function_stack = outer_graph._device_function_stack
+        self._colocation_stack = outer_graph._colocation_stack.copy()
+        # (Devices are the call's but for those that functions choose for each node.)
+        devices = outer_graph._device_function_stack
+        if any(_is_chosen(entry.function) for entry, _ in devices.entries):
+            self._device_function_stack = devices.copy()
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> ControlDependencies:
         if control_inputs is None:

@@ -21,6 +21,9 @@ from ..capturing_graph import BodyGraph
 from ..tensor_array import arrays_of, flow_of
 
 
+LOOPS = ("While", "StatelessWhile")
+
+
 def unique_fn_name(scope: str, name: str) -> str:
     """A name for a function of a branch or loop in a scope."""
     return f"{scope}{name}_{uid()}".replace("/", "_")
@@ -127,8 +130,9 @@ def body_of(op: Operation, called: Any, inputs: Sequence[Tensor]) -> BodyGraph:
     for argument in definition.signature.output_arg:
         place = flat[definition.ret[argument.name]]
         graph.outputs.append(given[place] if place in given else graph.get_tensor_by_name(place))
-    # (What the caller gives is captured, as it was when the body was built.)
-    graph._captured = dict(zip(inputs, graph.inputs, strict=True))
+    # (A branch and a call capture what they are given; a loop's variables change.)
+    if op.type not in LOOPS:
+        graph._captured = dict(zip(inputs, graph.inputs, strict=True))
     return graph
 
 
@@ -148,7 +152,7 @@ def origin(tensor: Tensor, inputs: Sequence[Tensor]) -> int:
         op = seen.op
         if op.type in ("Identity", "Enter", "Switch", "Merge"):
             seen = op.inputs[0]
-        elif op.type in ("While", "StatelessWhile"):
+        elif op.type in LOOPS:
             seen = op.inputs[seen.value_index]
         else:
             raise ValueError(

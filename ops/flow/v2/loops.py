@@ -137,7 +137,7 @@ class _Loop:
             if result.dtype.base_dtype != given.dtype.base_dtype:
                 raise TypeError(
                     f"Loop var {given.name} enters the loop with type "
-                    f"{given.dtype.base_dtype!r} but has type {result.dtype.base_dtype!r} after "
+                    f"{given.dtype.base_dtype} but has type {result.dtype.base_dtype} after "
                     "1 iteration."
                 )
 

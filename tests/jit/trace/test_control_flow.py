@@ -77,6 +77,16 @@ def nested_branch(x, n):
     return tf.cond(n > 2, inner, lambda: x * 5.0)
 
 
+def one_condition_in_both_branches(x, n):
+    """A condition from outside, which is asked for in one branch and in the other."""
+    odd = tf.equal(n % 2, 1)
+
+    def branch(f, g):
+        return lambda: tf.cond(odd, lambda: f(x), lambda: g(x))
+
+    return tf.cond(n > 3, branch(tf.sin, tf.exp), branch(tf.cos, tf.abs))
+
+
 def branch_in_loop(x, n):
     def body(i, a):
         return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: a + x, lambda: a * 1.5)
@@ -212,6 +222,7 @@ PROGRAMS = (
         checked,
         gradient_of_branch,
     ),
+    one_condition_in_both_branches,
     *(scattered, gradient_with_outer, grows, grows_and_is_read, known_condition, reduced, types),
 )
 # Their shapes depend on data.
