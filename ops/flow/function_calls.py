@@ -7,7 +7,7 @@ the functions' bodies within (engine/session/function_inlining.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.tensor import Tensor
-from ...engine.session.function_inlining import Inliner, attributes
+from ...engine.session.function_inlining import Body, Inliner, attributes
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
@@ -159,15 +159,58 @@ def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         return found.outputs, found.effects
 
     parallel = op.attr("parallel_iterations") if op.type != "_While" else 10
-    return _loop(x, inputs, parallel, test, body)
+    called = op.attr("body")
+    kept = _kept(x.function(called.name).body(attributes(called)))
+    return _loop(x, inputs, parallel, test, body, kept)
 
 
-def _loop(x: Inliner, inputs: list[Tensor], parallel: int, test: _Stage, body: _Stage) -> Steps:
-    """The frame of a loop: `test` tells from the variables whether `body` makes the next ones."""
+def _kept(body: Body) -> set[int]:
+    """The variables that every turn of a loop hands on as they are."""
+    found = set()
+    for number, (parameter, result) in enumerate(zip(body.parameters, body.results)):
+        while result is not parameter and result.op.type == "Identity":
+            result = result.op.inputs[0]
+        if result is parameter:
+            found.add(number)
+    return found
+
+
+def _loop(
+    x: Inliner,
+    inputs: list[Tensor],
+    parallel: int,
+    test: _Stage,
+    body: _Stage,
+    kept: Collection[int] = (),
+) -> Steps:
+    """The frame of a loop: `test` tells from the variables whether `body` makes the next ones.
+
+    `kept` are the numbers of variables that never change: they enter the frame and need not leave.
+    """
+    if len(kept) == len(inputs):
+        # (There is no loop without a variable.)
+        kept = set(kept) - {0}
     frame = {"frame_name": x.unique("frame").encode(), "parallel_iterations": parallel}
-    enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
+    enters = [
+        x.node("Enter", [value], "enter", is_constant=number in kept, **frame)
+        for number, value in enumerate(inputs)
+    ]
+
+    def spread(changing: Sequence[Tensor]) -> list[Tensor]:
+        given = iter(changing)
+        return [enters[n] if n in kept else next(given) for n in range(len(inputs))]
+
+    def picked(values: Sequence[Tensor]) -> list[Tensor]:
+        return [value for number, value in enumerate(values) if number not in kept]
+
+    def turn(values: list[Tensor]) -> Steps:
+        outputs, effects = yield body(spread(values))
+        return picked(outputs), effects
+
     with x.within([]):
-        return (yield _turns(x, enters, test, body))
+        exits, effects = yield _turns(x, picked(enters), lambda v: test(spread(v)), turn)
+    given = iter(exits)
+    return [inputs[n] if n in kept else next(given) for n in range(len(inputs))], effects
 
 
 def _turns(x: Inliner, enters: list[Tensor], test: _Stage, body: _Stage) -> Steps:
