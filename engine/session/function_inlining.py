@@ -136,6 +136,9 @@ class Inliner:
         self._caller: Operation | None = None
         # What the callers are permitted if they are from outside: their functions' nodes are, too.
         self._permitted: trust.Permissions | None = None
+        # What loops keep for others besides their lists (ops/flow/function_loops.py): by the list
+        # and the loop that takes from it.
+        self.stacks: dict[tuple[Tensor, Operation], Any] = {}
         self._prefix = ""
         # The functions whose bodies are being copied, each within the one before, and how many
         # operations stand for the outermost call so far.
