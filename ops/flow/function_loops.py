@@ -109,7 +109,7 @@ def while_(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         if (tensor, op) in x.stacks and (found := _popped(body, n)) is not None
     }
     stacks = [x.stacks[op._inputs_val[n], op] for n in taken]
-    # (What has no elements left is looked at by nobody.)
+    # (The list itself is made besides, for who wants it.)
     results = [body.parameters[n] if n in taken else r for n, r in enumerate(body.results)]
     placed = Body(
         [each for each in body.operations if each not in taken.values()],
@@ -126,20 +126,24 @@ def while_(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
         ]
         name = op.attr("body").name
         found = yield x.place(name, placed, [*given, *popped], "body/")
-        elements = found.outputs[count:]
+        outputs, elements = found.outputs[:count], found.outputs[count:]
+        for n, pop in taken.items():
+            shape = _number(x, -1)
+            kind = {"element_dtype": pop.outputs[1].dtype}
+            outputs[n] = x.node("TensorListPopBack", [given[n], shape], "rest", **kind)[0]
         following = []
         for handle, token, element in zip(constants, tokens, elements):
             push = x.node("StackPushV2", [handle, element], "push")
             with x.after([push.op]):
                 following.append(x.node("Identity", [token], "token"))
-        return [*found.outputs[:count], *following], found.effects
+        return [*outputs, *following], found.effects
 
     tokens = [_number(x, 0) for _ in wanted]
     constants = [(handle, None) for handle in handles]
     constants += [(each.handle, each.filled.op) for each in stacks]
     exits, effects = yield _loop(
         *(x, [*inputs, *tokens], _parallel(op), _test(x, op, count), turn),
-        kept=_kept(placed, results),
+        kept=_kept(body),
         constants=constants,
     )
     for (n, other), handle, filled in zip(wanted, handles, exits[count:], strict=True):
@@ -176,9 +180,9 @@ def _test(x: Inliner, op: Operation, count: int) -> _Stage:
     return test
 
 
-def _kept(body: Body, results: Sequence[Tensor]) -> set[int]:
+def _kept(body: Body) -> set[int]:
     """The variables that every turn of a loop hands on as they are."""
-    pairs = enumerate(zip(body.parameters, results))
+    pairs = enumerate(zip(body.parameters, body.results))
     return {number for number, (given, result) in pairs if _behind(result) is given}
 
 
