@@ -247,6 +247,8 @@ def _set_grad(op: Operation, grad: Tensor) -> Any:
     _, index, item = op.inputs
     # The old element was overwritten: nothing depends on it any more.
     list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
+    if op._attrs.get(tensor_list_changing.RESIZES):
+        list_grad = raw.TensorListResize(list_grad, raw.TensorListLength(op.inputs[0]))
     return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
 
 
