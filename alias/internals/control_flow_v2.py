@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.ops.while_v2`, `cond_v2` and `control_flow_util_v2`, as far as they are used."""
+"""`tensorflow.python.ops.while_v2`, `cond_v2` and `control_flow_util_v2`, where they are used."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Operation:
     # Of a copy that runs in place of another (engine/session/function_inlining.py): the one that
     # the user made.
     _stands_for: Operation | None = None
-    # Of a parameter of a function's body: the tensor outside that it stands for, where that is known.
+    # Of a parameter of a function's body: the tensor outside that it stands for, if that is known.
     _given: Tensor | None = None
     # Of such a parameter: the same, where it has that value in every call.
     _captured: Tensor | None = None

@@ -156,7 +156,9 @@ def _parallel(op: Operation) -> int:
 
 
 def _number(x: Inliner, value: int) -> Tensor:
-    made: Tensor = x.node("Const", [], "number", dtype=dtypes.int32, value=np.array(value, np.int32))
+    made: Tensor = x.node(
+        "Const", [], "number", dtype=dtypes.int32, value=np.array(value, np.int32)
+    )
     return made
 
 

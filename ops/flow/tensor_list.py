@@ -35,9 +35,9 @@ def shape_argument(shape: Any) -> Any:
 
 
 def empty_tensor_list(
-    element_shape: Sequence[int] | None,
+    element_shape: ShapeLike,
     element_dtype: DTypeLike,
-    max_num_elements: int | None = None,
+    max_num_elements: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A list without elements, which may be limited in length."""

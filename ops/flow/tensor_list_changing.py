@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 
-# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is kept here.
+# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is here.
 RESIZES = "_resize_if_index_out_of_bounds"
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from ...engine.graph.graph import Graph
 from ...engine.graph.operation import Operation, input_checks
 from ...engine.graph.tensor import Tensor
-from .capturing_graph import BodyGraph
 
 # Whether branches and loops are nodes that call functions (`tf.enable_control_flow_v2`).  Under
 # this name programs set it, too.
@@ -22,8 +21,8 @@ _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")
 
 
 def EnableControlFlowV2(graph: Graph) -> bool:
-    """Whether branches and loops of a graph are nodes that call functions: in their bodies, always."""
-    return ENABLE_CONTROL_FLOW_V2 or isinstance(graph, BodyGraph)
+    """Whether branches and loops of a graph are nodes that call functions, as in their bodies."""
+    return ENABLE_CONTROL_FLOW_V2 or graph._is_body
 
 
 def IsSwitch(op: Operation) -> bool:

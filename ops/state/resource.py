@@ -67,7 +67,7 @@ def variable_behind(tensor: Any) -> Any:
     """The VarHandleOp that a handle comes from, or None."""
     op = tensor.op
     # Handles pass through loops and branches unchanged; 1.15's shape inference follows them, too.
-    while op.type in _PASSING and op.inputs or op._given is not None:
+    while (op.type in _PASSING and op.inputs) or op._given is not None:
         if op._given is not None:
             tensor = op._given
         else:

@@ -177,9 +177,7 @@ def _common_shapes(outputs: Sequence[Sequence[Tensor]]) -> list[TensorShape]:
     return shapes
 
 
-def _same_parameters(
-    branches: list[BodyGraph], inputs: Sequence[Sequence[Tensor]]
-) -> list[Tensor]:
+def _same_parameters(branches: list[BodyGraph], inputs: Sequence[Sequence[Tensor]]) -> list[Tensor]:
     """Gives all branches parameters for what any of them is given; returns that."""
     given = list(dict.fromkeys(x for each in inputs for x in each))
     for branch, own in zip(branches, inputs, strict=True):

@@ -140,9 +140,7 @@ class LoopGradient(GradientGraph):
     def _given(self, number: int) -> Tensor:
         body = self.forward
         if body.inputs[number] is not body.outputs[number]:
-            raise ValueError(
-                f"Resource tensors must be loop invariants: {self.op.inputs[number]}"
-            )
+            raise ValueError(f"Resource tensors must be loop invariants: {self.op.inputs[number]}")
         return self.op.inputs[number]
 
     def _value(self, tensor: Tensor) -> Tensor:

@@ -159,8 +159,7 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
         forward = _Forward(op)
         ys = forward.body.outputs[:original]
         pairs = [
-            (number, _given(op, number, y, grad))
-            for number, (y, grad) in enumerate(zip(ys, grads))
+            (number, _given(op, number, y, grad)) for number, (y, grad) in enumerate(zip(ys, grads))
         ]
         places = [number for number, grad in pairs if grad is not None]
         loop = _Backward(op, forward, places, [grad for _, grad in pairs if grad is not None])
@@ -197,10 +196,6 @@ class _Forward:
         self.cond = body_of(op, op.get_attr("cond"), inputs)
         self.body = body_of(op, op.get_attr("body"), inputs)
         self._count = len(self.body.outputs)
-        for graph in (self.cond, self.body):
-            for number, (x, shape) in enumerate(zip(graph.inputs, op._attrs["output_shapes"])):
-                if not inputs[number].shape.is_compatible_with(shape):
-                    raise ValueError(f"Shape {shape} of variable {number} of '{op.name}' is wrong")
         is_counted = self._counts(op)
         self.limit: Any = op.inputs[1] if is_counted and self._is_limit(op) else -1
         self.turns = 0 if is_counted else self._add_counter(op)

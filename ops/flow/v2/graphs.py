@@ -15,11 +15,10 @@ from ....engine.graph.operation import Operation
 from ....engine.graph.scope_functions import control_dependencies
 from ....engine.graph.tensor import Tensor, uid
 from ....engine.types import dtypes, nest
-from ....engine.types.shape import TensorShape
+from ....engine.types.shape import TensorShape, as_shape
 from ...public import tf
 from ..capturing_graph import BodyGraph
 from ..tensor_array import arrays_of, flow_of
-
 
 LOOPS = ("While", "StatelessWhile")
 
@@ -117,16 +116,18 @@ def body_of(op: Operation, called: Any, inputs: Sequence[Tensor]) -> BodyGraph:
     names = [argument.name for argument in definition.signature.input_arg]
     given: dict[str, Any] = {}
     with graph.as_default(), control_dependencies(None):
-        for name, tensor in zip(names, inputs, strict=True):
-            made = tf.placeholder(tensor.dtype.base_dtype, shape=tensor.shape, name=name)
+        for name, tensor, shape in zip(names, inputs, _shapes(op, inputs), strict=True):
+            made = tf.placeholder(tensor.dtype.base_dtype, shape=shape, name=name)
             made.op._given = tensor
             graph.inputs.append(made)
             given[f"{name}:0"] = made
         del message.node[: len(names)]
-        used = {name if ":" in name else f"{name}:0" for node in message.node for name in node.input}
+        used = {
+            name if ":" in name else f"{name}:0" for node in message.node for name in node.input
+        }
         with trust.importing(None):
-            read = {name: tensor for name, tensor in given.items() if name in used}
-            import_graph_def(message, input_map=read, name="")
+            known = {name: tensor for name, tensor in given.items() if name in used}
+            import_graph_def(message, input_map=known, name="")
     for argument in definition.signature.output_arg:
         place = flat[definition.ret[argument.name]]
         graph.outputs.append(given[place] if place in given else graph.get_tensor_by_name(place))
@@ -134,6 +135,14 @@ def body_of(op: Operation, called: Any, inputs: Sequence[Tensor]) -> BodyGraph:
     if op.type not in LOOPS:
         graph._captured = dict(zip(inputs, graph.inputs, strict=True))
     return graph
+
+
+def _shapes(op: Operation, inputs: Sequence[Tensor]) -> list[TensorShape]:
+    """The shapes of a body's parameters: those of a loop may change from turn to turn."""
+    if op.type not in LOOPS:
+        return [tensor.shape for tensor in inputs]
+    stated = op._attrs["output_shapes"] or [None] * len(inputs)
+    return [as_shape(shape) for shape in stated]
 
 
 def is_stateful(graph: BodyGraph) -> bool:

@@ -77,16 +77,6 @@ def nested_branch(x, n):
     return tf.cond(n > 2, inner, lambda: x * 5.0)
 
 
-def one_condition_in_both_branches(x, n):
-    """A condition from outside, which is asked for in one branch and in the other."""
-    odd = tf.equal(n % 2, 1)
-
-    def branch(f, g):
-        return lambda: tf.cond(odd, lambda: f(x), lambda: g(x))
-
-    return tf.cond(n > 3, branch(tf.sin, tf.exp), branch(tf.cos, tf.abs))
-
-
 def branch_in_loop(x, n):
     def body(i, a):
         return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: a + x, lambda: a * 1.5)
@@ -222,7 +212,6 @@ PROGRAMS = (
         checked,
         gradient_of_branch,
     ),
-    one_condition_in_both_branches,
     *(scattered, gradient_with_outer, grows, grows_and_is_read, known_condition, reduced, types),
 )
 # Their shapes depend on data.
@@ -246,6 +235,20 @@ def test_compiled_as_by_reference(program):
             assert np.asarray(one).dtype == np.asarray(other).dtype
             np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
     assert "branches or loops" not in plan, plan
+
+
+def test_a_condition_may_be_asked_for_in_both_branches_of_another():
+    p, q = (tf.placeholder(tf.bool, []) for _ in range(2))
+    x = tf.placeholder(tf.float32, [])
+
+    def branch(a: float, b: float) -> Any:
+        return lambda: tf.cond(q, lambda: x + a, lambda: x * b)
+
+    chosen = tf.cond(p, branch(1.0, 2.0), branch(3.0, 4.0))
+    with settings.override(jit="always"), tf.Session() as session:
+        feeds = [{p: one, q: two, x: 5.0} for one in (True, False) for two in (True, False)]
+        found = [session.run(chosen, feed) for feed in feeds]
+    assert found == [6.0, 10.0, 8.0, 20.0]
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
