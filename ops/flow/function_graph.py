@@ -7,7 +7,7 @@ outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ...engine.graph.collections import GraphKeys
@@ -33,7 +33,11 @@ class FuncGraph(CapturingGraph):
     """A graph with parameters and results that takes in what it needs from outside."""
 
     def __init__(
-        self, name: str, by_value: bool, copied_stateful_ops: set[Any], variables_by_value: bool
+        self,
+        name: str,
+        by_value: bool = False,
+        copied_stateful_ops: Collection[Any] = (),
+        variables_by_value: bool = False,
     ) -> None:
         super().__init__(name, get_default_graph())
         # Tensors of other graphs, what they are here, and the variables that were asked for.

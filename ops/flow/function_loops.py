@@ -52,12 +52,16 @@ def _body(x: Inliner, op: Operation) -> Body:
     called = op.attr("body")
     x.require(op, called.name)
     body: Body = x.function(called.name).body(attributes(called))
-    for given in (body.parameters, body.results):
-        if len(given) != len(op._inputs_val):
-            raise errors.invalid(
-                f"While loop body '{called.name}' takes {len(body.parameters)} and returned "
-                f"{len(body.results)} arguments. Expected: {len(op._inputs_val)}"
-            )
+    count = len(op._inputs_val)
+    if len(body.parameters) != count:
+        raise errors.invalid(
+            f"Function {called.name} expects {len(body.parameters)} arguments, but {count} are "
+            f"given by node '{op.name}'"
+        )
+    if len(body.results) != count:
+        raise errors.invalid(
+            f"While loop body returned {len(body.results)} arguments. Expected: {count}"
+        )
     return body
 
 
