@@ -87,8 +87,6 @@ class Graph:
         # (engine/session/function_inlining.py).
         self._has_calls = False
         self._building_function = False
-        # Whether it is the body of a branch or loop that is a function.
-        self._is_body = False
         self._container = ""
         self._producer = PRODUCER
         self._min_consumer = MIN_CONSUMER

@@ -97,7 +97,6 @@ class BodyGraph(CapturingGraph):
         super().__init__(name, outer_graph)
         self.structured_outputs: Any = None
         self.control_captures: list[Operation] = []
-        self._is_body = True
         self._functions = outer_graph._functions
         self._collection_lists = outer_graph._collection_lists
         self._seed = outer_graph._seed

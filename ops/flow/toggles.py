@@ -23,7 +23,7 @@ def enable_control_flow_v2() -> None:
         >>> y = tf.while_loop(lambda v: v < 100.0, lambda v: v * x, [x])
         >>> first = tf.gradients(y, x)[0]
         >>> tf.Session().run([y, first, tf.gradients(first, x)[0]])
-        [[np.float32(243.0)], np.float32(405.0), np.float32(540.0)]
+        [np.float32(243.0), np.float32(405.0), np.float32(540.0)]
         >>> tf.disable_control_flow_v2()
     """
     util.ENABLE_CONTROL_FLOW_V2 = True

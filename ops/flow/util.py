@@ -22,7 +22,11 @@ _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")
 
 def EnableControlFlowV2(graph: Graph) -> bool:
     """Whether branches and loops of a graph are nodes that call functions, as in their bodies."""
-    return ENABLE_CONTROL_FLOW_V2 or graph._is_body
+    if ENABLE_CONTROL_FLOW_V2 or not graph.building_function:
+        return ENABLE_CONTROL_FLOW_V2
+    from .capturing_graph import BodyGraph
+
+    return isinstance(graph, BodyGraph)
 
 
 def IsSwitch(op: Operation) -> bool:
