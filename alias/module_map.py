@@ -85,7 +85,7 @@ HOMES = {
         "control_flow_grad": ".alias.internals.gradients",
         "control_flow_ops": "tf .ops.control .ops.flow.control_flow raw",
         "control_flow_state": ".ops.flow.control_flow",
-        "control_flow_v2_toggles": "tf",
+        "control_flow_v2_toggles": "tf .ops.flow.toggles",
         "control_flow_util": ".ops.flow.util .ops.flow.control_flow .ops.control",
         "critical_section_ops": ".ops.queues.mutex",
         "ctc_ops": "tf.nn .ops.nn.ctc_dense .ops.nn.ctc_labels raw",
@@ -576,7 +576,9 @@ OTHERS["python.autograph.operators.special_values"] = f"{_AUTOGRAPH}.state"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
-OTHERS["python.ops.op_selector"] = OTHERS["python.ops.cond_v2"] = ".alias.internals.privates"
+OTHERS["python.ops.op_selector"] = ".alias.internals.privates .train.contrib.graph_editor.util"
+for _module in ("cond_v2", "while_v2", "control_flow_util_v2", "control_flow_v2_func_graphs"):
+    OTHERS[f"python.ops.{_module}"] = ".alias.internals.control_flow_v2"
 OTHERS.update(keras_modules.MODULES)
 # (`from tensorflow.python import ops` gives the module of framework, whose name hides the package.)
 OTHERS["python.ops"] = HOMES["framework"]["ops"]

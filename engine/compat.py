@@ -116,16 +116,7 @@ def enable_eager_execution(
     )
 
 
-for _name in (
-    "disable_eager_execution disable_v2_behavior disable_tensor_equality disable_control_flow_v2"
-).split():
+for _name in ("disable_eager_execution", "disable_tensor_equality"):
     _no_op_switch(_name)
 _refused_switch("enable_v2_behavior", "TensorFlow 2 behaviour")
-_refused_switch("enable_control_flow_v2", "control flow that calls functions")
 _refused_switch("enable_tensor_equality", "element-wise `==` of tensors")
-
-
-@export("control_flow_v2_enabled")
-def control_flow_v2_enabled() -> bool:
-    """False: conditionals and loops are those of TensorFlow 1."""
-    return False

@@ -20,6 +20,7 @@ from .attributes import op_def as op_def_proto
 _LATER_ATTRIBUTES: dict[str, Any] = {
     "Tk": dtypes.int32,
     "Tsegmentids": dtypes.int32,
+    "Tshape": dtypes.int32,
     "allow_missing_files": False,
     "allowed_devices": None,
     "bad_indices_policy": b"",
@@ -40,6 +41,7 @@ _LATER_ATTRIBUTES: dict[str, Any] = {
     "multiply_linear_by_lr": False,
     "ram_budget": None,
     "replicate_on_split": None,
+    "resize_if_index_out_of_bounds": False,
     "reshuffle_each_iteration": True,
     "shape_type": dtypes.int32,
     "sparse_gradient": False,
@@ -47,6 +49,8 @@ _LATER_ATTRIBUTES: dict[str, Any] = {
     "use_default_device": None,
     "validate_shape": None,
 }
+# Those that say something, which the kernels here look for under names of their own ("_name").
+_KEPT_ATTRIBUTES = ("resize_if_index_out_of_bounds",)
 
 # A node of a file may have so many outputs.
 MOST_OUTPUTS = 1 << 20
@@ -80,6 +84,10 @@ def check_node(node: Any, definition: registry.OpDef) -> tuple[dict[str, Any], l
         if name.startswith("_"):
             continue
         if name not in known:
+            if name in _KEPT_ATTRIBUTES and not _changes_nothing(name, node.attr[name]):
+                node.attr[f"_{name}"].CopyFrom(node.attr[name])
+                del node.attr[name]
+                continue
             if _changes_nothing(name, node.attr[name]):
                 del node.attr[name]
                 continue

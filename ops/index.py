@@ -161,6 +161,8 @@ ops.flow.python_function: py_function
 ops.flow.script: numpy_function py_func
 ops.flow.tensor_array: TensorArray
 ops.flow.tensor_list_array: TensorArraySpec
+ops.flow.toggles: control_flow_v2_enabled disable_control_flow_v2 disable_v2_behavior
+  enable_control_flow_v2 experimental.output_all_intermediates
 ops.flow.vectorized: vectorized_map
 ops.image.adjust: image.adjust_brightness image.adjust_contrast image.adjust_gamma image.adjust_hue
   image.adjust_jpeg_quality image.adjust_saturation image.per_image_standardization

@@ -141,7 +141,7 @@ from .array.constant import constant_v1 as _constant
 from .state.init import Constant as _constant_initializer
 from ..engine.graph.scope_functions import container as container
 from ..engine.graph.scope_functions import control_dependencies as control_dependencies
-from ..engine.compat import control_flow_v2_enabled as control_flow_v2_enabled
+from .flow.toggles import control_flow_v2_enabled as control_flow_v2_enabled
 from ..engine.graph.convert import convert_to_tensor as convert_to_tensor
 from ..engine.graph.convert import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
 from ..engine.graph.convert import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
@@ -169,7 +169,9 @@ from .array.matrix_diag import diag_part as diag_part
 from .raw_ops import Digamma as _digamma
 from ..engine.types.shape import dimension_at_index as dimension_at_index
 from ..engine.types.shape import dimension_value as dimension_value
+from .flow.toggles import disable_control_flow_v2 as disable_control_flow_v2
 from .state.variable_store import disable_resource_variables as disable_resource_variables
+from .flow.toggles import disable_v2_behavior as disable_v2_behavior
 from ..engine.types.shape import disable_v2_tensorshape as disable_v2_tensorshape
 from .math.operators import div as div
 from .math.operators import div_no_nan as div_no_nan
@@ -179,6 +181,7 @@ from .array.partition import dynamic_partition as dynamic_partition
 from .array.partition import dynamic_stitch as dynamic_stitch
 from .sparse.edit_distance import edit_distance as edit_distance
 from .linalg.contract import einsum as einsum
+from .flow.toggles import enable_control_flow_v2 as enable_control_flow_v2
 from ..engine.compat import enable_eager_execution as enable_eager_execution
 from .state.variable_store import enable_resource_variables as enable_resource_variables
 from ..engine.types.shape import enable_v2_tensorshape as enable_v2_tensorshape
@@ -559,11 +562,8 @@ cross = _cross
 decode_raw = _decode_raw
 dequantize = _dequantize
 digamma = _digamma
-def disable_control_flow_v2() -> Any: ...
 def disable_eager_execution() -> Any: ...
 def disable_tensor_equality() -> Any: ...
-def disable_v2_behavior() -> Any: ...
-def enable_control_flow_v2() -> Any: ...
 def enable_tensor_equality() -> Any: ...
 def enable_v2_behavior() -> Any: ...
 def erf(x: Any, name: str | None = ...) -> Any: ...

@@ -8,6 +8,8 @@ from collections.abc import Iterator, MutableMapping, MutableSet
 from typing import Any
 
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.interface.specs import register_type_spec_from_value_converter
+from ...engine.types import nest
 from ...engine.types.shape import TensorShape
 from .absent import absent
 from .eager import EagerTensor as EagerTensor
@@ -16,7 +18,24 @@ _TensorLike = (Tensor, IndexedSlices, SparseTensor)
 
 
 class CompositeTensor:
-    """What is made of several tensors."""
+    """What is made of several tensors, which its `_type_spec` tells: a base for programs' own."""
+
+    _type_spec: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        nest.COMPOSITES[cls] = (_components, _of_components)
+        register_type_spec_from_value_converter(cls, lambda value: value._type_spec)
+
+
+def _components(value: CompositeTensor) -> list[Any]:
+    return nest.flatten(value._type_spec._to_components(value), expand_composites=True)
+
+
+def _of_components(like: CompositeTensor, parts: list[Any]) -> Any:
+    spec = like._type_spec
+    components = spec._to_components(like)
+    return spec._from_components(nest.pack_sequence_as(components, parts, expand_composites=True))
 
 
 class NullContextmanager:

@@ -13,7 +13,6 @@ from ...engine.graph.constants import constant_value
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ...ops.public import tf
-from .absent import absent
 
 
 def _kinds() -> list[dtypes.DType]:
@@ -139,9 +138,6 @@ def get_forward_walk_ops(
         The ops.
     """
     return _walk(seed_ops, _forward, inclusive, within_ops)
-
-
-cond_v2 = absent("tensorflow.python.ops.cond_v2.cond_v2", "; see tf.cond")
 
 
 def init_variable(v: Any, init: Any, name: str = "init") -> Any:

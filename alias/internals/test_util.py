@@ -21,6 +21,7 @@ from ...engine.interface.testing import CapturedWrites as CapturedWrites
 from ...engine.interface.testing import TestCase, is_gpu_available
 from ...engine.interface.testing import assert_equal_graph_def as assert_equal_graph_def
 from ...engine.interface.testing import gpu_device_name as gpu_device_name
+from ...ops.flow import util
 
 TensorFlowTestCase = TestCase
 assert_equal_graph_def_v1 = assert_equal_graph_def
@@ -41,20 +42,55 @@ disable_xla = _as_it_is
 disable_all_xla = _as_it_is
 disable_mlir_bridge = _as_it_is
 build_as_function_and_v1_graph = _as_it_is
-enable_control_flow_v2 = _as_it_is
 assert_no_new_tensors = _as_it_is
 assert_no_new_pyobjects_executing_eagerly = _as_it_is
 assert_no_garbage_created = _as_it_is
 # What they switch is not here: graphs are compiled one way, whose results are the same each time.
-disable_control_flow_v2 = _as_it_is
 enable_c_shapes = _as_it_is
 enable_output_all_intermediates = _as_it_is
 enable_tf_xla_constant_folding = _as_it_is
 no_xla_auto_jit = _as_it_is
 use_deterministic_cudnn = _as_it_is
 with_c_shapes = _as_it_is
-with_control_flow_v2 = _as_it_is
 xla_allow_fallback = _as_it_is
+
+
+def enable_control_flow_v2(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator: within the function branches and loops are nodes that call functions."""
+
+    @functools.wraps(function)
+    def enabled(*args: Any, **kwargs: Any) -> Any:
+        before = util.ENABLE_CONTROL_FLOW_V2
+        util.ENABLE_CONTROL_FLOW_V2 = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            util.ENABLE_CONTROL_FLOW_V2 = before
+
+    return enabled
+
+
+def disable_control_flow_v2(reason: str) -> Decorator:
+    """A decorator of test methods of which `with_control_flow_v2` makes no further one."""
+    del reason
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        function._disable_control_flow_v2 = True  # type: ignore[attr-defined]
+        return function
+
+    return decorated
+
+
+def with_control_flow_v2(cls: type) -> type:
+    """A decorator of classes: each test is also run with nodes that call functions."""
+    for name, value in dict(vars(cls)).items():
+        if (
+            callable(value)
+            and name.startswith("test")
+            and not getattr(value, "_disable_control_flow_v2", False)
+        ):
+            setattr(cls, f"{name}WithControlFlowV2", enable_control_flow_v2(value))
+    return cls
 
 
 @contextlib.contextmanager

@@ -154,6 +154,8 @@ def _spelled(tensor: Tensor, look: Look) -> TensorShape:
     op = tensor.op
     if tensor.shape.sizes == (0,):
         return as_shape([])
+    if op._captured is not None:
+        return _spelled(op._captured, look)
     spelled = op.definition.folding.spelled
     if spelled is None:
         return _spelled_by_value(tensor, look)

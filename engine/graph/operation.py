@@ -62,6 +62,10 @@ class Operation:
     # Of a copy that runs in place of another (engine/session/function_inlining.py): the one that
     # the user made.
     _stands_for: Operation | None = None
+    # Of a parameter of a function's body: the tensor outside that it stands for, if that is known.
+    _given: Tensor | None = None
+    # Of such a parameter: the same, where it has that value in every call.
+    _captured: Tensor | None = None
     # Of a call: the Python object that made it (ops/flow/function_library.py).
     _called_function: Any = None
 
@@ -324,6 +328,13 @@ class Operation:
             self._inputs_val += (tensor,)
             self._input_types_val.append(tensor.dtype.base_dtype)
             tensor._consumers.append(self)
+        self._graph.note_mutation()
+
+    def _add_outputs(self, kinds: Sequence[DType], shapes: Sequence[TensorShape]) -> None:
+        for kind, shape in zip(kinds, shapes, strict=True):
+            output = Tensor(self, len(self._outputs), kind)
+            output.set_shape(shape)
+            self._outputs.append(output)
         self._graph.note_mutation()
 
     def _same_graph(self, thing: Operation | Tensor) -> None:

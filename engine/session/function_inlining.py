@@ -136,6 +136,9 @@ class Inliner:
         self._caller: Operation | None = None
         # What the callers are permitted if they are from outside: their functions' nodes are, too.
         self._permitted: trust.Permissions | None = None
+        # What loops keep for others besides their lists (ops/flow/function_loops.py): by the list
+        # and the loop that takes from it.
+        self.stacks: dict[tuple[Tensor, Operation], Any] = {}
         self._prefix = ""
         # The functions whose bodies are being copied, each within the one before, and how many
         # operations stand for the outermost call so far.
@@ -369,6 +372,15 @@ class Inliner:
     def after(self, operations: Sequence[Operation]) -> Iterator[None]:
         """A context in which new nodes wait for operations."""
         with control_dependencies(list(operations)):
+            yield
+
+    @contextmanager
+    def within(self, operations: Sequence[Operation]) -> Iterator[None]:
+        """A context in which new nodes wait for operations of a loop, and for none around it.
+
+        (What leads into the loop has waited for these, and no such edge may lead into a frame.)
+        """
+        with control_dependencies(None), self.after(operations):
             yield
 
 

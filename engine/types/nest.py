@@ -172,8 +172,12 @@ def _compare_composites(x: object, y: object) -> None:
             f"{type(y).__name__}"
         )
     parts = COMPOSITES[type(x)][0]
-    if [part.dtype.base_dtype for part in parts(x)] != [part.dtype.base_dtype for part in parts(y)]:
+    if [_base_dtype(part) for part in parts(x)] != [_base_dtype(part) for part in parts(y)]:
         raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {x} vs. {y}")
+
+
+def _base_dtype(part: Any) -> Any:
+    return getattr(getattr(part, "dtype", None), "base_dtype", None)
 
 
 def _compare_types(x: Any, y: Any) -> None:

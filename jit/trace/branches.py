@@ -26,6 +26,7 @@ from ..program.tensor_ir import (
     Value,
     Write,
     argument,
+    base,
 )
 from .forks import Forks, Side
 from .loop_recovery import Frame, Item, Unstructured
@@ -149,10 +150,7 @@ class Branches:
                 if decided != bool(side):
                     self.dead.add(output)
                 continue
-            flag, is_set = self._told(pred) or (
-                self._flag(pred, self.guard(op._inputs_val[1])),
-                True,
-            )
+            flag, is_set = self._told(pred) or (self._flag(pred), True)
             if (flag, bool(side) != is_set) in guard:
                 self.dead.add(output)
             # (A second switch on the same condition, within a branch, adds nothing.)
@@ -210,14 +208,14 @@ class Branches:
         is_so, is_else = (bool(_computed(expr, np.array(n, np.int32))) for n in numbers)
         return None if is_so == is_else else (flag, is_so)
 
-    def _flag(self, pred: Value, guard: Guard) -> Value:
+    def _flag(self, pred: Value) -> Value:
         """A condition in memory of its own, where jumps look at it."""
         if pred.ndim or pred.dtype != "bool":
             raise Unstructured("a condition that is no scalar")
         if pred not in self.flags:
-            # Copied where the condition is known, perhaps outside of the branch that asks for it
-            # now.
-            before, self.program.guard = self.program.guard, guard
+            # Copied wherever the value is there, perhaps outside of the branch that asks for it
+            # now: another branch may ask for it, too.
+            before, self.program.guard = self.program.guard, base(pred).node.guard
             self.flags[pred] = self._copied(pred)
             self.program.guard = before
         return self.flags[pred]

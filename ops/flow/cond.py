@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
 from ...engine.graph.constants import constant_value, evaluate_all
-from ...engine.graph.graph import control_dependencies
+from ...engine.graph.graph import control_dependencies, get_default_graph
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import IndexedSlices, Tensor
 from ...engine.tracebacks import shorten
@@ -22,6 +22,7 @@ from ..public import tf
 from .context import CondContext
 from .nodes import merge, switch
 from .tensor_array import arrays_of
+from .util import EnableControlFlowV2
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import TensorLike
@@ -89,6 +90,10 @@ def cond(
     """
     try:
         true_fn, false_fn = _functions(true_fn, false_fn, fn1, fn2)
+        if EnableControlFlowV2(get_default_graph()):
+            from .v2.branches import cond_v2
+
+            return cond_v2(pred, true_fn, false_fn, name or "cond")
         return _cond(pred, true_fn, false_fn, strict, name)
     except Exception as error:
         shorten(error)
@@ -327,17 +332,32 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """What the function number `branch_index` returns; the default (or last) for other numbers.
+    """What one of several functions returns, as an integer scalar tells: one `Case` node.
 
-    Built of nested conditionals.
+    Args:
+        branch_index: an int32 scalar tensor.
+        branch_fns: functions, in a list or by their numbers, 0 to the last one.
+        default: the function for other numbers; without it that is the last one.
+        name: the scope of the nodes.
+
+    Returns:
+        Tensors in the structure that the functions return.
+
+    Raises:
+        TypeError: the index or the functions are none, or structures or dtypes differ.
+        ValueError: numbers are missing.
+
+    Example:
+        >>> k = tf.placeholder(tf.int32, [])
+        >>> y = tf.switch_case(k, [lambda: tf.constant("a"), lambda: tf.constant("b")])
+        >>> tf.Session().run(y, {k: 1})
+        b'b'
     """
+    from .v2.branches import indexed_case
+
     functions = _branches(branch_fns, default, branch_index)
     with name_scope(name, "case", [branch_index]):
-        fn = functions[-1]
-        for number in reversed(range(len(functions) - 1)):
-            is_this = tf.equal(branch_index, tf.constant(number, branch_index.dtype))
-            fn = functools.partial(cond, is_this, functions[number], fn)
-        return fn()
+        return indexed_case(branch_index, functions)
 
 
 # Conditions known when the graph is built

@@ -7,13 +7,11 @@ the functions' bodies within (engine/session/function_inlining.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine import errors
-from ...engine.gradients.autodiff import is_trainable
 from ...engine.graph.build import define
 from ...engine.graph.operation import Operation
 from ...engine.graph.registry import NoGradient
@@ -21,15 +19,13 @@ from ...engine.graph.tensor import Tensor
 from ...engine.session.function_inlining import Inliner, attributes
 from ...engine.trampoline import Steps
 from ...engine.types import dtypes
-from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
-from ..public import raw, tf
+from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from .function_loops import condition_of, for_, while_
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
 
-# What finds something of the variables of a loop: results and what must run.
-_Stage = Callable[[list[Tensor]], Any]
 _NO_GRADIENT = NoGradient("gradients do not go through functions")
 _TEST = {"needs": "a function"}
 
@@ -73,19 +69,6 @@ def _symbolic_gradient(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps
     return found
 
 
-def _condition(x: Inliner, value: Tensor) -> Tensor:
-    """What TensorFlow takes for true: numbers but 0, texts but the empty one, arrays with rows."""
-    if value.dtype == dtypes.bool:
-        return value
-    if value.shape.rank not in (None, 0):
-        size = x.node("Size", [value], "size", out_type=dtypes.int32)
-        return _condition(x, size)
-    if value.dtype == dtypes.string:
-        return _condition(x, x.node("StringLength", [value], "length"))
-    zero = x.node("ZerosLike", [value], "zero")
-    return x.node("NotEqual", [value, zero], "condition")
-
-
 def _branch(x: Inliner, op: Operation, function: Any, inputs: list[Tensor], pivot: Tensor) -> Steps:
     """A function that runs where `pivot` is alive; the last output says that it has run."""
     with x.after([pivot.op]):
@@ -113,7 +96,7 @@ def _if(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     def branch(name: str) -> Any:
         return lambda values, pivot: _branch(x, op, op.attr(name), values, pivot)
 
-    condition = _condition(x, inputs[0])
+    condition = condition_of(x, inputs[0])
     return _choose(x, op, condition, inputs[1:], (branch("else_branch"), branch("then_branch")))
 
 
@@ -142,160 +125,16 @@ def _case(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
     return choose(0, inputs[0], inputs[1:])
 
 
-def _while(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
-    def test(values: list[Tensor]) -> Steps:
-        found = yield x.call(op, op.attr("cond"), values, "cond/")
-        if len(found.outputs) != 1:
-            raise errors.invalid(
-                "Expected a single scalar return value from WhileOp cond, got "
-                f"{len(found.outputs)} tensors."
-            )
-        return found.outputs[0], found.effects
+def _stated_later(name: str) -> Any:
+    """A gradient of v2/gradients.py, which is imported when there is one to build."""
 
-    def body(values: list[Tensor]) -> Steps:
-        found = yield x.call(op, op.attr("body"), values, "body/")
-        if len(found.outputs) != len(values):
-            raise errors.invalid(
-                f"While loop body returned {len(found.outputs)} arguments. Expected: {len(values)}"
-            )
-        return found.outputs, found.effects
+    def gradient(op: Operation, *grads: Any) -> list[Any]:
+        from .v2 import gradients
 
-    parallel = op.attr("parallel_iterations") if op.type != "_While" else 10
-    return _loop(x, inputs, parallel, test, body)
+        found: list[Any] = getattr(gradients, name)(op, *grads)
+        return found
 
-
-def _loop(x: Inliner, inputs: list[Tensor], parallel: int, test: _Stage, body: _Stage) -> Steps:
-    """The frame of a loop: `test` tells from the variables whether `body` makes the next ones."""
-    frame = {"frame_name": x.unique("frame").encode(), "parallel_iterations": parallel}
-    enters = [x.node("Enter", [value], "enter", **frame) for value in inputs]
-    # The second input is the next iteration's, which is made last; until then the first one stands
-    # in.
-    merges = [x.node("Merge", [enter, enter], "merge")[0] for enter in enters]
-    for merge in merges:
-        # The shapes of later iterations are not known before the body is.
-        merge._shape_val = unknown_shape()
-    with x.after([merges[0].op]):
-        made = test(merges)
-        goes_on, effects = (yield made) if isinstance(made, Generator) else made
-        with x.after(effects):
-            condition = x.node("LoopCond", [_condition(x, goes_on)], "condition")
-    switches = [x.node("Switch", [merge, condition], "switch") for merge in merges]
-    stays = [x.node("Identity", [switch[1]], "again") for switch in switches]
-    with x.after([stays[0].op]):
-        outputs, effects = yield body(stays)
-    for merge, output in zip(merges, x.settled(outputs, effects)):
-        again = x.node("NextIteration", [output], "next")
-        merge.op._update_input(1, again)
-    return [x.node("Exit", [switch[0]], "exit") for switch in switches], []
-
-
-def _for(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:
-    """A loop over start, start + delta ...; the body is given the number and the variables."""
-    start, limit, delta = inputs[:3]
-    for label, given in (("start", start), ("limit", limit), ("delta", delta)):
-        if given.shape.rank not in (None, 0):
-            raise errors.invalid(f"{label} must be a scalar, but {shape_text(given.shape)}")
-    zero = x.node("ZerosLike", [delta], "zero")
-    rises = x.node("Greater", [delta, zero], "rises")
-    falls = x.node("Less", [delta, zero], "falls")
-    # What does not rise must not start below the limit, what does not fall not above it.
-    above = x.node("GreaterEqual", [start, limit], "above")
-    below = x.node("LessEqual", [start, limit], "below")
-    sides = ([rises, above], [falls, below])
-    fits = x.node("LogicalAnd", [x.node("LogicalOr", side, "fits") for side in sides], "all_fits")
-    text = np.array(b"Invalid start/limit/delta: ", object)
-    words = x.node("Const", [], "text", dtype=dtypes.string, value=text)
-    data, kinds = [words, start, limit, delta], [dtypes.string, *[dtypes.int32] * 3]
-    check = x.node("Assert", [fits, *data], "check", T=kinds, summarize=3)
-    with x.after([check]):
-        start = x.node("Identity", [start], "start")
-
-    def test(values: list[Tensor]) -> Any:
-        number, end, by = values[:3]
-        none = x.node("ZerosLike", [by], "none")
-        on = x.node("Less", [number, end], "before"), x.node("Greater", [by, none], "up")
-        back = x.node("Greater", [number, end], "behind"), x.node("Less", [by, none], "down")
-        ways = [x.node("LogicalAnd", list(way), "way") for way in (on, back)]
-        return x.node("LogicalOr", ways, "goes_on"), []
-
-    def body(values: list[Tensor]) -> Steps:
-        number, end, by = values[:3]
-        found = yield x.call(op, op.attr("body"), [number, *values[3:]], "body/")
-        if len(found.outputs) != len(values) - 3:
-            raise errors.invalid(
-                f"For loop body returned {len(found.outputs)} arguments. "
-                f"Expected: {len(values) - 3}"
-            )
-        following = x.node("Add", [number, by], "following")
-        return [following, end, by, *found.outputs], found.effects
-
-    outputs, effects = yield _loop(x, [start, limit, delta, *inputs[3:]], 1, test, body)
-    return outputs[3:], effects
-
-
-def _with_gradients(op: Operation, inputs: list[Tensor], grads: Any) -> tuple[list[Any], Any]:
-    """What gradient functions are given: parameters, and gradients of results; and their types."""
-    given = [
-        tf.zeros_like(output) if grad is None else tf.convert_to_tensor(grad)
-        for output, grad in zip(op.outputs, grads)
-    ]
-    for tensor in inputs:
-        if tensor.dtype.base_dtype == dtypes.resource:
-            raise NotImplementedError(
-                f"'{op.name}' ({op.type}) is given the variable '{tensor.name}': gradients of "
-                "variables through functions of imported graphs are not in numbaflow"
-            )
-    return [*inputs, *given], [tensor.dtype.base_dtype for tensor in inputs]
-
-
-def _wanted(inputs: list[Tensor], found: Any) -> list[Any]:
-    """The gradients of inputs that have some."""
-    made = () if isinstance(found, Operation) else found
-    each = made if isinstance(made, (list, tuple)) else [made]
-    return [grad if is_trainable(tensor) else None for tensor, grad in zip(inputs, each)]
-
-
-def _gradient_functions(op: Operation, functions: Any) -> list[Any]:
-    from ...io.function_gradients import gradient_function
-
-    return [gradient_function(op.graph, function) for function in functions]
-
-
-def _call_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function is called where the function is."""
-    inputs = list(op.inputs)
-    (function,) = _gradient_functions(op, [op.get_attr("f")])
-    given, kinds = _with_gradients(op, inputs, grads)
-    return _wanted(inputs, getattr(raw, op.type)(given, f=function, Tout=kinds))
-
-
-def _if_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function of the branch that is taken."""
-    inputs = list(op.inputs)[1:]
-    branches = [op.get_attr(name) for name in ("then_branch", "else_branch")]
-    then, otherwise = _gradient_functions(op, branches)
-    given, kinds = _with_gradients(op, inputs, grads)
-    shapes = [tensor.shape for tensor in inputs]
-    found = getattr(raw, op.type)(
-        *(op.inputs[0], given),
-        then_branch=then,
-        else_branch=otherwise,
-        Tout=kinds,
-        output_shapes=shapes,
-    )
-    return [None, *_wanted(inputs, found)]
-
-
-def _case_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient function of the branch that is taken."""
-    inputs = list(op.inputs)[1:]
-    branches = _gradient_functions(op, op.get_attr("branches"))
-    given, kinds = _with_gradients(op, inputs, grads)
-    shapes = [tensor.shape for tensor in inputs]
-    found = getattr(raw, op.type)(
-        *(op.inputs[0], given), branches=branches, Tout=kinds, output_shapes=shapes
-    )
-    return [None, *_wanted(inputs, found)]
+    return gradient
 
 
 _CALL = "f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''"
@@ -319,7 +158,7 @@ for _stateful in (False, True):
         f"{_TYPES}; {_CALL}",
         shape=_unknown,
         expand=_call,
-        gradient=_call_gradient,
+        gradient=_stated_later("call_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of a function.",
@@ -331,7 +170,7 @@ for _stateful in (False, True):
         f"Tcond: type; {_TYPES}; {_BRANCH}",
         shape=_stated("Tout"),
         expand=_if,
-        gradient=_if_gradient,
+        gradient=_stated_later("if_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of one of two functions.",
@@ -342,7 +181,7 @@ for _stateful in (False, True):
         f"{_TYPES}; branches: list(func) >= 1; output_shapes: list(shape) = []",
         shape=_stated("Tout"),
         expand=_case,
-        gradient=_case_gradient,
+        gradient=_stated_later("case_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The results of one of several functions, by its number.",
@@ -353,8 +192,8 @@ for _stateful in (False, True):
         "T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
         "parallel_iterations: int = 10",
         shape=_stated("T"),
-        expand=_while,
-        gradient=_NO_GRADIENT,
+        expand=while_,
+        gradient=_stated_later("while_gradient"),
         stateful=_stateful,
         test=lambda: _TEST,
         doc="The values of the variables of a loop that is stated by two functions.",
@@ -376,7 +215,7 @@ define(
     "input: T -> output: T",
     "T: list(type) >= 0; cond: func; body: func",
     shape=lambda c: [unknown_shape() for _ in c.attr("T")],
-    expand=_while,
+    expand=while_,
     gradient=_NO_GRADIENT,
     stateful=True,
     test=lambda: _TEST,
@@ -387,7 +226,7 @@ define(
     "start: int32, limit: int32, delta: int32, input: T -> output: T",
     "T: list(type) >= 0; body: func",
     shape=lambda c: [unknown_shape() for _ in c.attr("T")],
-    expand=_for,
+    expand=for_,
     gradient=_NO_GRADIENT,
     test=lambda: _TEST,
     doc="The values of variables after a function has been called for each of some numbers.",

@@ -7,13 +7,12 @@ outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ...engine.graph import registry
 from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import convert_to_tensor
-from ...engine.graph.graph import Graph, get_default_graph
+from ...engine.graph.graph import get_default_graph
 from ...engine.graph.operation import Operation
 from ...engine.graph.scope_functions import control_dependencies, device
 from ...engine.graph.tensor import Tensor
@@ -21,6 +20,7 @@ from ...engine.types.dtypes import DType
 from ..public import tf
 from ..state.resource_variable import ResourceVariable
 from ..state.variable_scope import _STORE_KEY, default_variable_store
+from .capturing_graph import CapturingGraph
 
 # What a variable may be asked for with.
 _ASKED = frozenset(
@@ -29,47 +29,30 @@ _ASKED = frozenset(
 )
 
 
-class FuncGraph(Graph):
+class FuncGraph(CapturingGraph):
     """A graph with parameters and results that takes in what it needs from outside."""
 
     def __init__(
-        self, name: str, by_value: bool, copied_stateful_ops: set[Any], variables_by_value: bool
+        self,
+        name: str,
+        by_value: bool = False,
+        copied_stateful_ops: Collection[Any] = (),
+        variables_by_value: bool = False,
     ) -> None:
-        super().__init__()
-        self.name = name
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
+        super().__init__(name, get_default_graph())
         # Tensors of other graphs, what they are here, and the variables that were asked for.
         self.extra_inputs: list[Tensor] = []
         self.extra_args: list[Tensor] = []
         self.extra_vars: list[Any] = []
-        self._building_function = True
         self._by_value = by_value
         self._copied_stateful_ops = copied_stateful_ops
         self._variables_by_value = variables_by_value
-        self._outer_graph = get_default_graph()
         self._outer_scope = tf.get_variable_scope()
-        self._captured: dict[Tensor, Tensor] = {}
-
-    def _create(
-        self,
-        definition: registry.OpDef,
-        name: str | None,
-        inputs: Sequence[Tensor],
-        attrs: dict[str, Any],
-        input_types: Sequence[DType] | None = None,
-        compute_device: bool = True,
-        in_context: bool = True,
-    ) -> Operation:
-        own = [x if x.graph is self else self.capture(x) for x in inputs]
-        return super()._create(
-            definition, name, own, attrs, input_types, compute_device, in_context
-        )
 
     def get_variable(self, getter: Callable[..., Any], name: str, **options: Any) -> Any:
         """A custom getter: the variable is the outer graph's."""
         del getter
-        with self._outer_graph.as_default():
+        with self.outer_graph.as_default():
             store = default_variable_store()
             known = {key: value for key, value in options.items() if key in _ASKED}
             variable = self._outer_scope.get_variable(store, name, **known)
@@ -80,24 +63,18 @@ class FuncGraph(Graph):
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """What stands here for a tensor of another graph."""
-        if tensor not in self._captured:
-            if self._by_value:
-                return self._copied(tensor.op).outputs[tensor.value_index]
-            self._captured[tensor] = self._parameter(tensor, name)
-        return self._captured[tensor]
-
-    def taken_in(self, tensor: Tensor) -> Tensor:
-        """The parameter that stands for a tensor of a graph around, if there is one."""
-        return self._captured.get(tensor, tensor)
+        if self._by_value and tensor not in self._captured:
+            return self._copied(tensor.op).outputs[tensor.value_index]
+        return super().capture(tensor, name)
 
     def _parameter(self, tensor: Tensor, name: str | None) -> Tensor:
+        made = super()._parameter(tensor, name)
         self.extra_inputs.append(tensor)
+        self.extra_args.append(made)
+        if not _is_guaranteed(tensor.op):
+            return made
         with control_dependencies(None):
-            kind = tensor.dtype.base_dtype
-            found = tf.placeholder(kind, shape=tensor.get_shape(), name=name)
-            self.inputs.append(found)
-            self.extra_args.append(found)
-            return tf.guarantee_const(found) if _is_guaranteed(tensor.op) else found
+            return tf.guarantee_const(made)
 
     def _copied(self, op: Operation) -> Operation:
         """A copy of an operation of another graph and of all that it needs."""

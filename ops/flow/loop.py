@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection, register_proto_function
 from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.scope_functions import name_scope
 from ...engine.tracebacks import shorten
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape
 from ..public import tf
 from .shapes import invariants_of
+from .util import EnableControlFlowV2
 from .while_context import WhileContext
 
 if TYPE_CHECKING:
@@ -64,6 +66,11 @@ def while_loop(
         np.int32(6)
     """
     _check(cond, body, parallel_iterations)
+    if EnableControlFlowV2(get_default_graph()):
+        return _as_node(
+            *(cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations),
+            *(name, return_same_structure),
+        )
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -92,6 +99,18 @@ def while_loop(
             shorten(error)
             raise
         return result if limit is None else result[1]
+
+
+def _as_node(cond: Any, body: Any, loop_vars: Any, *options: Any) -> Any:
+    from .v2.loops import while_loop as build
+
+    if not loop_vars:
+        raise ValueError("No loop variables provided")
+    try:
+        return build(cond, body, loop_vars, *options)
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 def _check(cond: object, body: object, parallel_iterations: int) -> None:

@@ -58,8 +58,8 @@ class FunctionRegistry:
         """Registers a function for the lifetime of a graph; returns its token."""
         held, token = _Held(function), f"pyfunc_{next(self._numbers)}"
         # The graph of a function's body goes, the function stays in the library.
-        while getattr(graph, "_outer_graph", None) is not None:
-            graph = graph._outer_graph
+        while getattr(graph, "outer_graph", None) is not None:
+            graph = graph.outer_graph
         self._functions[token] = held
         if not hasattr(graph, "_py_funcs_used_in_graph"):
             graph._py_funcs_used_in_graph = []

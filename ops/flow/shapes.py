@@ -37,7 +37,7 @@ def invariants_of(var: Variable, shape: Any = None) -> Any:
     """The shape that a loop variable keeps; a list of them for a composite."""
     if nest.is_composite(var):
         spec = type_spec_from_value(var) if shape is None else _declared_spec(var, shape)
-        return [part.shape for part in spec._component_specs]
+        return [part.shape for part in nest.flatten(spec._component_specs)]
     if shape is None:
         return var.shape
     if isinstance(shape, TensorSpec):

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.graph.constants import constant_value
 from ...engine.graph.convert import convert_to_tensor
+from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.graph import colocate_with, control_dependencies, device
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, as_shape
 from ..public import raw, tf
+from .util import EnableControlFlowV2
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +37,15 @@ _log = logging.getLogger("tensorflow")
 @export("TensorArray")
 class TensorArray:
     """An array of tensors of one type, each written once and, unless told otherwise, read once."""
+
+    def __new__(cls, *args: Any, flow: Any = None, **options: Any) -> TensorArray:
+        """One that is a list of tensors where control flow calls functions."""
+        is_list = flow is not None and flow.dtype == dtypes.variant
+        if cls is TensorArray and (is_list or EnableControlFlowV2(get_default_graph())):
+            from .tensor_list_array import TensorListArray
+
+            cls = TensorListArray
+        return super().__new__(cls)
 
     def __init__(
         self,

@@ -35,9 +35,9 @@ def shape_argument(shape: Any) -> Any:
 
 
 def empty_tensor_list(
-    element_shape: Sequence[int] | None,
+    element_shape: ShapeLike,
     element_dtype: DTypeLike,
-    max_num_elements: int | None = None,
+    max_num_elements: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """A list without elements, which may be limited in length."""
@@ -247,6 +247,8 @@ def _set_grad(op: Operation, grad: Tensor) -> Any:
     _, index, item = op.inputs
     # The old element was overwritten: nothing depends on it any more.
     list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
+    if op._attrs.get(tensor_list_changing.RESIZES):
+        list_grad = raw.TensorListResize(list_grad, raw.TensorListLength(op.inputs[0]))
     return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
 
 

@@ -27,20 +27,38 @@ class TensorListArray(TensorArray):
     def __init__(
         self,
         dtype: DTypeLike,
-        flow: Tensor,
-        element_shape: ShapeLike = None,
-        dynamic_size: bool = False,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Tensor | None = None,
+        flow: Tensor | None = None,
         infer_shape: bool = True,
+        element_shape: ShapeLike | None = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
     ) -> None:
-        """Wraps a list of tensors."""
+        """Makes a list of `size` elements, or wraps one (`flow`); see TensorArray."""
+        # (A list is a value: what is read stays, wherever it is.)
+        del clear_after_read, tensor_array_name, handle, colocate_with_first_write_call
         self._dtype = dtypes.as_dtype(dtype).base_dtype
-        self._flow = flow
-        self._dynamic_size, self._infer_shape = dynamic_size, infer_shape
+        self._dynamic_size, self._infer_shape = bool(dynamic_size), infer_shape
         self._element_shape = [as_shape(element_shape)]
+        if flow is None and size is None:
+            raise ValueError("Size must be provided if flow is not provided")
+        with name_scope(name, "TensorArrayV2", [size, flow]) as scope:
+            if flow is None:
+                flow = raw.TensorListReserve(
+                    self._shape_input, size, element_dtype=self._dtype, name=scope
+                )
+            self._flow = flow
 
     def _after(self, flow: Tensor) -> TensorListArray:
         made = TensorListArray(
-            self._dtype, flow, None, dynamic_size=self._dynamic_size, infer_shape=self._infer_shape
+            self._dtype,
+            flow=flow,
+            dynamic_size=self._dynamic_size,
+            infer_shape=self._infer_shape,
         )
         made._element_shape = self._element_shape
         return made
@@ -210,8 +228,13 @@ class TensorArraySpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Any]) -> TensorListArray:
         (flow,) = components
-        facts = bool(self._dynamic_size), bool(self._infer_shape)
-        return TensorListArray(self._dtype, flow, self._element_shape, *facts)
+        return TensorListArray(
+            self._dtype,
+            flow=flow,
+            element_shape=self._element_shape,
+            dynamic_size=bool(self._dynamic_size),
+            infer_shape=bool(self._infer_shape),
+        )
 
     @staticmethod
     def from_value(value: Any) -> TensorArraySpec:

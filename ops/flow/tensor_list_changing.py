@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 
+# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is here.
+RESIZES = "_resize_if_index_out_of_bounds"
+
+
 # Lists are values: each op makes a list of its own, which shares the elements with the old one. An
 # old list, which a gradient may read later, stays as it was.
 def _push(c: KernelContext, handle: np.ndarray, item: np.ndarray, place: str = "") -> np.ndarray:
@@ -78,6 +82,8 @@ def _pop(c: KernelContext, handle: Any, shape: np.ndarray) -> tuple[np.ndarray, 
 def _set(c: KernelContext, handle: np.ndarray, index: np.ndarray, item: np.ndarray) -> np.ndarray:
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
+    if place >= len(found.items) and c.op._attrs.get(RESIZES):
+        found = found.with_items((*found.items, *(None,) * (place + 1 - len(found.items))))
     if not 0 <= place < len(found.items):
         raise errors.invalid(
             f"Trying to modify element {place} in a list with {len(found.items)} elements."

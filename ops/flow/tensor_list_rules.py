@@ -27,8 +27,9 @@ SHAPED = f"{TYPE}; shape_type: {{int32, int64}}"
 _PASSING = frozenset(
     "Identity Enter Switch Exit NextIteration Pack Unpack TensorListPushBack "
     "TensorListPushBackBatch TensorListPopBack TensorListSetItem TensorListResize "
-    "TensorListScatterIntoExistingList TensorListConcatLists ZerosLike".split()
+    "TensorListScatterIntoExistingList TensorListConcatLists ZerosLike While StatelessWhile".split()
 )
+_LOOPS = ("While", "StatelessWhile")
 # Op type -> which input states the shape of the elements of the list that it makes.
 _MAKERS = {
     "EmptyTensorList": 0,
@@ -55,10 +56,13 @@ def elements(tensor: Any) -> Elements:
         seen.add(op)
         if op.type in _MAKERS:
             return Elements(kind(op), _shape_argument(op, _MAKERS[op.type]))
+        if op._given is not None:
+            tensor = op._given
+            continue
         # The second output of a pop is an element, no list.
         if op.type not in _PASSING or (op.type == "TensorListPopBack" and tensor.value_index):
             break
-        tensor = op.inputs[0]
+        tensor = op.inputs[tensor.value_index if op.type in _LOOPS else 0]
     return Elements(None, unknown_shape())
 
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.graph.graph import Graph
 from ...engine.graph.operation import Operation, input_checks
 from ...engine.graph.tensor import Tensor
 
-# Conditionals and loops are those of TensorFlow 1, as `tf.control_flow_v2_enabled` says.
+# Whether branches and loops are nodes that call functions (`tf.enable_control_flow_v2`).  Under
+# this name programs set it, too.
 ENABLE_CONTROL_FLOW_V2 = False
 
 # Ops that hand a value on unchanged, where a loop invariant is looked for.
 _PASSING = ("Switch", "RefSwitch", "Identity", "RefIdentity")
+
+
+def EnableControlFlowV2(graph: Graph) -> bool:
+    """Whether branches and loops of a graph are nodes that call functions, as in their bodies."""
+    if ENABLE_CONTROL_FLOW_V2 or not graph.building_function:
+        return ENABLE_CONTROL_FLOW_V2
+    from .capturing_graph import BodyGraph
+
+    return isinstance(graph, BodyGraph)
 
 
 def IsSwitch(op: Operation) -> bool:

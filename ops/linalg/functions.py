@@ -50,7 +50,8 @@ def _lu_kernel(c: KernelContext, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     rows, target = orders.reshape(count, order), factors.reshape(count, order, order)
     (factor,) = get_lapack_funcs(("getrf",), (wide(x),))
     for i, (both, pivots, singular) in enumerate(_each(factor, x)):
-        if singular or not np.all(np.diagonal(both)):
+        # (Of pivots that are NaN the first one alone makes the smallest none: solve_lower.py.)
+        if singular or np.isnan(both[0, 0]) or not np.all(np.diagonal(both)):
             raise errors.invalid(_NO_FACTORS)
         target[i], rows[i] = both, _swapped(pivots.tolist())
     return factors, orders

@@ -77,7 +77,10 @@ def _normal(a: np.ndarray, b: np.ndarray, l2: float) -> np.ndarray:
 
 
 def _by_orthogonal_factors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The shortest solution, whatever the rank; not a number where the matrix has such elements."""
+    """The shortest solution, whatever the rank.
+
+    It is zeros where an element of the matrix is not finite: no pivot is large beside such a one.
+    """
     from scipy.linalg import lapack as routines
 
     rows, columns = a.shape[-2:]
@@ -86,7 +89,7 @@ def _by_orthogonal_factors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     # Below this share of the largest pivot, one counts as zero; Eigen's share.
     small = np.finfo(a.dtype).eps * min(rows, columns)
     room = int(ask(rows, columns, b.shape[-1], small)[0].real)
-    found = np.full((*a.shape[:-2], columns, b.shape[-1]), np.nan, a.dtype)
+    found = np.zeros((*a.shape[:-2], columns, b.shape[-1]), a.dtype)
     padded = np.zeros((max(rows, columns), b.shape[-1]), a.dtype)
     for place in np.ndindex(a.shape[:-2]):
         if np.isfinite(a[place]).all():

@@ -222,6 +222,7 @@ def lu(message: str) -> Callable[..., Any]:
         if wide.dtype not in dense.DTYPES:
             return NotImplemented
         b.require(_is_square(b, x))
+        _require_number(b, x, message)
         factors, order, failed = dense.lu(b, wide, op.dtype(1))
         _require_success(b, failed, message)
         return b.cast(factors, x.dtype), order

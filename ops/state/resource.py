@@ -59,12 +59,19 @@ define(
 )
 
 
+_PASSING_ALL = ("IdentityN", "While", "StatelessWhile")
+_PASSING = ("Identity", "Enter", "Switch", "Merge", *_PASSING_ALL)
+
+
 def variable_behind(tensor: Any) -> Any:
     """The VarHandleOp that a handle comes from, or None."""
     op = tensor.op
     # Handles pass through loops and branches unchanged; 1.15's shape inference follows them, too.
-    while op.type in ("Identity", "IdentityN", "Enter", "Switch", "Merge") and op.inputs:
-        tensor = op.inputs[tensor.value_index if op.type == "IdentityN" else 0]
+    while (op.type in _PASSING and op.inputs) or op._given is not None:
+        if op._given is not None:
+            tensor = op._given
+        else:
+            tensor = op.inputs[tensor.value_index if op.type in _PASSING_ALL else 0]
         op = tensor.op
     return op if op.type == "VarHandleOp" else None
 

@@ -31,6 +31,9 @@ OTHERWISE = {
         ("PartitionedCall", "StatefulPartitionedCall"),
         "tf.gradients knows that they are calls, without a function that is registered",
     ),
+    **dict.fromkeys(
+        ("While", "StatelessWhile"), "theirs are registered once control flow v2 is switched on"
+    ),
 }
 
 

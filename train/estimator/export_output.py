@@ -26,10 +26,12 @@ def _checked_outputs(outputs: object, default: str, what: str | None = None) -> 
     """A dict of tensors; one tensor gets the default name."""
     outputs = outputs if isinstance(outputs, dict) else {default: outputs}
     what = what or default
-    for value in outputs.values():
+    checked = {}
+    for key, value in outputs.items():
+        checked[_checked_key(key, what)] = value
         if not isinstance(value, Tensor):
             raise ValueError(f"{what} output value must be a Tensor; got {value}.")
-    return {_checked_key(key, what): value for key, value in outputs.items()}
+    return checked
 
 
 @export("estimator.export.ExportOutput")
@@ -163,7 +165,10 @@ class _SupervisedOutput(ExportOutput):
     def _metrics(self, metrics: Any) -> dict[str, Any]:
         metrics = metrics if isinstance(metrics, dict) else {"metrics": metrics}
         outputs: dict[str, Any] = {}
-        for key, (value, update) in metrics.items():
+        for key, metric in metrics.items():
+            # (A metric object of Keras, or the two tensors of `tf.metrics`.)
+            is_pair = isinstance(metric, (tuple, list))
+            value, update = metric if is_pair else (metric.result(), metric.updates[0])
             key = _prefixed(_checked_key(key, "metrics"), "metrics")
             if not isinstance(value, Tensor):
                 raise ValueError(f"{key} output value must be a Tensor; got {value}.")

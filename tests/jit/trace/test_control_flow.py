@@ -237,6 +237,20 @@ def test_compiled_as_by_reference(program):
     assert "branches or loops" not in plan, plan
 
 
+def test_a_condition_may_be_asked_for_in_both_branches_of_another():
+    p, q = (tf.placeholder(tf.bool, []) for _ in range(2))
+    x = tf.placeholder(tf.float32, [])
+
+    def branch(a: float, b: float) -> Any:
+        return lambda: tf.cond(q, lambda: x + a, lambda: x * b)
+
+    chosen = tf.cond(p, branch(1.0, 2.0), branch(3.0, 4.0))
+    with settings.override(jit="always"), tf.Session() as session:
+        feeds = [{p: one, q: two, x: 5.0} for one in (True, False) for two in (True, False)]
+        found = [session.run(chosen, feed) for feed in feeds]
+    assert found == [6.0, 10.0, 8.0, 20.0]
+
+
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
 def test_any_number_of_threads_gives_the_same_bits(threads):
     with settings.override(threads=threads):

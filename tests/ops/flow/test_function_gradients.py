@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,26 +96,31 @@ def drawn(x: Any, y: Any) -> Any:
     return x * tf.random_uniform([]), y
 
 
-@pytest.mark.parametrize("call", ["PartitionedCall", "If"])
-def test_random_numbers_would_be_drawn_anew(call: str) -> None:
+@pytest.mark.parametrize("call", ["StatefulPartitionedCall", "If", "Case"])
+def test_random_numbers_are_those_that_were_drawn(call: str) -> None:
     x = tf.constant(2.0)
-    make: dict[str, Callable[[], Any]] = {
-        "PartitionedCall": lambda: raw.PartitionedCall([x, x], f=drawn, Tout=[tf.float32] * 2),
-        "If": lambda: raw.If(
-            True, [x, x], then_branch=drawn, else_branch=cubes, Tout=[tf.float32] * 2
-        ),
-    }
-    with pytest.raises(LookupError, match="would draw the random numbers of its node"):
-        tf.gradients(make[call]()[0], x)
+    options: dict[str, Any] = {
+        "StatefulPartitionedCall": {"f": drawn},
+        "If": {"then_branch": drawn, "else_branch": cubes},
+        "Case": {"branches": [cubes, drawn]},
+    }[call]
+    chosen = {"StatefulPartitionedCall": (), "If": (True,), "Case": (1,)}[call]
+    made = getattr(raw, call)(*chosen, [x, x], Tout=[tf.float32] * 2, **options)
+    (grad,) = tf.gradients(made[0], x)
+    for _ in range(3):
+        value, found = values([made[0], grad], {})
+        assert value == pytest.approx(2 * found)
 
 
-def test_variables_are_refused_by_name() -> None:
-    variable = tf.get_variable("v", initializer=2.0, use_resource=True)
+def test_variables_have_gradients_through_calls() -> None:
+    variable = tf.get_variable("v", initializer=3.0, use_resource=True)
 
     @Defun(tf.resource)
     def read(handle: Any) -> Any:
         return raw.ReadVariableOp(handle, dtype=tf.float32) ** 2
 
     called = raw.StatefulPartitionedCall([variable.handle], f=read, Tout=[tf.float32])
-    with pytest.raises(NotImplementedError, match="is given the variable 'v"):
-        tf.gradients(called, variable.handle)
+    (grad,) = tf.gradients(called, variable)
+    with settings.override(jit="never"), tf.Session() as session:
+        session.run(variable.initializer)
+        assert session.run(grad) == 6.0

@@ -17,6 +17,7 @@ NAN, INF = np.nan, np.inf
 OPS: dict[str, Callable[..., Any]] = {
     "solve": lambda m: tf.matrix_solve(m, tf.ones_like(m)[:, :1]),
     "inverse": tf.matrix_inverse,
+    "lu": lambda m: tf.linalg.lu(m)[0],
     "triangular": lambda m: tf.matrix_triangular_solve(m, tf.ones_like(m)[:, :1]),
 }
 # What TensorFlow 1.15.5 gives for [[a, b], [c, d]]; None for "not invertible".
@@ -27,6 +28,8 @@ FOUND: list[tuple[str, list[float], Any]] = [
     ("solve", [0, 0, 0, 0], None),
     ("inverse", [NAN, 1, 1, 2], None),
     ("inverse", [1, NAN, 0, 1], [[NAN, NAN], [NAN, NAN]]),
+    ("lu", [NAN, 1, 1, 2], None),
+    ("lu", [2, NAN, 1, 1], [[2, NAN], [0.5, NAN]]),
     ("triangular", [NAN, 1, 1, 2], None),
     ("triangular", [1, 2, 3, NAN], [[1], [NAN]]),
     ("triangular", [1, 2, NAN, 1], [[1], [NAN]]),
