@@ -36,7 +36,7 @@ from ...ops.state.trackable_resource import CapturableResource, TrackableAsset
 from ..objects.checkpoint import TrackableSaver
 from ..objects.object_graph import ObjectGraph
 from ..objects.object_saver import MultiDeviceSaver
-from . import names, revived_types
+from . import names, revived_kinds
 from . import signature_functions as signing
 from .assets import copy_assets_to_destination_dir, get_asset_filename_to_add
 from .folder import get_or_create_variables_dir, get_variables_path
@@ -326,7 +326,7 @@ class _Saving:
             message.resource.SetInParent()
             message.resource.device = node._resource_device
         else:
-            message.user_object.CopyFrom(revived_types.serialize(node) or _user_object(node))
+            message.user_object.CopyFrom(revived_kinds.serialize(node) or _user_object(node))
 
 
 def _is_in(graph: Graph, tensor: Any) -> bool:

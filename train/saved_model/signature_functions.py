@@ -13,7 +13,6 @@ from ...engine.types import nest
 from ...ops.flow.concrete_functions import ConcreteFunction
 from ...ops.flow.graph_functions import Function, function
 from . import names
-from .revived_types import VersionedTypeRegistration, register_revived_type
 
 DEFAULT_SIGNATURE_ATTR = "_default_save_signature"
 SIGNATURE_ATTRIBUTE_NAME = "signatures"
@@ -52,17 +51,6 @@ class SignatureMap(Mapping, Trackable):
 
 def _is_function(value: object) -> bool:
     return isinstance(value, (Function, ConcreteFunction))
-
-
-register_revived_type(
-    "signature_map",
-    lambda obj: isinstance(obj, SignatureMap),
-    [
-        VersionedTypeRegistration(
-            lambda proto: SignatureMap(), 1, 1, 1, setter=SignatureMap._add_signature
-        )
-    ],
-)
 
 
 def _concrete(candidate: Any) -> Any:
