@@ -58,6 +58,10 @@ class Network(Saved, Layer):
         else:
             self._init_subclassed(*args, **kwargs)
 
+    @property
+    def _object_identifier(self) -> str:
+        return "_tf_keras_network"
+
     def _init_subclassed(self, name: str | None = None, **kwargs: Any) -> None:
         # (Programs call `super().__init__(self)`.)
         self._begin_network(None if name is self else name, kwargs)

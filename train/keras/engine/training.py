@@ -46,6 +46,10 @@ class Model(Compiled):
         )
         vars(self).setdefault("optimizer", None)
 
+    @property
+    def _object_identifier(self) -> str:
+        return "_tf_keras_model"
+
     # Data
 
     def _check_call_args(self, method: str) -> None:
