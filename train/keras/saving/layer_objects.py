@@ -16,7 +16,9 @@ from ....ops.flow.graph_functions import Function, function
 from ...layers.base_layer import Layer
 from ...objects.data_wrappers import ListWrapper
 from ...objects.tracking import AutoTrackable
+from ..engine.input_layer import InputLayer
 from ..engine.network_config import json_value
+from ..metrics.base import Metric
 from ..serialization import serialize_keras_object
 from .layer_functions import LayerFunctions, layers_below, model_input_signature, recorded_calls
 
@@ -144,7 +146,7 @@ class _Models:
             "variables": ListWrapper(list(layer.variables)),
             "trainable_variables": ListWrapper(list(layer.trainable_variables)),
             "non_trainable_variables": ListWrapper(list(layer.non_trainable_variables)),
-            "layers": ListWrapper(list(layer._nested_layers())),
+            "layers": ListWrapper(list(getattr(layer, "layers", None) or layer._nested_layers())),
             "metrics": ListWrapper(list(layer.metrics)),
             "regularization_losses": ListWrapper([*own, *inner]),
             "layer_regularization_losses": ListWrapper(own),
@@ -181,7 +183,8 @@ def _is_skipped(layer: Any) -> bool:
                 layer,
             )
         return not layer.inputs
-    return not layer.built
+    # Inputs of networks and metrics are not called as layers are.
+    return not layer.built or isinstance(layer, (InputLayer, Metric))
 
 
 def attributes_of(layer: Any, cache: dict[Any, Any]) -> _Attributes:
