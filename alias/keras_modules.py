@@ -100,6 +100,11 @@ MODULES = {
     "python.keras.engine": f"{_K}.engine.network_map {_K}.engine.input_layer",
     "python.keras.saving": f"{_K}.saving.models",
     "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
+    "python.keras.saving.saved_model": f"{_K}.saving",
+    "python.keras.saving.saved_model.load": f"{_K}.saving.object_models {_K}.saving.revived",
+    "python.keras.saving.saved_model.save": (
+        f"{_K}.saving.object_models {_K}.saving.layer_objects {_K}.saving.layer_functions"
+    ),
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",

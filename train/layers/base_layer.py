@@ -183,7 +183,7 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
-        self._input_spec = value
+        vars(self)["_input_spec"] = value  # No dependency, though it may be a dict.
 
     @property
     def trainable_weights(self) -> list[Any]:

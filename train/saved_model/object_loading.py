@@ -51,7 +51,6 @@ class Loader:
         self._proto, self._meta_graph, self._export_dir = object_graph, meta_graph, export_dir
         self._constants = {node.name: node for node in meta_graph.graph_def.node}
         self._functions = self._load_functions()
-        # Not at once: a slot is made by its optimizer once its variable is there.
         self.nodes: dict[int, Any] = {}
         self._setters: dict[int, Callable[..., Any]] = {}
         self._load_nodes()
@@ -74,21 +73,28 @@ class Loader:
         }
 
     def _load_nodes(self) -> None:
+        """Makes all objects: slots by their optimizers, once the variables are there."""
         slots = {s.slot_variable_node_id for n in self._proto.nodes for s in n.slot_variables}
         for number, proto in enumerate(self._proto.nodes):
-            if number not in slots:
+            if number not in slots and self._is_wanted(number):
                 self.nodes[number], self._setters[number] = self._recreate(proto, number)
         for number, proto in enumerate(self._proto.nodes):
-            for slot in proto.slot_variables:
+            for slot in proto.slot_variables if number in self.nodes else ():
                 variable = self.nodes[slot.original_variable_node_id]
                 made = self.nodes[number].add_slot(var=variable, slot_name=slot.slot_name)
                 self.nodes[slot.slot_variable_node_id] = made
                 self._setters[slot.slot_variable_node_id] = setattr
 
+    def _is_wanted(self, number: int) -> bool:
+        """Whether an object is made: a subclass may leave some out."""
+        return True
+
     def _load_edges(self) -> None:
         for number, proto in enumerate(self._proto.nodes):
-            obj = self.nodes[number]
+            obj = self.nodes.get(number)
             for child in proto.children:
+                if obj is None or child.node_id not in self.nodes:
+                    continue
                 self._add_child(obj, number, child.local_name, self.nodes[child.node_id])
 
     def _add_child(self, obj: Any, number: int, name: str, child: Any) -> None:
@@ -99,6 +105,8 @@ class Loader:
 
     def _bind_functions(self) -> None:
         for concrete in self._functions.values():
+            if any(number not in self.nodes for number in concrete.bound_ids):
+                continue  # It belongs to an object that is not made.
             concrete.captured_inputs = [self._tensor_of(number) for number in concrete.bound_ids]
             concrete.graph.variables = [
                 self.nodes[number]
@@ -225,7 +233,9 @@ def load(export_dir: str, tags: Any = None) -> Any:
     return load_internal(export_dir, tags)
 
 
-def load_internal(export_dir: str, tags: Any = None, loader_class: type[Loader] = Loader) -> Any:
+def load_internal(
+    export_dir: str, tags: Any = None, loader_class: Callable[..., Loader] = Loader
+) -> Any:
     """`load`, with objects that a class of loaders makes."""
     message = parse_saved_model(export_dir)
     if tags is not None and not isinstance(tags, set):

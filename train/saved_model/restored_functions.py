@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -165,6 +166,7 @@ class RestoredFunction(Function):
 
         super().__init__(restored_function_body, "restored_function_body", None, None)
         self.function_spec = spec
+        self.__signature__ = _signature(spec)
         self.concrete_functions = concrete
         if concrete:
             self._name = clean_name(concrete[0].name).lstrip("_") or "function"
@@ -189,6 +191,24 @@ class RestoredFunction(Function):
 
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
         return list(self.concrete_functions)
+
+
+def _signature(spec: FunctionSpec) -> inspect.Signature:
+    """What tools that ask for a function's parameters are told."""
+    full, kinds = spec.fullargspec, inspect.Parameter
+    defaults = dict(zip(reversed(full.args), reversed(full.defaults or ())))
+    only = full.kwonlydefaults or {}
+    found = [
+        kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=defaults.get(name, kinds.empty))
+        for name in full.args
+    ]
+    if full.varargs:
+        found.append(kinds(full.varargs, kinds.VAR_POSITIONAL))
+    for name in full.kwonlyargs:
+        found.append(kinds(name, kinds.KEYWORD_ONLY, default=only.get(name, kinds.empty)))
+    if full.varkw:
+        found.append(kinds(full.varkw, kinds.VAR_KEYWORD))
+    return inspect.Signature(found)
 
 
 def _told(inputs: tuple[Any, Any]) -> str:

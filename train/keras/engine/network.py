@@ -287,7 +287,7 @@ class Network(Saved, Layer):
 
     @input_spec.setter
     def input_spec(self, value: Any) -> None:
-        self._input_spec = value
+        vars(self)["_input_spec"] = value  # No dependency, though it may be a dict.
 
     # Losses and metrics
 

@@ -59,19 +59,25 @@ def uses_training(layer: Any) -> bool:
 
 
 def _signature_of_call(layer: Any, takes_training: bool) -> FullArgSpec:
-    """The parameters of a layer's call without itself; `training` is False unless given."""
+    """The parameters of a layer's call without itself; `training` is False where None is meant."""
     spec = full_arg_spec(inspect.unwrap(layer.call))
     args = list(spec.args[1:] if spec.args[:1] == ["self"] else spec.args)
     defaults = dict(zip(reversed(args), reversed(spec.defaults or ())))
+    only = dict(spec.kwonlydefaults or {})
+    names = list(spec.kwonlyargs)
+    if takes_training and "training" not in (*args, *names):
+        # A call that takes any keyword gets this one as such.
+        (names if layer._expects_training_arg else args).append("training")
     if takes_training:
-        if "training" not in args and "training" not in spec.kwonlyargs:
-            args.append("training")
-        defaults["training"] = False
+        known = only if "training" in names else defaults
+        if known.get("training", None if "training" not in spec.args else ...) is None:
+            known["training"] = False
     first = next((i for i, name in enumerate(args) if name in defaults), len(args))
     return spec._replace(
         args=args,
         defaults=tuple(defaults.get(name) for name in args[first:]) or None,
-        kwonlydefaults=spec.kwonlydefaults,
+        kwonlyargs=names,
+        kwonlydefaults=only or None,
     )
 
 
@@ -122,6 +128,13 @@ class LayerFunctions:
             return args, {**kwargs, "training": training}
         place = names.index("training")
         return (*args[:place], training, *args[place + 1 :]), kwargs
+
+    def without_training(self, inputs: Any) -> Any:
+        """The outputs of inputs when the layer is not trained, by a node that calls the function."""
+        args, kwargs = self.spec.canonical((inputs,), {})
+        kwargs.pop("training", None)
+        training = False if self.takes_training else None
+        return self.called(*self._with_training(args, kwargs, training))[0]
 
     def _training_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = self.spec.arg_names

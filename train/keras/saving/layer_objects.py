@@ -11,11 +11,13 @@ import json
 from typing import Any
 
 from ....engine.interface import log
+from ....engine.interface.specs import TensorSpec
 from ....engine.types import nest
 from ....ops.flow.graph_functions import Function, function
 from ...layers.base_layer import Layer
 from ...objects.data_wrappers import ListWrapper
 from ...objects.tracking import AutoTrackable
+from ..backend.settings import floatx
 from ..engine.input_layer import InputLayer
 from ..engine.network_config import json_value
 from ..metrics.base import Metric
@@ -122,7 +124,8 @@ class _Models:
             if nest.flatten(node.inbound_layers):
                 args, _ = _specs(((node.input_tensors,), {}))
                 kinds.append((args, {}))
-        return kinds
+        spec = None if kinds else _input_of(layer)
+        return kinds if spec is None else [((spec,), {})]
 
     def _default_signature(self, model: Any) -> Function:
         specs = model_input_signature(model)
@@ -130,9 +133,7 @@ class _Models:
         made = self.functions[id(model)]
 
         def _wrapped_model(*args: Any) -> dict[str, Any]:
-            spec = made.spec
-            given, named = spec.canonical(tuple(args[:1]), {})
-            outputs, _ = made.called(given, named)
+            outputs = made.without_training(args[0])
             return dict(zip(model.output_names, nest.flatten(outputs)))
 
         return function(_wrapped_model, input_signature=signature, autograph=False)
@@ -171,6 +172,26 @@ def _specs(arguments: tuple[Any, Any]) -> tuple[Any, Any]:
     if found is None:
         raise ValueError(f"arguments of a kind that no SavedModel can hold: {arguments}")
     return found
+
+
+def _input_of(layer: Any) -> Any:
+    """TensorSpecs of what a layer that was never called says of its inputs; None if too little."""
+    if layer.input_spec is None:
+        return None
+    found = nest.map_structure(lambda spec: _as_tensor_spec(spec, layer.dtype), layer.input_spec)
+    return None if any(spec is None for spec in nest.flatten(found)) else found
+
+
+def _as_tensor_spec(spec: Any, dtype: Any) -> TensorSpec | None:
+    dtype = spec.dtype or dtype or floatx()
+    if spec.shape is not None:
+        return TensorSpec(spec.shape, dtype)
+    if spec.ndim is None:
+        return None
+    sizes: list[int | None] = [None] * spec.ndim
+    for axis, size in (spec.axes or {}).items():
+        sizes[axis] = size
+    return TensorSpec(sizes, dtype)
 
 
 def _is_skipped(layer: Any) -> bool:

@@ -127,7 +127,7 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
         from .object_models import load
 
-        return load(str(filepath), custom_objects, compile)
+        return load(str(filepath), compile, custom_objects)
     file_class = hdf5.h5py_module().File
     if isinstance(filepath, file_class):
         return _read(filepath, custom_objects, compile)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -10,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....engine.interface import log
-from ...saved_model.folder import get_variables_path
 from ...saved_model.object_loading import load_internal
 from ...saved_model.object_saving import save as save_object
 from ...saved_model.reading import parse_saved_model
@@ -73,7 +73,7 @@ def _without_optimizer(model: Any, keeps: bool) -> Iterator[None]:
         model.optimizer = optimizer
 
 
-def load(path: str, custom_objects: dict[str, Any] | None, is_compiled: bool) -> Any:
+def load(path: str, compile: bool = True, custom_objects: dict[str, Any] | None = None) -> Any:
     """The model of a SavedModel, compiled as it was.
 
     A model of known layers is made of these again; another one has the functions that were saved.
@@ -85,20 +85,28 @@ def load(path: str, custom_objects: dict[str, Any] | None, is_compiled: bool) ->
     if len(graphs) != 1 or not graphs[0].HasField("object_graph_def"):
         from ...estimator.keras_saved_models import load as load_graphs
 
-        return load_graphs(path, custom_objects, is_compiled)
+        return load_graphs(path, custom_objects, compile)
     root = graphs[0].object_graph_def.nodes[0].user_object
     metadata = json.loads(root.metadata) if root.identifier in _MODELS else {}
-    made = _from_config(metadata.get("model_config") or {}, custom_objects)
-    if made is not None:
-        return _restored(made, path, metadata, custom_objects, is_compiled)
     from .revived import KerasLoader
 
-    model = load_internal(path, loader_class=KerasLoader)
-    _initialize(model)
+    made = _from_config(metadata.get("model_config") or {}, custom_objects)
     training = metadata.get("training_config")
-    if is_compiled and training is not None:
-        compile_as(model, training, custom_objects or {})
-    return model
+    if training is None and compile:
+        log.warning(
+            "No training configuration found in save file: the model was *not* compiled. Compile "
+            "it manually."
+        )
+    if made is None:
+        made = load_internal(path, loader_class=KerasLoader)
+        if training is not None and compile:
+            compile_as(made, training, custom_objects or {})
+        return made
+    if training is not None and compile:
+        compile_as(made, training, custom_objects or {})
+        _ = made.optimizer.iterations
+        made.optimizer._create_hypers()
+    return load_internal(path, loader_class=functools.partial(KerasLoader, model=made))
 
 
 def _from_config(config: dict[str, Any], custom_objects: dict[str, Any] | None) -> Any:
@@ -114,27 +122,3 @@ def _from_config(config: dict[str, Any], custom_objects: dict[str, Any] | None) 
             "The model is made of its functions, as its configuration cannot be used: %s", error
         )
         return None
-
-
-def _restored(
-    model: Any, path: str, metadata: dict[str, Any], custom_objects: Any, is_compiled: bool
-) -> Any:
-    prefix = get_variables_path(path)
-    training = metadata.get("training_config")
-    if is_compiled and training is None:
-        log.warning(
-            "No training configuration found in save file: the model was *not* compiled. Compile "
-            "it manually."
-        )
-    model.load_weights(prefix)
-    if is_compiled and training is not None:
-        compile_as(model, training, custom_objects or {})
-        # Once more, for the optimizer's state.
-        model.load_weights(prefix)
-    return model
-
-
-def _initialize(model: Any) -> None:
-    """Gives the variables of a model of functions the saved values, in the session of Keras."""
-    session = get_session()
-    session.run([v.initializer for v in model.variables])

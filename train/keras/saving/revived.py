@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable
 from typing import Any
@@ -12,11 +11,13 @@ from ....engine.graph.trackable import Trackable, no_automatic_dependency_tracki
 from ....engine.interface.specs import TensorSpec
 from ....engine.types import nest
 from ....engine.types.shape import TensorShape
+from ....ops.state.resource_variable import BaseResourceVariable
 from ...layers.base_layer import Layer
 from ...layers.input_spec import InputSpec
 from ...saved_model.object_loading import Loader
 from .. import regularizers
 from ..backend.phase import known_or_cond, learning_phase
+from ..backend.sessions import get_session
 from ..engine.network import Network
 from ..engine.sequential import Sequential
 from ..engine.training import Model
@@ -71,7 +72,7 @@ class RevivedLayer(Trackable):
             self.add_loss(losses, inputs)  # type: ignore[attr-defined]
             return outputs
 
-        call.__signature__ = _signature(function.function_spec)  # type: ignore[attr-defined]
+        call.__signature__ = function.__signature__  # type: ignore[attr-defined]
         own = vars(self)
         own["call"] = call
         own["_call_fn_args"] = names
@@ -123,17 +124,6 @@ def _chosen(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any
     return nest.pack_sequence_as(structures[0], list(results), expand_composites=True)
 
 
-def _signature(spec: Any) -> inspect.Signature:
-    kinds = inspect.Parameter
-    defaults = dict(zip(reversed(spec.arg_names), reversed(spec.fullargspec.defaults or ())))
-    return inspect.Signature(
-        [
-            kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=defaults.get(name, kinds.empty))
-            for name in spec.arg_names
-        ]
-    )
-
-
 def _set_up(layer: Any, metadata: dict[str, Any]) -> None:
     """Gives a layer what its description says."""
     vars(layer)["_serialized_attributes"] = {}
@@ -176,8 +166,13 @@ class KerasLoader(Loader):
         "_tf_keras_sequential": Sequential,
     }
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Any, model: Any = None) -> None:
+        """model: a model that was made of the configuration, whose parts are what is restored."""
+        self._model = model
+        self._known: dict[int, Any] = {}
+        self._wanted: set[int] | None = None
         super().__init__(*args)
+        self._initialize()
         layers = [node for node in self.nodes.values() if isinstance(node, RevivedLayer)]
         for layer in layers:
             function = getattr(layer.keras_api, "call_and_return_conditional_losses", None)
@@ -190,6 +185,63 @@ class KerasLoader(Loader):
             self._add_losses(layer)
             for name in PUBLIC_ATTRIBUTES:
                 layer._untrack(name)
+        for number, layer in self._known.items():
+            if isinstance(layer, Layer):
+                self._add_further(layer, self._proto.nodes[number])
+
+    def _initialize(self) -> None:
+        """Gives the variables the saved values, in the session of Keras."""
+        variables = [n for n in self.nodes.values() if isinstance(n, BaseResourceVariable)]
+        get_session().run([variable.initializer for variable in variables])
+
+    def _load_nodes(self) -> None:
+        if self._model is not None:
+            self._match(self._model)
+            self._wanted = self._reached()
+        super()._load_nodes()
+
+    def _is_wanted(self, number: int) -> bool:
+        return self._wanted is None or number in self._wanted
+
+    def _reached(self) -> set[int]:
+        """The objects that a model of known layers needs: not the lists of what it has."""
+        keras_api = {
+            child.node_id
+            for number in self._known
+            for child in self._proto.nodes[number].children
+            if child.local_name == KERAS_ATTR
+        }
+        reached, pending = {0}, [0]
+        while pending:
+            number = pending.pop()
+            proto = self._proto.nodes[number]
+            found = [
+                child.node_id
+                for child in proto.children
+                if _is_followed(child.local_name, number in keras_api, number in self._known)
+            ]
+            for name in (*proto.function.concrete_functions, _bare_name(proto)):
+                found += self._proto.concrete_functions[name].bound_inputs if name else ()
+            pending += [each for each in found if each not in reached]
+            reached.update(found)
+        return reached
+
+    def _match(self, model: Any) -> None:
+        """Finds the objects of the SavedModel that are there as parts of a model."""
+        self._known[0] = model
+        pending = [0]
+        while pending:
+            number = pending.pop()
+            for child in self._proto.nodes[number].children:
+                found = self._known[number]._lookup_dependency(child.local_name)
+                if found is not None and child.node_id not in self._known:
+                    self._known[child.node_id] = found
+                    pending.append(child.node_id)
+
+    def _recreate(self, proto: Any, number: int) -> tuple[Any, Callable[..., Any]]:
+        if number in self._known:
+            return self._known[number], _keep
+        return super()._recreate(proto, number)
 
     def _set_inputs(self, model: Any) -> None:
         function = getattr(model.keras_api, "call_and_return_conditional_losses", None)
@@ -215,6 +267,17 @@ class KerasLoader(Loader):
         if layer.activity_regularizer is None:
             layer.activity_regularizer = getattr(layer.keras_api, "activity_regularizer_fn", None)
 
+    def _add_further(self, layer: Any, proto: Any) -> None:
+        """Gives a layer of a configuration the losses that the program had added besides."""
+        api = [c.node_id for c in proto.children if c.local_name == KERAS_ATTR]
+        if api:
+            losses = list(getattr(self.nodes[api[0]], "layer_regularization_losses", ()))
+            for loss in losses[len(layer._callable_losses) :]:
+                layer.add_loss(loss)
+        given = json.loads(proto.user_object.metadata).get("activity_regularizer")
+        if layer.activity_regularizer is None and given is not None:
+            layer.activity_regularizer = regularizers.deserialize(given)
+
     def _recreate_base_user_object(self, proto: Any, number: int) -> Any:
         parent = self._PARENTS.get(proto.identifier)
         if parent is None:
@@ -229,6 +292,23 @@ class KerasLoader(Loader):
             made = kind(**_options(metadata))
         _set_up(made, metadata)
         return made, _revive_child
+
+
+def _is_followed(name: str, is_api: bool, is_known: bool) -> bool:
+    """Whether the child of an object is needed by a model whose parts are known."""
+    if is_api:
+        return name == "layer_regularization_losses"
+    return not is_known or name == KERAS_ATTR or name not in PUBLIC_ATTRIBUTES
+
+
+def _bare_name(proto: Any) -> str:
+    return str(proto.bare_concrete_function.concrete_function_name)
+
+
+def _keep(obj: Any, name: str, value: Any) -> None:
+    """Gives an object that was there what it lacks, such as functions and signatures."""
+    if name not in PUBLIC_ATTRIBUTES and not hasattr(obj, name):
+        vars(obj)[name] = value
 
 
 def _revive_child(layer: Any, name: str, value: Any) -> None:
