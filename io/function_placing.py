@@ -197,7 +197,7 @@ def placed(function: FlatFunction, inputs: Sequence[Tensor], name: str) -> list[
     assert found is not None
     made = dict(zip(inner, found))
     effects = [op for op in found[len(inner) :] if isinstance(op, Operation)]
-    results = [made.get(result, given.get(result)) for result in function.results]
+    results: list[Any] = [made.get(result, given.get(result)) for result in function.results]
     with control_dependencies(effects):
         return [tf.identity(result) for result in results]
 

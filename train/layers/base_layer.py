@@ -94,6 +94,8 @@ class Layer(Casting, Connected, Nested, Serialized, Module):
         TypeError: an argument is unknown.
     """
 
+    _input_spec: Any
+
     # The classes' attributes are properties; instances hold theirs below an underscore.
     def __init__(
         self,

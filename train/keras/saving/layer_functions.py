@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....engine.graph.tensor import Tensor
-from ....engine.interface.specs import TensorSpec, TypeSpec
+from ....engine.interface.specs import TensorSpec, TypeSpec, type_spec_from_value
 from ....engine.types import nest
 from ....ops.flow.concrete_functions import ConcreteFunction, call_of
 from ....ops.flow.function_spec import FullArgSpec, FunctionSpec, full_arg_spec, is_same, specs_of
 from ....ops.flow.graph_functions import Function
-from ....ops.public import tf
 from ...layers.base_layer import Layer, called_on
 from ..backend.phase import learning_phase_scope
 
@@ -130,7 +129,7 @@ class LayerFunctions:
         return (*args[:place], training, *args[place + 1 :]), kwargs
 
     def without_training(self, inputs: Any) -> Any:
-        """The outputs of inputs when the layer is not trained, by a node that calls the function."""
+        """The outputs for inputs when not training, by a node that calls the function."""
         args, kwargs = self.spec.canonical((inputs,), {})
         kwargs.pop("training", None)
         training = False if self.takes_training else None
@@ -162,7 +161,7 @@ class LayerFunctions:
                 loss
                 for one in self._layers
                 for loss in one._losses
-                if isinstance(loss, Tensor) and not loss._unconditional_loss
+                if isinstance(loss, Tensor) and not getattr(loss, "_unconditional_loss", True)
             ]
         return outputs, losses
 
@@ -221,7 +220,7 @@ def model_input_signature(model: Any) -> Any:
     specs = [
         TensorSpec([None, *x.shape.as_list()[1:]], x.dtype, name)
         if isinstance(x, Tensor)
-        else tf.type_spec_from_value(x)
+        else type_spec_from_value(x)
         for x, name in zip(model.inputs, model.input_names)
     ]
     nested = getattr(model, "_nested_inputs", None)

@@ -110,8 +110,9 @@ class _Models:
                 self._traced(one, self._kinds_of(one))
 
     def _traced(self, layer: Any, kinds: list[tuple[Any, Any]]) -> None:
-        made = self.functions.setdefault(id(layer), None) or LayerFunctions(layer)
-        self.functions[id(layer)] = made
+        if id(layer) not in self.functions:
+            self.functions[id(layer)] = LayerFunctions(layer)
+        made = self.functions[id(layer)]
         for args, kwargs in kinds:
             made.trace(args, kwargs)
 
@@ -119,7 +120,7 @@ class _Models:
         """The arguments that a layer was called with, or a model takes."""
         if hasattr(layer, "input_names"):
             return [((model_input_signature(layer),), {})]
-        kinds = []
+        kinds: list[tuple[Any, Any]] = []
         for node in vars(layer).get("_nodes_in", ()):
             if nest.flatten(node.inbound_layers):
                 args, _ = _specs(((node.input_tensors,), {}))
