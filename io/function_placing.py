@@ -16,7 +16,7 @@ from ..engine.graph.operation import Operation
 from ..engine.graph.scope_functions import control_dependencies
 from ..engine.graph.tensor import Tensor
 from . import protos
-from .function_def import Function, graph_def_of
+from .function_def import Function, graph_def_of, marked
 from .graph_import import import_graph_def
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -212,8 +212,7 @@ def renamed_library(
     names = {d.signature.name: new_name(clean_name(d.signature.name)) for d in library.function}
     known: dict[str, Any] = {}
     for definition in library.function:
-        copy = protos.FunctionDef()
-        copy.CopyFrom(definition)
+        copy = marked(definition)
         copy.signature.name = names[definition.signature.name]
         for node in copy.node_def:
             fix_node(node, names, suffix)

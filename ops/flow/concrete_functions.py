@@ -18,14 +18,13 @@ from ...engine.graph.graph import Graph
 from ...engine.graph.operation import Operation
 from ...engine.graph.scope_functions import control_dependencies, init_scope
 from ...engine.graph.tensor import Tensor
-from ...engine.interface.specs import TensorSpec, TypeSpec
 from ...engine.types import dtypes, nest
 from ..public import tf
 from ..state.resource_variable import BaseResourceVariable
 from ..state.variable_scope import variable_creator_scope
 from .effects import ordered
 from .function_graph import FuncGraph, share_variables
-from .function_spec import FunctionSpec, named, placeholders
+from .function_spec import FunctionSpec, filled, named, placeholders
 
 _numbers = itertools.count()
 
@@ -198,18 +197,7 @@ class TracedFunction(ConcreteFunction):
         self._name_arguments()
 
     def _call_flat(self, args: Sequence[Any]) -> Any:
-        values = iter(args)
-
-        def placed(spec: Any) -> Any:
-            if isinstance(spec, TensorSpec):
-                return next(values)
-            if isinstance(spec, TypeSpec):
-                return spec._from_compatible_tensor_list(
-                    [next(values) for _ in spec._flat_tensor_specs]
-                )
-            return spec
-
-        given, named_ones = nest.map_structure(placed, self.structured_input_signature)
+        given, named_ones = filled(self.structured_input_signature, args)
         return self._calling(given, named_ones)
 
     def library(self) -> dict[str, Any]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -210,6 +211,23 @@ def named(structure: Any, name: str) -> Any:
     )
 
 
+def composed(spec: TypeSpec, parts: Iterable[Any]) -> Any:
+    """The value of a type from as many tensors as it consists of, the first ones of some."""
+    components = spec._component_specs
+    taken = list(itertools.islice(parts, len(nest.flatten(components))))
+    return spec._from_components(nest.pack_sequence_as(components, taken))
+
+
+def filled(structure: Any, tensors: Iterable[Any]) -> Any:
+    """A structure of TypeSpecs with values, of tensors one after the other, in their places."""
+    parts = iter(tensors)
+
+    def value(spec: Any) -> Any:
+        return composed(spec, parts) if isinstance(spec, TypeSpec) else spec
+
+    return nest.map_structure(value, structure)
+
+
 def placeholders(spec: Any, name: str) -> tuple[Any, list[Tensor]]:
     """A value in the place of an argument: the structure, and the placeholders in it in order."""
     made: list[Tensor] = []
@@ -227,8 +245,7 @@ def placeholders(spec: Any, name: str) -> tuple[Any, list[Tensor]]:
             made.append(_placeholder(part, own))
             return made[-1]
         if isinstance(part, TypeSpec):
-            parts = [placed(inner) for inner in part._flat_tensor_specs]
-            return part._from_compatible_tensor_list(parts)
+            return composed(part, map(placed, nest.flatten(part._component_specs)))
         return part
 
     return nest.map_structure(placed, spec), made

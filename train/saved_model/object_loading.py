@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.graph import trust
 from ...engine.graph.collections import GraphKeys, add_to_collection
 from ...engine.graph.graph import device, init_scope
 from ...engine.graph.tensor import Tensor
@@ -65,10 +66,11 @@ class Loader:
 
     def _load_functions(self) -> dict[str, RestoredConcreteFunction]:
         suffix = f"_load_{next(_loads)}"
-        library = renamed_library(self._meta_graph.graph_def.library, suffix, unique_name)
+        with trust.importing_from(self._export_dir):
+            library = renamed_library(self._meta_graph.graph_def.library, suffix, unique_name)
         known = dict(library.values())
         return {
-            name: RestoredConcreteFunction(library[name][0], known, message, None, self._export_dir)
+            name: RestoredConcreteFunction(library[name][0], known, message)
             for name, message in self._proto.concrete_functions.items()
         }
 

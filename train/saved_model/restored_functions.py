@@ -15,7 +15,7 @@ from ...engine.interface.specs import TensorSpec, TypeSpec
 from ...engine.types import nest
 from ...io.function_placing import FlatFunction, clean_name, flattened, placed
 from ...ops.flow.concrete_functions import ConcreteFunction
-from ...ops.flow.function_spec import FunctionSpec, _spec_of, placeholders
+from ...ops.flow.function_spec import FunctionSpec, _spec_of, filled, placeholders
 from ...ops.flow.graph_functions import Function
 from ...ops.public import tf
 from .structures import decode_structure
@@ -56,14 +56,11 @@ class _RestoredGraph(Graph):
 class RestoredConcreteFunction(ConcreteFunction):
     """A function of a SavedModel's library; a call places its nodes."""
 
-    def __init__(
-        self, name: str, library: Mapping[str, Any], message: Any, permitted: Any, export_dir: str
-    ) -> None:
-        """message: the SavedConcreteFunction; permitted: what the nodes may touch."""
+    def __init__(self, name: str, library: Mapping[str, Any], message: Any) -> None:
+        """library: the functions by name; message: the SavedConcreteFunction."""
         super().__init__(_RestoredGraph(message), name)
         self._all = library
         self._flat: FlatFunction | None = None
-        self._export_dir = export_dir
         self.bound_ids = list(message.bound_inputs)
 
     @property
@@ -83,20 +80,11 @@ class RestoredConcreteFunction(ConcreteFunction):
         if self._flat is None:
             self._flat = flattened(self.name, self._all)
         inputs = [*args, *self.captured_inputs]
-        with trust.importing_from(self._export_dir):
-            results = iter(placed(self._flat, inputs, clean_name(self.name)))
-
-        def packed(spec: Any) -> Any:
-            if isinstance(spec, TensorSpec):
-                result = next(results)
-                result.set_shape(spec.shape)
-                return result
-            if isinstance(spec, TypeSpec):
-                parts = [next(results) for _ in spec._flat_tensor_specs]
-                return spec._from_compatible_tensor_list(parts)
-            return spec
-
-        return nest.map_structure(packed, self.structured_outputs)
+        with trust.importing(None):  # The nodes have the marks that they came with.
+            results = placed(self._flat, inputs, clean_name(self.name))
+        for result, known in zip(results, self.outputs):
+            result.set_shape(known.shape)
+        return filled(self.structured_outputs, results)
 
     def call_structured(self, inputs: tuple[Any, Any]) -> Any:
         """What the function returns of arguments in the structure of its own."""
@@ -105,7 +93,7 @@ class RestoredConcreteFunction(ConcreteFunction):
             if isinstance(spec, TensorSpec):
                 flat.append(convert_to_tensor(value, dtype_hint=spec.dtype))
             elif isinstance(spec, TypeSpec):
-                flat += spec._to_tensor_list(value)
+                flat += nest.flatten(value, expand_composites=True)
         return self._call_flat(flat)
 
     def can_take(self, inputs: tuple[Any, Any], converts: bool) -> bool:

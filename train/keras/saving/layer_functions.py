@@ -169,12 +169,9 @@ class LayerFunctions:
         """The outputs and losses by a node that calls the traced function."""
         kind = _unnamed(specs_of((args, kwargs)))
         concrete = next(made for known, made in self._made if is_same(kind, known))
-        flat: list[Tensor] = []
-        for value, spec in zip(nest.flatten((args, kwargs)), nest.flatten(kind), strict=True):
-            if isinstance(spec, TensorSpec):
-                flat.append(value)
-            elif isinstance(spec, TypeSpec):
-                flat += spec._to_tensor_list(value)
+        values = zip(nest.flatten((args, kwargs)), nest.flatten(kind), strict=True)
+        given = [value for value, spec in values if isinstance(spec, TypeSpec)]
+        flat = nest.flatten(given, expand_composites=True)
         results = call_of(concrete, [*flat, *concrete.captured_inputs])
         return nest.pack_sequence_as(concrete.structured_outputs, results, expand_composites=True)
 
