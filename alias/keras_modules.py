@@ -105,7 +105,7 @@ MODULES = {
     "python.keras.saving.saved_model.save": (
         f"{_K}.saving.object_models {_K}.saving.layer_objects {_K}.saving.layer_functions"
     ),
-    "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
+    "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5 {_K}.saving.conversion",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
     "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
