@@ -108,7 +108,7 @@ MODULES = {
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5 {_K}.saving.conversion",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
-    "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
+    "python.keras.saving.saving_utils": f"{_K}.saving.model_calls {_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.ops.init_ops_v2": f"{_K}.initializers_v2",
     "python.keras.keras_parameterized": ".alias.internals.keras_testing",

@@ -14,6 +14,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.tensor import Tensor
 from ...engine.interface.specs import TensorSpec, TypeSpec, type_spec_from_value
 from ...engine.types import dtypes, nest
+from ...engine.types.nest_paths import flatten_up_to
 from ...engine.types.shape import TensorShape
 from ..public import tf
 
@@ -147,9 +148,10 @@ def _tensor_of_array(value: Any) -> Any:
 def _held_to(given: Any, wanted: Any, mismatch: str, told: str) -> Any:
     """An argument as tensors of some specs, in their structure."""
     specs = nest.flatten(wanted)
-    values = nest.flatten(given) if nest.is_sequence(wanted) else [given]
-    if len(specs) != len(values):
-        raise ValueError(mismatch)
+    try:
+        values = flatten_up_to(wanted, given, check_types=False)
+    except (TypeError, ValueError):
+        raise ValueError(mismatch) from None
     found = []
     for value, spec in zip(values, specs, strict=True):
         made = convert_to_tensor(value, dtype_hint=spec.dtype) if _is_dense(spec) else value

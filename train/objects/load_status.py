@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_session
@@ -17,9 +18,21 @@ if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
 
 
+# Gives a session where none is the default one: that of Keras, once it is imported.
+_providers: list[Callable[[], Any]] = []
+
+
+def register_session_provider(session_provider: Callable[[], Any]) -> None:
+    """States what gives a session where none is the default one; the first one stays."""
+    if not _providers:
+        _providers.append(session_provider)
+
+
 def get_session(session: BaseSession | None = None) -> Any:
-    """A session, or the default one; RuntimeError if there is none."""
+    """A session, or the default one, or Keras's; RuntimeError if there is none."""
     session = session or get_default_session()
+    if session is None and _providers:
+        session = _providers[0]()
     if session is None:
         raise RuntimeError(
             "When graph building, objects are saved and restored in a session: pass one or make "

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 # The order of the gates in which Keras 1 has the weights, each gate with three of its own.
 _GATES = {"GRU": (0, 1, 2), "LSTM": (0, 2, 1, 3), "ConvLSTM2D": (0, 2, 1, 3)}
 # Layer -> format of data -> the order of the axes of a kernel of Keras 1.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....engine.graph.tensor import Tensor
-from ....engine.interface.specs import TensorSpec, TypeSpec, type_spec_from_value
+from ....engine.interface.specs import TensorSpec, TypeSpec
 from ....engine.types import nest
 from ....ops.flow.concrete_functions import ConcreteFunction, call_of
 from ....ops.flow.function_spec import FullArgSpec, FunctionSpec, full_arg_spec, is_same, specs_of
@@ -210,20 +210,6 @@ def _unnamed(kind: Any) -> Any:
     return nest.map_structure(
         lambda s: TensorSpec(s.shape, s.dtype) if isinstance(s, TensorSpec) else s, kind
     )
-
-
-def model_input_signature(model: Any) -> Any:
-    """The TensorSpecs of a model's inputs, as its call takes them."""
-    specs = [
-        TensorSpec([None, *x.shape.as_list()[1:]], x.dtype, name)
-        if isinstance(x, Tensor)
-        else type_spec_from_value(x)
-        for x, name in zip(model.inputs, model.input_names)
-    ]
-    nested = getattr(model, "_nested_inputs", None)
-    if nested is not None and nest.is_sequence(nested):
-        return nest.pack_sequence_as(nested, specs)
-    return specs[0] if len(specs) == 1 else specs
 
 
 @contextmanager

@@ -22,7 +22,8 @@ from ..engine.input_layer import InputLayer
 from ..engine.network_config import json_value
 from ..metrics.base import Metric
 from ..serialization import serialize_keras_object
-from .layer_functions import LayerFunctions, layers_below, model_input_signature, recorded_calls
+from .layer_functions import LayerFunctions, layers_below, recorded_calls
+from .model_calls import input_specs, model_input_signature
 
 KERAS_ATTR = "keras_api"
 _CACHE_KEY = "keras_serialized_attributes"
@@ -119,7 +120,7 @@ class _Models:
     def _kinds_of(self, layer: Any) -> list[tuple[Any, Any]]:
         """The arguments that a layer was called with, or a model takes."""
         if hasattr(layer, "input_names"):
-            return [((model_input_signature(layer),), {})]
+            return [((input_specs(layer),), {})]
         kinds: list[tuple[Any, Any]] = []
         for node in vars(layer).get("_nodes_in", ()):
             if nest.flatten(node.inbound_layers):
@@ -129,14 +130,13 @@ class _Models:
         return kinds if spec is None else [((spec,), {})]
 
     def _default_signature(self, model: Any) -> Function:
-        specs = model_input_signature(model)
-        signature = specs if isinstance(specs, list) and len(specs) == 1 else [specs]
         made = self.functions[id(model)]
 
         def _wrapped_model(*args: Any) -> dict[str, Any]:
             outputs = made.without_training(args[0])
             return dict(zip(model.output_names, nest.flatten(outputs)))
 
+        signature = model_input_signature(model)
         return function(_wrapped_model, input_signature=signature, autograph=False)
 
     def _objects(self, layer: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ...saved_model.reading import parse_saved_model
 from ..backend.phase import learning_phase_scope
 from ..backend.sessions import get_session
 from ..optimizers.restored import RestoredOptimizer
+from .model_calls import raise_model_input_error
 from .models import compile_as, model_from_config
 
 _MODELS = ("_tf_keras_sequential", "_tf_keras_network", "_tf_keras_model")
@@ -34,11 +35,7 @@ def save(
     if not overwrite and os.path.exists(path) and not _is_permitted(path):
         return
     if not model.inputs:
-        raise ValueError(
-            f"Model {model} cannot be saved because the input shapes have not been set. Usually, "
-            "input shapes are automatically determined from calling .fit() or .predict(). To "
-            "manually set the shapes, call model._set_inputs(inputs)."
-        )
+        raise_model_input_error(model)
     if include_optimizer and isinstance(getattr(model, "optimizer", None), RestoredOptimizer):
         raise NotImplementedError(
             "As of now, Optimizers loaded from SavedModel cannot be saved. If you're calling "
