@@ -137,6 +137,10 @@ class Network(Saved, Layer):
 
     def _track_layers(self) -> None:
         """Checkpoints know layers by their numbers, and those with weights by theirs, too."""
+        for name in [n for n in self._unconditional_dependency_names if n.startswith("layer")]:
+            # Anew, in order: a layer may have got its weights after it was tracked.
+            if name.startswith(("layer-", "layer_with_weights-")):
+                self._untrack(name)
         weighted = 0
         for number, layer in enumerate(self._layers):
             if _has_weights(layer):
