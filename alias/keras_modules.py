@@ -101,9 +101,12 @@ MODULES = {
     "python.keras.saving": f"{_K}.saving.models",
     "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
     "python.keras.saving.saved_model": f"{_K}.saving",
-    "python.keras.saving.saved_model.load": f"{_K}.saving.object_models {_K}.saving.revived",
+    "python.keras.saving.saved_model.load": (
+        ".train.estimator.keras_object_models .train.estimator.keras_revived"
+    ),
     "python.keras.saving.saved_model.save": (
-        f"{_K}.saving.object_models {_K}.saving.layer_objects {_K}.saving.layer_functions"
+        f".train.estimator.keras_object_models {_K}.saving.layer_objects "
+        f"{_K}.saving.layer_functions"
     ),
     "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5 {_K}.saving.conversion",
     "python.keras.saving.model_config": f"{_K}.saving.models",

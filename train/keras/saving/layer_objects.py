@@ -90,8 +90,6 @@ class _Models:
 
     def _trace(self, layer: Any) -> None:
         """Traces a layer, and those within it as it calls them."""
-        from .revived import RevivedLayer
-
         inner = [
             one
             for one in layers_below(layer)
@@ -102,7 +100,9 @@ class _Models:
         def record(called: Any, args: Any, kwargs: Any) -> None:
             calls.append((called, *_specs((args, kwargs))))
 
-        with recorded_calls([x for x in inner if not isinstance(x, RevivedLayer)], record):
+        # What comes of a SavedModel has functions already.
+        own = [x for x in inner if not hasattr(x, "_serialized_attributes")]
+        with recorded_calls(own, record):
             self._traced(layer, self._kinds_of(layer))
         for called, args, kwargs in calls:
             self._traced(called, [(args, kwargs)])

@@ -38,7 +38,7 @@ def save_model(
         ImportError: h5py is not installed.
     """
     if save_format == "tf":
-        from .object_models import save
+        from ...estimator.keras_object_models import save
 
         save(model, str(filepath), overwrite, include_optimizer, signatures)
         return
@@ -125,7 +125,7 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         ImportError: h5py is not installed.
     """
     if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
-        from .object_models import load
+        from ...estimator.keras_object_models import load
 
         return load(str(filepath), compile, custom_objects)
     file_class = hdf5.h5py_module().File

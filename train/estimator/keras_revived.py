@@ -7,22 +7,22 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ....engine.graph.trackable import Trackable, no_automatic_dependency_tracking_scope
-from ....engine.interface.specs import TensorSpec
-from ....engine.types import nest
-from ....engine.types.shape import TensorShape
-from ....ops.state.resource_variable import BaseResourceVariable
-from ...layers.base_layer import Layer
-from ...layers.input_spec import InputSpec
-from ...saved_model.object_loading import Loader
-from .. import regularizers
-from ..backend.phase import known_or_cond, learning_phase
-from ..backend.sessions import get_session
-from ..engine.network import Network
-from ..engine.sequential import Sequential
-from ..engine.training import Model
-from ..serialization import deserialize_keras_object
-from .layer_objects import KERAS_ATTR, PUBLIC_ATTRIBUTES
+from ...engine.graph.trackable import Trackable, no_automatic_dependency_tracking_scope
+from ...engine.interface.specs import TensorSpec
+from ...engine.types import nest
+from ...engine.types.shape import TensorShape
+from ...ops.state.resource_variable import BaseResourceVariable
+from ..keras import regularizers
+from ..keras.backend.phase import known_or_cond, learning_phase
+from ..keras.backend.sessions import get_session
+from ..keras.engine.network import Network
+from ..keras.engine.sequential import Sequential
+from ..keras.engine.training import Model
+from ..keras.saving.layer_objects import KERAS_ATTR, PUBLIC_ATTRIBUTES
+from ..keras.serialization import deserialize_keras_object
+from ..layers.base_layer import Layer
+from ..layers.input_spec import InputSpec
+from ..saved_model.object_loading import Loader
 
 
 class RevivedLayer(Trackable):

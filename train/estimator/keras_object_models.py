@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ....engine.interface import log
-from ...saved_model.object_loading import load_internal
-from ...saved_model.object_saving import save as save_object
-from ...saved_model.reading import parse_saved_model
-from ..backend.phase import learning_phase_scope
-from ..backend.sessions import get_session
-from ..optimizers.restored import RestoredOptimizer
-from .model_calls import raise_model_input_error
-from .models import compile_as, model_from_config
+from ...engine.interface import log
+from ..keras.backend.phase import learning_phase_scope
+from ..keras.backend.sessions import get_session
+from ..keras.optimizers.restored import RestoredOptimizer
+from ..keras.saving.model_calls import raise_model_input_error
+from ..keras.saving.models import compile_as, model_from_config
+from ..saved_model.object_loading import load_internal
+from ..saved_model.object_saving import save as save_object
+from ..saved_model.reading import parse_saved_model
 
 _MODELS = ("_tf_keras_sequential", "_tf_keras_network", "_tf_keras_model")
 
@@ -80,12 +80,12 @@ def load(path: str, compile: bool = True, custom_objects: dict[str, Any] | None 
     """
     graphs = parse_saved_model(path).meta_graphs
     if len(graphs) != 1 or not graphs[0].HasField("object_graph_def"):
-        from ...estimator.keras_saved_models import load as load_graphs
+        from .keras_saved_models import load as load_graphs
 
         return load_graphs(path, custom_objects, compile)
     root = graphs[0].object_graph_def.nodes[0].user_object
     metadata = json.loads(root.metadata) if root.identifier in _MODELS else {}
-    from .revived import KerasLoader
+    from .keras_revived import KerasLoader
 
     made = _from_config(metadata.get("model_config") or {}, custom_objects)
     training = metadata.get("training_config")
