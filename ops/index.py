@@ -31,7 +31,6 @@ AT_ONCE = (
     "train.checkpoints.saver",
     "train.contrib.public",
     "train.distributed.server",
-    "train.keras.backend.sessions",
     "train.saved_model.public",
     "train.public",
     "io.public",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_session
@@ -18,21 +18,15 @@ if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
 
 
-# Gives a session where none is the default one: that of Keras, once it is imported.
-_providers: list[Callable[[], Any]] = []
-
-
-def register_session_provider(session_provider: Callable[[], Any]) -> None:
-    """States what gives a session where none is the default one; the first one stays."""
-    if not _providers:
-        _providers.append(session_provider)
+_KERAS = f"{__package__.rpartition('.')[0]}.keras.backend.sessions"
 
 
 def get_session(session: BaseSession | None = None) -> Any:
     """A session, or the default one, or Keras's; RuntimeError if there is none."""
     session = session or get_default_session()
-    if session is None and _providers:
-        session = _providers[0]()
+    if session is None and _KERAS in sys.modules:
+        # A program that uses Keras has its session, too.
+        session = sys.modules[_KERAS].get_session()
     if session is None:
         raise RuntimeError(
             "When graph building, objects are saved and restored in a session: pass one or make "

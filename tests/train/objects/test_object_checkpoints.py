@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,7 @@ def test_the_checks_say_what_does_not_match(tmp_path: Path, session: Any) -> Non
 
 @pytest.mark.pure
 def test_there_must_be_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_status, "_providers", [])
+    monkeypatch.delitem(sys.modules, load_status._KERAS, raising=False)
     with pytest.raises(RuntimeError, match="pass one or make one the default"):
         tf.train.Checkpoint(v=variable(0.0)).save(str(tmp_path / "m"))
 

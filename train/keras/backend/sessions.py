@@ -13,7 +13,6 @@ from ....engine.types import nest
 from ....ops.public import tf
 from ...layers import names
 from ...layers.weights import tracked
-from ...objects.load_status import register_session_provider
 from ...variables.variable_kind import is_variable
 from . import phase
 
@@ -223,6 +222,3 @@ def function(
 ) -> Function:
     """A `Function` from placeholders to outputs; its arguments."""
     return Function(inputs, outputs, updates=updates, name=name, **kwargs)
-
-
-register_session_provider(get_session)
