@@ -10,7 +10,7 @@ import numpy as np
 # The order of the gates in which Keras 1 has the weights, each gate with three of its own.
 _GATES = {"GRU": (0, 1, 2), "LSTM": (0, 2, 1, 3), "ConvLSTM2D": (0, 2, 1, 3)}
 # Layer -> format of data -> the order of the axes of a kernel of Keras 1.
-_AXES = {
+_AXES: dict[str, dict[str, tuple[int, ...]]] = {
     "Conv2D": {"channels_first": (2, 3, 1, 0)},
     "Conv2DTranspose": {"channels_last": (0, 1, 3, 2), "channels_first": (2, 3, 0, 1)},
     "Conv3D": {"channels_first": (2, 3, 4, 1, 0)},
