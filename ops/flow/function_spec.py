@@ -170,13 +170,14 @@ def specs_of(structure: Any) -> Any:
 
     Variables are told by what they hold.
     """
-    leaves = [_spec_of(value) for value in nest.flatten(structure)]
+    leaves = [spec_of(value) for value in nest.flatten(structure)]
     if any(spec is NotImplemented for spec in leaves):
         return None
     return nest.pack_sequence_as(structure, leaves)
 
 
-def _spec_of(value: Any) -> Any:
+def spec_of(value: Any) -> Any:
+    """The TypeSpec of a value, a plain value itself; NotImplemented for another one."""
     if isinstance(value, (TypeSpec, *_PLAIN)):
         return value
     if isinstance(value, Tensor):

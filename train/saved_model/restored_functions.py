@@ -15,7 +15,7 @@ from ...engine.interface.specs import TensorSpec, TypeSpec
 from ...engine.types import nest
 from ...io.function_placing import FlatFunction, clean_name, flattened, placed
 from ...ops.flow.concrete_functions import ConcreteFunction
-from ...ops.flow.function_spec import FunctionSpec, _spec_of, filled, placeholders
+from ...ops.flow.function_spec import FunctionSpec, filled, placeholders, spec_of
 from ...ops.flow.graph_functions import Function
 from ...ops.public import tf
 from .structures import decode_structure
@@ -128,7 +128,7 @@ def _fits(value: Any, spec: Any, converts: bool) -> bool:
         return spec.is_compatible_with(value)
     if isinstance(value, Tensor):
         return False
-    return _spec_of(value) is not NotImplemented and type(value) is type(spec) and value == spec
+    return spec_of(value) is not NotImplemented and type(value) is type(spec) and value == spec
 
 
 def _as_tensor_spec(value: Any, spec: TensorSpec) -> Any:
