@@ -100,10 +100,18 @@ MODULES = {
     "python.keras.engine": f"{_K}.engine.network_map {_K}.engine.input_layer",
     "python.keras.saving": f"{_K}.saving.models",
     "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
-    "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5",
+    "python.keras.saving.saved_model": f"{_K}.saving",
+    "python.keras.saving.saved_model.load": (
+        ".train.estimator.keras_object_models .train.estimator.keras_revived"
+    ),
+    "python.keras.saving.saved_model.save": (
+        f".train.estimator.keras_object_models {_K}.saving.layer_objects "
+        f"{_K}.saving.layer_functions"
+    ),
+    "python.keras.saving.hdf5_format": f"{_K}.saving.hdf5 {_K}.saving.conversion",
     "python.keras.saving.model_config": f"{_K}.saving.models",
     "python.keras.saving.save": f"{_K}.saving.models",
-    "python.keras.saving.saving_utils": f".alias.internals.keras_saving {_K}.saving.models",
+    "python.keras.saving.saving_utils": f"{_K}.saving.model_calls {_K}.saving.models",
     **{f"python.keras.utils.{name}": homes for name, homes in _UTILS.items()},
     "python.ops.init_ops_v2": f"{_K}.initializers_v2",
     "python.keras.keras_parameterized": ".alias.internals.keras_testing",

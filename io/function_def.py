@@ -120,11 +120,11 @@ def add_functions(graph: Graph, library: Any) -> None:
         known = graph._functions.get(name)
         # The same function may come with each of several graphs.
         if known is None or _without_marks(known.definition) != _without_marks(definition):
-            marked = _marked(definition)
-            graph._add_function(Function(marked, graph._functions, gradients.get(name)))
+            copy = marked(definition)
+            graph._add_function(Function(copy, graph._functions, gradients.get(name)))
 
 
-def _marked(definition: object) -> Any:
+def marked(definition: object) -> Any:
     """A copy of a FunctionDef, with the marks of nodes from outside while such are imported."""
     copy = protos.FunctionDef()
     copy.CopyFrom(definition)

@@ -27,6 +27,8 @@ _OTHERS = {
         f"summary.experimental.{name}": f"train.summaries.recording:{name}"
         for name in "get_step set_step summary_scope write_raw_pb".split()
     },
+    "saved_model.load": "train.saved_model.object_loading:load",
+    "saved_model.save": "train.saved_model.object_saving:save",
 }
 _OWN = frozenset({"summary", "summary.experimental"})
 # What is the same in both, and what is another's.
@@ -49,7 +51,7 @@ class View(ModuleType):
             if path == "function":
                 return absent("tf.compat.v2.function", ": it builds graphs")
             raise AttributeError(name)
-        if path.split(".")[0] in _OWN:
+        if path.split(".")[0] in _OWN or path in _OTHERS:
             vars(self)[name] = found = _other(path)
             return found
         place: Any = importlib.import_module(__package__.partition(".")[0])

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...engine.compat import executing_eagerly as executing_eagerly
+from ...ops.flow.concrete_functions import ConcreteFunction as ConcreteFunction
+from ...ops.flow.function_spec import FunctionSpec as FunctionSpec
 from ...ops.flow.gradient_tape import GradientTape as GradientTape
+from ...ops.flow.graph_functions import Function as Function
 from ...ops.flow.graph_functions import function as function
 from ...ops.runtime_settings import VirtualDeviceConfiguration as VirtualDeviceConfiguration
 from ...train.contrib.eager import defun as defun

@@ -73,6 +73,11 @@ class Trackable:
         return "_generic_user_object"
 
     @property
+    def _tracking_metadata(self) -> str:
+        """What a SavedModel keeps of the object besides its kind."""
+        return ""
+
+    @property
     def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
         return self._tracking.references
 

@@ -117,6 +117,14 @@ def _is_guaranteed(op: Operation) -> bool:
     return known[op]
 
 
+def share_variables(graph: FuncGraph) -> None:
+    """Variables that are made in a function's graph belong to the default graph, outside."""
+    outer = get_default_graph()._collection_lists.lists
+    graph._collection_lists.lists = {
+        key: outer.setdefault(key, []) for key in (*GraphKeys._VARIABLE_COLLECTIONS, _STORE_KEY)
+    }
+
+
 def func_graph_from_py_func(
     func: Callable[..., Any],
     arg_names: Sequence[str],
@@ -139,12 +147,7 @@ def func_graph_from_py_func(
         whitelisted_stateful_ops or set(),
         capture_resource_var_by_value,
     )
-    # Variables belong to the graph outside.
-    outer = get_default_graph()._collection_lists.lists
-    shared = {
-        key: outer.setdefault(key, []) for key in (*GraphKeys._VARIABLE_COLLECTIONS, _STORE_KEY)
-    }
-    graph._collection_lists.lists = shared
+    share_variables(graph)
     with graph.as_default(), device(device_function):
         shapes = arg_shapes or [None] * len(arg_types)
         for arg_name, kind, shape in zip(arg_names, arg_types, shapes):

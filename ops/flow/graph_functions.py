@@ -9,12 +9,9 @@ function, its `if` and `while` rewritten for tensors (autograph/rewriting.py), r
 from __future__ import annotations
 
 import functools
-import inspect
 import weakref
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys
@@ -22,57 +19,17 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.defaults import get_default_graph
 from ...engine.graph.graph import Graph
 from ...engine.graph.operation import Operation
-from ...engine.graph.scope_functions import control_dependencies, name_scope
+from ...engine.graph.scope_functions import control_dependencies, init_scope, name_scope
 from ...engine.graph.tensor import Tensor
-from ...engine.types import dtypes, nest
+from ...engine.interface.specs import TypeSpec
+from ...engine.types import nest
 from .. import runtime_settings
 from ..public import tf
 from .autograph.api import options_of
 from .autograph.conversion import Options, converted
+from .concrete_functions import ConcreteFunction, TracedFunction
 from .effects import ordered
-
-
-class _Arguments:
-    """How the arguments of calls become what the Python function gets."""
-
-    def __init__(self, function: Callable[..., Any], signature: Any) -> None:
-        self.signature = None if signature is None else tuple(signature)
-        self._parameters = inspect.signature(function, follow_wrapped=False)
-
-    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The arguments with arrays, and what a signature names, as tensors."""
-        if self.signature is None:
-            return nest.map_structure(_tensor_of_array, (args, kwargs))
-        given = self._parameters.bind(*args, **kwargs).args
-        if len(given) != len(self.signature):
-            raise ValueError(
-                f"Structure of Python function inputs does not match input_signature. Inputs "
-                f"({given}), input_signature({self.signature})."
-            )
-        return tuple(map(self._fitted, given, self.signature)), {}
-
-    def _fitted(self, given: Any, wanted: Any) -> Any:
-        specs = nest.flatten(wanted)
-        values = nest.flatten(given) if nest.is_sequence(wanted) else [given]
-        if len(specs) != len(values):
-            raise ValueError(
-                "Structure of Python function inputs does not match input_signature. Inputs "
-                f"({given}), input_signature({wanted})."
-            )
-        found = []
-        for value, spec in zip(values, specs, strict=True):
-            tensor = convert_to_tensor(value, dtype_hint=spec.dtype)
-            if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
-                raise ValueError(
-                    f"Python inputs incompatible with input_signature: inputs ({given}), "
-                    f"input_signature ({self.signature})"
-                )
-            found.append(tensor)
-        return nest.pack_sequence_as(wanted, found) if nest.is_sequence(wanted) else found[0]
-
-
-def _tensor_of_array(value: Any) -> Any:
-    return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+from .function_spec import FunctionSpec, is_same, specs_of
 
 
 class Function:
@@ -90,7 +47,10 @@ class Function:
         if options is not None:
             self._building = converted(python_function, options)
         self._name = name
-        self._arguments = _Arguments(python_function, input_signature)
+        self.function_spec = FunctionSpec.of(python_function, input_signature)
+        # The kinds of arguments of calls, and the functions for some kind with the graph outside.
+        self._kinds: list[Any] = []
+        self._concrete: list[tuple[Any, Any, TracedFunction]] = []
         # Graphs in which the function was called, so that it may not make variables again.
         self._called: weakref.WeakSet[Graph] = weakref.WeakSet()
         self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
@@ -104,7 +64,7 @@ class Function:
     @property
     def input_signature(self) -> Any:
         """The TensorSpecs of the arguments, or None."""
-        return self._arguments.signature
+        return self.function_spec.input_signature
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         """The function as a method: each object has its own."""
@@ -120,8 +80,19 @@ class Function:
         """What the function returns, there once all its effects are; of None an operation."""
         if runtime_settings.runs_functions_eagerly():
             return self._python_function(*args, **kwargs)
+        args, kwargs = self.function_spec.canonical(args, kwargs)
+        self._note_kind(args, kwargs)
+        return self._built(args, kwargs)
+
+    def _note_kind(self, args: Any, kwargs: Any) -> None:
+        """Remembers the kind of the arguments, unless no SavedModel can hold it."""
+        kind = specs_of((args, kwargs))
+        if kind is not None and not any(is_same(kind, known) for known in self._kinds):
+            self._kinds.append(kind)
+
+    def _built(self, args: Any, kwargs: Any) -> Any:
+        """What the function returns, built in the default graph."""
         graph = get_default_graph()
-        args, kwargs = self._arguments.bound(args, kwargs)
         with name_scope(self._name):
             with ordered() as inner:
                 found = self._traced(graph, args, kwargs)
@@ -130,7 +101,7 @@ class Function:
                 # As TensorFlow returns the call itself, for sessions to run.
                 return tf.group(*effects)
             with control_dependencies(effects):
-                result = nest.map_structure(_identity, found)
+                result = nest.map_structure(_identity, found, expand_composites=True)
         return result
 
     def _traced(self, graph: Graph, args: Any, kwargs: Any) -> Any:
@@ -148,54 +119,69 @@ class Function:
         return found
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The function for arguments of one kind: tensors, or TensorSpecs, which stand for them."""
-        signature = self.input_signature
-        if signature is not None and not args and not kwargs:
-            args = signature
-        return ConcreteFunction(self, args, kwargs)
+        """The function for arguments of one kind: tensors, or TensorSpecs, which stand for them.
 
+        Raises:
+            ValueError: they are not of the kinds that the signature says.
+        """
+        if self.input_signature is not None:
+            self._require_signature(args, kwargs)
+            given: Any = (self.input_signature, {})
+        else:
+            given = self.function_spec.canonical(args, kwargs)
+        kind = specs_of(given)
+        if kind is None:
+            return self._concrete_of(given)
+        with init_scope():
+            outside = get_default_graph()
+        for graph, known, made in self._concrete:
+            if graph() is outside and is_same(known, kind):
+                return made
+        made = self._concrete_of(kind)
+        self._concrete.append((weakref.ref(outside), kind, made))
+        return made
 
-class ConcreteFunction:
-    """A function for arguments of one kind, and the graph that it builds of these."""
+    def _concrete_of(self, kind: Any) -> TracedFunction:
+        return TracedFunction(self._building, self._built, self._name, self.function_spec, kind)
 
-    def __init__(self, function: Function, args: Any, kwargs: Any) -> None:
-        self._function = function
-        self.graph = Graph()
-        self.inputs: list[Tensor] = []
-        with self.graph.as_default():
-            given, named = nest.map_structure(self._placed, (args, kwargs))
-            self.structured_outputs = function._building(*given, **named)
-        flat = nest.flatten(self.structured_outputs)
-        self.outputs = [value for value in flat if isinstance(value, Tensor)]
-        self.structured_input_signature = (args, kwargs)
-
-    def _placed(self, spec: Any) -> Any:
-        """A placeholder for a tensor, or for what a TensorSpec says."""
-        if not (hasattr(spec, "dtype") and hasattr(spec, "shape")):
-            return spec
-        placed = tf.placeholder(dtypes.as_dtype(spec.dtype), spec.shape)
-        self.inputs.append(placed)
-        return placed
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        return self._function._name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns of tensors of this kind; ValueError for other ones."""
-        given = [convert_to_tensor(x) for x in nest.flatten((args, kwargs)) if _is_array(x)]
-        for value, placed in zip(given, self.inputs, strict=False):
-            if value.dtype != placed.dtype or not placed.shape.is_compatible_with(value.shape):
+    def _require_signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if kwargs:
+            raise ValueError(
+                "Cannot define a TensorFlow function from a Python function with keyword arguments "
+                "when input_signature is provided."
+            )
+        if not args:
+            return
+        signature: Any = self.input_signature
+        try:
+            nest.assert_same_structure(signature, args)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "Structure of Python function inputs does not match input_signature."
+            ) from None
+        for spec, given in zip(nest.flatten(signature), nest.flatten(args)):
+            if not isinstance(given, (Tensor, TypeSpec)):
                 raise ValueError(
-                    f"{value} does not fit {self.name}, which takes {placed.dtype.name} of the "
-                    f"shape {placed.shape}"
+                    "When input_signature is provided, all inputs to the Python function must be "
+                    "Tensors or tf.TensorSpec objects."
                 )
-        return self._function(*args, **kwargs)
+            if not spec.is_compatible_with(given):
+                raise ValueError(
+                    f"Python inputs incompatible with input_signature: inputs ({args}), "
+                    f"input_signature ({signature})"
+                )
 
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "dtype")
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """A function for each kind of arguments that is known: of the signature, or of calls."""
+        if self.input_signature is not None:
+            return [self.get_concrete_function()]
+        kinds = [*self._kinds, *(kind for _, kind, _ in self._concrete)]
+        found: list[ConcreteFunction] = []
+        for args, kwargs in kinds:
+            made = self.get_concrete_function(*args, **kwargs)
+            if made not in found:
+                found.append(made)
+        return found
 
 
 def _identity(value: Any) -> Any:

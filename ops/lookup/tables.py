@@ -11,35 +11,27 @@ from typing import TYPE_CHECKING, Any
 from ...engine.api import export
 from ...engine.graph.collections import GraphKeys, add_to_collection
 from ...engine.graph.convert import convert_to_tensor
-from ...engine.graph.graph import device, get_default_graph, init_scope, name_scope
+from ...engine.graph.graph import get_default_graph, init_scope, name_scope
 from ...engine.graph.tensor import SparseTensor, Tensor
 from ...engine.graph.trackable import Trackable
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
 from ..array.constant import is_constant
 from ..public import raw
+from ..state.trackable_resource import TrackableAsset, TrackableResource
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, SparseLike, TensorLike
     from ...engine.types.dtypes import DType
 
 
-class LookupInterface(Trackable):
+class LookupInterface(TrackableResource):
     """What all tables share: the types of keys and values, and the handle."""
 
-    _resource_handle: Any = None
-
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
+        super().__init__()
         self._key_dtype = dtypes.as_dtype(key_dtype)
         self._value_dtype = dtypes.as_dtype(value_dtype)
-
-    def _create_resource(self) -> Any:
-        raise NotImplementedError
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle that the table's operations take."""
-        return self._resource_handle
 
     @property
     def key_dtype(self) -> dtypes.DType:
@@ -78,7 +70,8 @@ class InitializableLookupTableBase(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
-        self._initializer = initializer
+        # A SavedModel takes along what fills the table: its file is an asset.
+        self._initializer = self._track_trackable(initializer, "_initializer")
         # The table is made and filled outside of loops and branches: once, whoever asks first.
         with init_scope():
             self._resource_handle = self._create_resource()
@@ -169,7 +162,7 @@ class HashTable(StaticHashTable):
         return self.initializer
 
 
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """What fills a table; says which types it gives."""
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
@@ -273,8 +266,8 @@ class TextFileInitializer(TableInitializerBase):
             raise ValueError(f"Invalid vocab_size {vocab_size}.")
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
-        with init_scope(), device("CPU"):
-            self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+        asset = self._track_trackable(TrackableAsset(filename), "_filename")
+        self._filename = asset.asset_path
         super().__init__(key_dtype, value_dtype)
 
     def initialize(self, table: LookupInterface) -> Any:

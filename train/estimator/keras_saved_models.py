@@ -14,10 +14,11 @@ from ...io.graph_def import write_atomically
 from ...ops.public import tf
 from ..checkpoints.saver import Saver
 from ..keras.backend.sessions import get_session
-from ..keras.engine.network_config import json_value
-from ..keras.saving.models import compile_as, metadata, model_from_json
+from ..keras.saving.model_calls import trace_model_call
+from ..keras.saving.models import compile_as, model_from_json
 from ..objects.object_graph import ObjectGraph
 from ..saved_model import folder, names
+from ..saved_model.object_saving import save as save_object
 from ..saved_model.writing import _SavedModelBuilder
 from . import export_utils
 from .keras_models import Origin
@@ -38,18 +39,37 @@ def export_saved_model(
     """Writes a SavedModel of a model: graphs that train, evaluate and predict, and its weights.
 
     Args:
-        model: a functional or a Sequential model.
+        model: a functional or a Sequential model, or for serving any that knows its inputs.
         saved_model_path: a folder, which is made.
         custom_objects: name -> class or function, for layers that are not of Keras.
         as_text: whether the message is written as text.
         input_signature: `tf.TensorSpec`s of the inputs; the model's own if None.
-        serving_only: whether only the graph that predicts is written.
+        serving_only: whether only what predicts is written, with the objects of the model.
 
     Raises:
         ValueError: a Sequential model has no weights yet.
-        NotImplementedError: the model has a `call` of its own, which cannot be made anew.
+        NotImplementedError: the model has a `call` of its own, and is not for serving only.
         AssertionError: the folder is there, and not empty.
     """
+    if serving_only:
+        save_object(model, saved_model_path, trace_model_call(model, input_signature))
+    else:
+        _export_graphs(model, saved_model_path, custom_objects, as_text, input_signature)
+    try:
+        content = model.to_json()
+    except NotImplementedError:
+        log.warning(
+            "Skipped saving model JSON, subclassed model does not have get_config() defined."
+        )
+        return
+    assets = folder.get_or_create_assets_dir(saved_model_path)
+    write_atomically(os.path.join(assets, _CONFIG), content.encode())
+
+
+def _export_graphs(
+    model: Any, saved_model_path: str, custom_objects: Any, as_text: bool, input_signature: Any
+) -> None:
+    """Writes a graph for each use of a model that a configuration describes."""
     is_sequential = hasattr(model, "add")
     if not model._is_graph_network and not (is_sequential and model.inputs):
         if is_sequential:
@@ -60,8 +80,8 @@ def export_saved_model(
                 "construction."
             )
         raise NotImplementedError(
-            "Only functional and Sequential models are written as SavedModels; a class with a "
-            "`call` of its own is not: tf.saved_model.simple_save writes its inputs and outputs"
+            "Subclassed models can only be exported for serving. Please set argument "
+            "serving_only=True."
         )
     builder = _SavedModelBuilder(saved_model_path)
     folder.get_or_create_variables_dir(saved_model_path)
@@ -75,15 +95,13 @@ def export_saved_model(
             for x, name in zip(model.inputs, model.input_names)
         ]
     modes = [ModeKeys.PREDICT]
-    if model.optimizer and not serving_only:
+    if model.optimizer:
         modes = [ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT]
     for number, mode in enumerate(modes):
         with Graph().as_default():
             inputs = None if input_signature is None else _placeholders(input_signature)
             _add_graph(builder, origin.copy(mode, inputs), mode, prefix, is_first=not number)
     builder.save(as_text)
-    assets = folder.get_or_create_assets_dir(saved_model_path)
-    write_atomically(os.path.join(assets, _CONFIG), model.to_json().encode())
 
 
 def _placeholders(signature: Any) -> list[Any]:
@@ -165,18 +183,6 @@ def load_from_saved_model(
         model = model_from_json(file.read(), custom_objects=custom_objects)
     model.load_weights(folder.get_variables_path(saved_model_path))
     return model
-
-
-def save(model: Any, path: str, include_optimizer: bool) -> None:
-    """Writes a model as a SavedModel, what `compile` was given beside its configuration."""
-    if not include_optimizer or getattr(model, "optimizer", None) is None:
-        export_saved_model(model, path, serving_only=True)
-        return
-    export_saved_model(model, path)
-    training = metadata(model, include_optimizer).get("training_config")
-    if training is not None:
-        target = os.path.join(folder.get_assets_dir(path), _TRAINING)
-        write_atomically(target, json.dumps(training, default=json_value).encode())
 
 
 def load(path: str, custom_objects: dict[str, Any] | None, is_compiled: bool) -> Any:

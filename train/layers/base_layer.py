@@ -31,6 +31,7 @@ from .input_spec import InputSpec, assert_input_compatibility
 from .names import snake_case, unique
 from .nested import Nested
 from .nodes import give_histories
+from .serialized import Serialized
 from .weights import checked_trainable, make_variable, parts_of, track
 
 if TYPE_CHECKING:
@@ -72,7 +73,12 @@ def is_called() -> bool:
     return _calls.within
 
 
-class Layer(Casting, Connected, Nested, Module):
+def called_on(inputs: Any, training: Any) -> Any:
+    """A context within a layer's call on some inputs."""
+    return _calls.enter(inputs, training)
+
+
+class Layer(Casting, Connected, Nested, Serialized, Module):
     """Base class of layers; graphs only.
 
     Args:
@@ -87,6 +93,8 @@ class Layer(Casting, Connected, Nested, Module):
     Raises:
         TypeError: an argument is unknown.
     """
+
+    _input_spec: Any
 
     # The classes' attributes are properties; instances hold theirs below an underscore.
     def __init__(
@@ -177,7 +185,7 @@ class Layer(Casting, Connected, Nested, Module):
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
-        self._input_spec = value
+        vars(self)["_input_spec"] = value  # No dependency, though it may be a dict.
 
     @property
     def trainable_weights(self) -> list[Any]:

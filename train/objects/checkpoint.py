@@ -41,9 +41,13 @@ if TYPE_CHECKING:
 class TrackableSaver:
     """Saves and restores an object and all below it; ops are made once and used again."""
 
-    def __init__(self, root: object) -> None:
-        """root: an object, or a weak reference to one that has this saver."""
+    def __init__(self, root: object, dependencies: Callable[[Any], Any] | None = None) -> None:
+        """root: an object, or a weak reference to one that has this saver.
+
+        dependencies: what lists those of an object, if not the object itself.
+        """
         self._root = root
+        self._dependencies = dependencies
         self._cache: Cache = Cache()
         self._prefix: Any = None
         self._text: Any = None
@@ -78,7 +82,7 @@ class TrackableSaver:
         folder = os.path.dirname(prefix)
         if folder:
             files.recursive_create_dir(folder)
-        graph = ObjectGraph(self.root)
+        graph = ObjectGraph(self.root, self._dependencies)
         saveables, feeds = graph.gather(self._cache)
         feeds[self._text] = graph.message.SerializeToString()
         # The op is made anew only when the objects have changed: a training loop that saves must

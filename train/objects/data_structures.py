@@ -116,6 +116,17 @@ class TrackableDataStructure(Trackable):
     non_trainable_weights = non_trainable_variables
     weights = variables
 
+    def _list_functions_for_serialization(self, cache: object) -> dict[str, Any]:
+        """The tf.functions and concrete functions among the values, by their places."""
+        from ...ops.flow.concrete_functions import ConcreteFunction
+        from ...ops.flow.graph_functions import Function
+
+        kinds = (Function, ConcreteFunction)
+        return {key: value for key, value in self._places() if isinstance(value, kinds)}
+
+    def _places(self) -> Iterable[tuple[str, Any]]:
+        return ((str(index), value) for index, value in enumerate(self._values))
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -213,6 +224,9 @@ class Mapping(TrackableDataStructure, AbstractMapping):
     @property
     def _values(self) -> Iterable[Any]:
         return [value for _, value in sorted(self._storage.items())]
+
+    def _places(self) -> Iterable[tuple[str, Any]]:
+        return self._storage.items()
 
     def __setitem__(self, key: str, value: Variable) -> None:
         if not isinstance(key, str):

@@ -216,6 +216,9 @@ class _DictWrapper(TrackableDataStructure, _dict):
     def _values(self) -> Iterable[Any]:
         return [value for _, value in sorted(self._storage.items(), key=lambda item: item[0])]
 
+    def _places(self) -> Iterable[tuple[str, Any]]:
+        return self._storage.items()
+
     def _check_external_modification(self) -> None:
         if not self._non_string_key and self._storage != self._snapshot:
             self._external_modification = True

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.defaults import get_default_session
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
     from ...engine.session.session import BaseSession
 
 
+_KERAS = f"{__package__.rpartition('.')[0]}.keras.backend.sessions"
+
+
 def get_session(session: BaseSession | None = None) -> Any:
-    """A session, or the default one; RuntimeError if there is none."""
+    """A session, or the default one, or Keras's; RuntimeError if there is none."""
     session = session or get_default_session()
+    if session is None and _KERAS in sys.modules:
+        # A program that uses Keras has its session, too.
+        session = sys.modules[_KERAS].get_session()
     if session is None:
         raise RuntimeError(
             "When graph building, objects are saved and restored in a session: pass one or make "

@@ -8,6 +8,7 @@ it; a slot of an optimizer follows its variable as ".OPTIMIZER_SLOT/path of the 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...engine.graph.graph import device
@@ -35,7 +36,8 @@ def is_trackable(value: object) -> bool:
 class ObjectGraph:
     """The objects below a root in order of their distance; slots of optimizers come last."""
 
-    def __init__(self, root: object) -> None:
+    def __init__(self, root: object, dependencies: Callable[[Any], Any] | None = None) -> None:
+        """dependencies: lists those of an object, its own `_checkpoint_dependencies` by default."""
         self.objects: list[Any] = [root]
         self.paths = [""]
         self._numbers = {id(root): 0}
@@ -47,7 +49,8 @@ class ObjectGraph:
                     "dependency on it to save everything else."
                 )
             node = self.message.nodes.add()
-            for name, child in thing._checkpoint_dependencies:
+            listed = thing._checkpoint_dependencies if dependencies is None else dependencies(thing)
+            for name, child in listed:
                 path = f"{self.paths[number]}/{_escaped(name)}".lstrip("/")
                 node.children.add(node_id=self._number(child, path), local_name=name)
         self._add_slots()
@@ -84,14 +87,22 @@ class ObjectGraph:
         reference.original_variable_node_id = original
         reference.slot_variable_node_id = self._number(slot, place + _escaped(name))
 
-    def gather(self, cache: Cache | None = None) -> tuple[list[SaveableObject], dict[Any, Any]]:
+    def number_of(self, thing: object) -> int:
+        """The number of an object; KeyError for one that is none of them."""
+        return self._numbers[id(thing)]
+
+    def gather(
+        self, cache: Cache | None = None, replaced: Mapping[int, Any] | None = None
+    ) -> tuple[list[SaveableObject], dict[Any, Any]]:
         """The saveables of all objects, entered into the message; what to feed for them.
 
-        Without a cache the present state of Python objects becomes a constant.
+        Without a cache the present state of Python objects becomes a constant.  `replaced` are what
+        stands for objects, by their numbers, such as variables of another graph.
         """
         saveables: list[SaveableObject] = []
         feeds: dict[Any, Any] = {}
         for number, thing in enumerate(self.objects):
+            thing = thing if replaced is None else replaced.get(number, thing)
             for name, factory in thing._gather_saveables_for_checkpoint().items():
                 key = f"{self.paths[number]}/.ATTRIBUTES/{_escaped(name)}"
                 known = {} if cache is None else cache.setdefault(thing, {})
@@ -114,9 +125,9 @@ class ObjectGraph:
                     saveables.append(saveable)
         return saveables, feeds
 
-    def frozen(self) -> list[SaveableObject]:
+    def frozen(self, replaced: Mapping[int, Any] | None = None) -> list[SaveableObject]:
         """The saveables of all objects as they are now, with the graph of the objects."""
-        saveables, _ = self.gather()
+        saveables, _ = self.gather(replaced=replaced)
         with device("/cpu:0"):
             text = tf.constant(self.message.SerializeToString(), dtype=dtypes.string)
         return [*saveables, NoRestoreSaveable(text, OBJECT_GRAPH_PROTO_KEY)]

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from ...engine.graph.trackable import Trackable
+from ...ops.state.trackable_resource import CapturableResource as CapturableResource
+from ...ops.state.trackable_resource import ResourceTracker as ResourceTracker
+from ...ops.state.trackable_resource import TrackableAsset as TrackableAsset
+from ...ops.state.trackable_resource import TrackableResource as TrackableResource
+from ...ops.state.trackable_resource import resource_tracker_scope as resource_tracker_scope
 from .data_structures import NoDependency, sticky_attribute_assignment
-
-_trackers: list[Any] = []
 
 
 class NotTrackable:
@@ -39,65 +41,20 @@ class AutoTrackable(Trackable):
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
 
+    def _list_functions_for_serialization(self, cache: object) -> dict[str, Any]:
+        """The tf.functions and concrete functions among the attributes, those of the class too."""
+        from ...ops.flow.concrete_functions import ConcreteFunction
+        from ...ops.flow.graph_functions import Function
 
-class ResourceTracker:
-    """A list of the resources that are made within its scope."""
-
-    def __init__(self) -> None:
-        self._resources: list[Any] = []
-
-    @property
-    def resources(self) -> list[Any]:
-        """The resources so far."""
-        return self._resources
-
-    def add_resource(self, resource: object) -> None:
-        """Notes a resource."""
-        self._resources.append(resource)
-
-
-@contextmanager
-def resource_tracker_scope(resource_tracker: ResourceTracker) -> Iterator[None]:
-    """A context whose TrackableResources a tracker lists."""
-    _trackers.append(resource_tracker)
-    try:
-        yield
-    finally:
-        _trackers.pop()
-
-
-class CapturableResource(Trackable):
-    """An object with a resource that is made once, by a subclass's `_create_resource`."""
-
-    def __init__(self, device: str = "", deleter: object = None) -> None:
-        del deleter
-        self._resource_handle: Any = None
-        self._resource_device = device
-
-    def _create_resource(self) -> Any:
-        raise NotImplementedError("TrackableResource._create_resource not implemented.")
-
-    def _initialize(self) -> Any:
-        """Initializes the resource; there may be nothing to do."""
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle, made when it is first asked for."""
-        from ...engine.graph.graph import device
-
-        if self._resource_handle is None:
-            with device(self._resource_device):
-                self._resource_handle = self._create_resource()
-        return self._resource_handle
-
-
-class TrackableResource(CapturableResource):
-    """A resource that scopes of trackers list."""
-
-    def __init__(self, device: str = "", deleter: object = None) -> None:
-        for tracker in _trackers:
-            tracker.add_resource(self)
-        super().__init__(device=device, deleter=deleter)
+        found = {}
+        for name in dir(self):
+            try:
+                value = getattr(self, name, None)
+            except Exception:  # A property that fails holds no function.
+                continue
+            if isinstance(value, (Function, ConcreteFunction)):
+                found[name] = value
+        return found
 
 
 def cached_per_instance(f: Callable[[Any], Any]) -> Callable[[Any], Any]:

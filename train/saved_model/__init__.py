@@ -7,6 +7,7 @@ Imports `engine`, `io`, `ops` and `train`.  File names differ from the public na
 
 # Modules that publish no names: imported when one of their names is used.
 ON_DEMAND = tuple(
-    "assets command folder freezing init_ops inputs reading signatures structures tensor_info "
-    "writing".split()
+    "assets command folder freezing function_saving init_ops inputs object_loading object_saving "
+    "reading restored_functions revived_kinds revived_types signature_functions signatures "
+    "structures tensor_info writing".split()
 )

@@ -29,3 +29,5 @@ lazy(
     "saved_model.Builder",
     "saved_model.builder.SavedModelBuilder",
 )
+lazy("train.saved_model.object_saving:save", "saved_model.save", "saved_model.experimental.save")
+lazy("train.saved_model.object_loading:load", "saved_model.load_v2")

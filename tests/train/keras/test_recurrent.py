@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
-from numbaflow.train.keras.saving.conversion import converted
+from numbaflow.train.keras.saving.conversion import preprocess_weights_for_loading
 
 keras = tf.keras
 layers = tf.keras.layers
@@ -89,7 +89,7 @@ def test_cudnns_layers_are_keras_layers_of_other_weights(kind: str, like: dict[s
     random = np.random.RandomState(1)
     values = [random.randn(*w.shape.as_list()) for w in own.weights]
     first.set_weights(values)
-    second.set_weights(converted(other, values, "2"))
+    second.set_weights(preprocess_weights_for_loading(other, values, "2"))
     sequences = random.rand(5, 6, 3)
     for one, two in zip(first.predict(sequences), second.predict(sequences), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numbaflow as tf
 from numbaflow.engine import settings
 from numbaflow.engine.graph.trackable import no_automatic_dependency_tracking
 from numbaflow.train.objects import checkpoint as checkpoints
-from numbaflow.train.objects import data_structures, data_wrappers
+from numbaflow.train.objects import data_structures, data_wrappers, load_status
 from numbaflow.train.objects.tracking import AutoTrackable, NotTrackable
 
 pytestmark = pytest.mark.programs
@@ -131,7 +132,8 @@ def test_the_checks_say_what_does_not_match(tmp_path: Path, session: Any) -> Non
 
 
 @pytest.mark.pure
-def test_there_must_be_a_session(tmp_path: Path) -> None:
+def test_there_must_be_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, load_status._KERAS, raising=False)
     with pytest.raises(RuntimeError, match="pass one or make one the default"):
         tf.train.Checkpoint(v=variable(0.0)).save(str(tmp_path / "m"))
 

@@ -58,6 +58,10 @@ class Network(Saved, Layer):
         else:
             self._init_subclassed(*args, **kwargs)
 
+    @property
+    def _object_identifier(self) -> str:
+        return "_tf_keras_network"
+
     def _init_subclassed(self, name: str | None = None, **kwargs: Any) -> None:
         # (Programs call `super().__init__(self)`.)
         self._begin_network(None if name is self else name, kwargs)
@@ -133,6 +137,10 @@ class Network(Saved, Layer):
 
     def _track_layers(self) -> None:
         """Checkpoints know layers by their numbers, and those with weights by theirs, too."""
+        for name in [n for n in self._unconditional_dependency_names if n.startswith("layer")]:
+            # Anew, in order: a layer may have got its weights after it was tracked.
+            if name.startswith(("layer-", "layer_with_weights-")):
+                self._untrack(name)
         weighted = 0
         for number, layer in enumerate(self._layers):
             if _has_weights(layer):
@@ -283,7 +291,7 @@ class Network(Saved, Layer):
 
     @input_spec.setter
     def input_spec(self, value: Any) -> None:
-        self._input_spec = value
+        vars(self)["_input_spec"] = value  # No dependency, though it may be a dict.
 
     # Losses and metrics
 

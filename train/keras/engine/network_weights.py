@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ....engine import errors
+from ....engine.graph.trackable import Trackable
+from ....engine.interface import log
 from ....io.checkpoint_reader import new_checkpoint_reader
 from ...checkpoints.checkpoint_management import update_checkpoint_state_internal
 from ...objects.checkpoint import TrackableSaver, saver_with_op_caching, streaming_restore
@@ -120,6 +122,15 @@ class Saved:
 
             save_weights(filepath, self.layers)  # type: ignore[attr-defined]
             return
+        optimizer = getattr(self, "optimizer", None)
+        if optimizer is not None and not isinstance(optimizer, Trackable):
+            log.warning(
+                "This model was compiled with a Keras optimizer (%s) but is being saved in "
+                "TensorFlow format with `save_weights`. The model's weights will be saved, but "
+                "unlike with TensorFlow optimizers in the TensorFlow format the optimizer's state "
+                "will not be saved.\n\nConsider using a TensorFlow optimizer from `tf.train`.",
+                optimizer,
+            )
         self._saver().save(filepath, session=get_session())
         update_checkpoint_state_internal(
             save_dir=os.path.dirname(filepath) or ".",

@@ -96,6 +96,10 @@ class Sequential(Model):
             )
         return outputs
 
+    @property
+    def _object_identifier(self) -> str:
+        return "_tf_keras_sequential"
+
     def pop(self) -> None:
         """Takes away the last layer; TypeError if there is none."""
         if not self.layers:

@@ -46,6 +46,10 @@ class Model(Compiled):
         )
         vars(self).setdefault("optimizer", None)
 
+    @property
+    def _object_identifier(self) -> str:
+        return "_tf_keras_model"
+
     # Data
 
     def _check_call_args(self, method: str) -> None:
@@ -169,11 +173,11 @@ class Model(Compiled):
             given = list(inputs) if several else [inputs]
             names = [f"input_{i + 1}" for i in range(len(given))]
         made = [self._input_like(x, name) for x, name in zip(given, names)]
-        self._set(inputs=made, input_names=names)
+        structure: Any = dict(zip(names, made)) if isinstance(inputs, dict) else made
+        if not isinstance(inputs, (dict, list, tuple)):
+            structure = made[0]
+        self._set(inputs=made, input_names=names, _nested_inputs=structure)
         if outputs is None:
-            structure: Any = dict(zip(names, made)) if isinstance(inputs, dict) else made
-            if not isinstance(inputs, (dict, list, tuple)):
-                structure = made[0]
             given_options = {}
             if self._expects_training_arg:
                 given_options["training"] = learning_phase() if training is None else training

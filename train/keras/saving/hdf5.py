@@ -12,7 +12,7 @@ import numpy as np
 from ....engine.interface import log
 from ..backend.sessions import batch_get_value, batch_set_value
 from ..engine.network_config import json_value
-from .conversion import converted
+from .conversion import preprocess_weights_for_loading
 
 _VERSION = "2.2.4-tf"
 # Attributes of HDF5 hold a little less than 64 KiB.
@@ -91,6 +91,7 @@ def write_layers(group: Any, layers: Sequence[Any]) -> None:
 def read_layers(group: Any, layers: Sequence[Any], by_name: bool = False) -> None:
     """Reads the weights of layers from a group; ValueError where they do not fit."""
     version = _text(group.attrs.get("keras_version", "1"))
+    backend = _text(group.attrs["backend"]) if "backend" in group.attrs else None
     names = _read_names(group, "layer_names")
     stored = {name: _read_names(group[name], "weight_names") for name in names}
     if by_name:
@@ -110,7 +111,7 @@ def read_layers(group: Any, layers: Sequence[Any], by_name: bool = False) -> Non
     assigned = []
     for number, (name, layer) in enumerate(pairs):
         values = [np.asarray(group[name][weight]) for weight in stored[name]]
-        values = converted(layer, values, version)
+        values = preprocess_weights_for_loading(layer, values, version, backend)
         variables = _variables(layer)
         if len(values) != len(variables):
             raise ValueError(

@@ -30,22 +30,17 @@ def save_model(
         overwrite: whether a file may be replaced without a question.
         include_optimizer: whether the optimizer's state is written.
         save_format: "h5", which is meant by None, or "tf" for a SavedModel.
-        signatures: not supported.
+        signatures: of a SavedModel, as `tf.saved_model.save` takes them.
 
     Raises:
-        ValueError: another format is asked for.
-        NotImplementedError: signatures are given, or the model has a `call` of its own.
+        ValueError: another format is asked for, or a SavedModel of a model without inputs.
+        NotImplementedError: an HDF5 file of a model with a `call` of its own.
         ImportError: h5py is not installed.
     """
-    if signatures is not None:
-        raise NotImplementedError(
-            "`signatures` of `save` is not in numbaflow: tf.saved_model.simple_save writes a "
-            "SavedModel of inputs and outputs"
-        )
     if save_format == "tf":
-        from ...estimator.keras_saved_models import save
+        from ...estimator.keras_object_models import save
 
-        save(model, str(filepath), include_optimizer)
+        save(model, str(filepath), overwrite, include_optimizer, signatures)
         return
     if save_format not in (None, "h5"):
         raise ValueError(f'`save_format` may be "h5" or "tf", not {save_format!r}')
@@ -69,9 +64,18 @@ def save_model(
             hdf5.write_model(file, model, found, has_state)
 
 
-def metadata(model: Any, include_optimizer: bool) -> dict[str, Any]:
-    """The configurations of a model and of what `compile` was given."""
-    config = {"class_name": type(model).__name__, "config": model.get_config()}
+def metadata(model: Any, include_optimizer: bool, requires_config: bool = True) -> dict[str, Any]:
+    """The configurations of a model and of what `compile` was given.
+
+    Raises:
+        NotImplementedError: the model has no configuration, but one is required.
+    """
+    config = {"class_name": type(model).__name__}
+    try:
+        config["config"] = model.get_config()
+    except NotImplementedError:
+        if requires_config:
+            raise
     found: dict[str, Any] = {
         "keras_version": "2.2.4-tf",
         "backend": "tensorflow",
@@ -121,9 +125,9 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         ImportError: h5py is not installed.
     """
     if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
-        from ...estimator.keras_saved_models import load
+        from ...estimator.keras_object_models import load
 
-        return load(str(filepath), custom_objects, compile)
+        return load(str(filepath), compile, custom_objects)
     file_class = hdf5.h5py_module().File
     if isinstance(filepath, file_class):
         return _read(filepath, custom_objects, compile)

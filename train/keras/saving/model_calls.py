@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tensorflow.python.keras.saving.saving_utils`: a model's calls as functions of signatures."""
+"""A model's calls as functions of signatures."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ... import TensorSpec, function
-from ...engine.types import nest
+from ....engine.graph.tensor import Tensor
+from ....engine.interface.specs import TensorSpec, type_spec_from_value
+from ....engine.types import nest
+from ....ops.flow.graph_functions import function
 
 
 def extract_model_metrics(model: Any) -> dict[str, Any] | None:
@@ -18,18 +20,18 @@ def extract_model_metrics(model: Any) -> dict[str, Any] | None:
     return {metric.name: metric for metric in found}
 
 
-def model_input_signature(model: Any) -> list[Any] | None:
-    """What a model is called with: a list of one structure of TensorSpecs, of batches of any size.
-
-    None where the model has seen no inputs.
-    """
-    if not getattr(model, "inputs", None):
-        return None
+def input_specs(model: Any) -> Any:
+    """The TensorSpecs of a model's inputs, as its call takes them."""
     specs = [
         TensorSpec([None, *x.shape.as_list()[1:]], x.dtype, name)
-        for x, name in zip(nest.flatten(model.inputs), model.input_names)
+        if isinstance(x, Tensor)
+        else type_spec_from_value(x)
+        for x, name in zip(model.inputs, model.input_names)
     ]
-    return specs if len(specs) == 1 else [specs]
+    nested = getattr(model, "_nested_inputs", None)
+    if nested is not None and nest.is_sequence(nested):
+        return nest.pack_sequence_as(nested, specs)
+    return specs[0] if len(specs) == 1 else specs
 
 
 def raise_model_input_error(model: Any) -> None:
@@ -39,6 +41,17 @@ def raise_model_input_error(model: Any) -> None:
         "shapes are automatically determined from calling .fit() or .predict(). To manually set "
         "the shapes, call model._set_inputs(inputs)."
     )
+
+
+def model_input_signature(model: Any) -> list[Any] | None:
+    """What a model is called with: a list of one structure of TensorSpecs, of batches of any size.
+
+    None where the model has seen no inputs.
+    """
+    if not getattr(model, "inputs", None):
+        return None
+    specs = input_specs(model)
+    return specs if isinstance(specs, list) and len(specs) == 1 else [specs]
 
 
 def trace_model_call(model: Any, input_signature: Any = None) -> Any:
