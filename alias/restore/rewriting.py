@@ -170,18 +170,34 @@ class _Rewriter:
 
     def rewrite(self, found: _Found) -> int:
         """How much was changed. What is within another comes first: nodes are named by places."""
+        kept = self._compiled(found)
         for holder, field, place in reversed(found.formats):
-            self._format(holder, field, place)
+            if holder not in kept:
+                self._format(holder, field, place)
         for node in reversed(found.of(ast.Call)):
-            self._change_call(node)
+            if node not in kept:
+                self._change_call(node)
         for node in found.of(ast.Assign):
-            if len(node.targets) == 1:
+            if len(node.targets) == 1 and node not in kept:
                 node.value = self._element(node.value, node.targets[0])
                 self._target(node.targets[0])
         for node in found.of(ast.AugAssign):
-            node.value = self._element(node.value, node.target)
-            self._target(node.target)
+            if node not in kept:
+                node.value = self._element(node.value, node.target)
+                self._target(node.target)
         return self._count
+
+    def _compiled(self, found: _Found) -> set[ast.AST]:
+        """All within functions that Numba compiles, which knows nothing of our calls."""
+        kept: set[ast.AST] = set()
+        if not any(name.partition(".")[0] == "numba" for name in self._known.values()):
+            return kept
+        for function in found.of(ast.FunctionDef):
+            for mark in function.decorator_list:
+                called = mark.func if isinstance(mark, ast.Call) else mark
+                if full_name(called, self._known).partition(".")[0] == "numba":
+                    kept.update(ast.walk(function))
+        return kept
 
     def _format(self, holder: ast.AST, field: str, place: int | None) -> None:
         held = getattr(holder, field)

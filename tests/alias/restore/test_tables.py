@@ -162,6 +162,20 @@ def test_files_without_tables_stay_as_they_are() -> None:
     assert not names(kept).intersection(("item", "attribute"))
 
 
+def test_what_numba_compiles_stays_as_it_is() -> None:
+    function = "def f(x):\n    x[0] = g(int(x[1]), '%d' % x)\n    x[1] += np.array([x])\n"
+    start = "import numba\nfrom numba import njit\nimport numpy as np\n"
+
+    def count(text: str) -> int:
+        names = [n for n in ast.walk(_changed(text)) if isinstance(n, ast.Name)]
+        return sum(n.id == "__restored__" for n in names)
+
+    assert count(start + function) == count(function.join(("import numpy as np\n", ""))) == 5
+    for mark in ("@numba.jit(nopython=True)", "@njit", "@numba.vectorize(['f4(f4)'])"):
+        assert count(f"{start}{mark}\n{function}") == 0
+    assert count(f"{start}@other\n{function}") == 5
+
+
 def _changed(text: str) -> ast.AST:
     tree = ast.parse(text)
     rewriting._Rewriter(rewriting.aliases(tree)).rewrite(rewriting._Found(tree))
