@@ -357,6 +357,11 @@ MANNERS = {
         "pandas 3.0",
         ".old_pandas:as_before_3",
     ),
+    "multiprocessing.context": (
+        "processes are forked on Linux",
+        "Python 3.14",
+        ".old_processes:forked",
+    ),
     "matplotlib": (
         "lines of LaTeX in a list, and settings that are gone, in `rcParams`",
         "matplotlib 3.3",

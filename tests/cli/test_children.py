@@ -51,6 +51,28 @@ def test_processes_begin_as_the_program_did(tmp_path: Path, method: str) -> None
     assert done.stdout == "(5.0, False, True)\n0\n", done.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="others never forked by themselves")
+def test_processes_are_forked_unless_the_program_says_otherwise(tmp_path: Path) -> None:
+    program = tmp_path / "default.py"
+    program.write_text("""
+import multiprocessing
+from numbaflow.alias.restore import old_processes
+
+context = multiprocessing.context
+assert multiprocessing.get_context().get_start_method() == "fork"
+context._default_context._default_context = context._concrete_contexts["forkserver"]
+assert multiprocessing.get_context().get_start_method() == "forkserver"
+old_processes.forked()
+assert multiprocessing.get_context().get_start_method() == "fork"
+multiprocessing.set_start_method("spawn")
+assert multiprocessing.get_context().get_start_method() == "spawn"
+print("as it was")
+""")
+    command = [sys.executable, "-W", "ignore", "-m", "numbaflow", "run", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "as it was\n", done.stderr
+
+
 def test_processes_have_the_programs_options(tmp_path: Path) -> None:
     done = _run(tmp_path, "--api", "0.12", "many.py", "spawn")
     assert done.stdout == "(5.0, True, True)\n0\n", done.stderr
