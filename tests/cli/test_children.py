@@ -59,11 +59,11 @@ import multiprocessing
 from numbaflow.alias.restore import old_processes
 
 context = multiprocessing.context
-assert multiprocessing.get_context().get_start_method() == "fork"
-context._default_context._default_context = context._concrete_contexts["forkserver"]
-assert multiprocessing.get_context().get_start_method() == "forkserver"
+defaults = context._default_context
+assert defaults._default_context.get_start_method() == "fork"
+defaults._default_context = context._concrete_contexts["forkserver"]
 old_processes.forked()
-assert multiprocessing.get_context().get_start_method() == "fork"
+assert defaults._default_context.get_start_method() == "fork"
 multiprocessing.set_start_method("spawn")
 assert multiprocessing.get_context().get_start_method() == "spawn"
 print("as it was")
