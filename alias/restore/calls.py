@@ -146,7 +146,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) ->
     return np.linspace(start, stop, num, *args, **kwargs)
 
 
-def lenient(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def lenient(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """What a function of NumPy gives; a float64 leaves the dtypes of arrays as they are."""
     return _lenient(function(*args, **kwargs))
 
@@ -369,7 +369,7 @@ def h5py_file(name: Any, *args: Any, **kwargs: Any) -> Any:
     return h5py.File(name, "w-", **kwargs)
 
 
-def renamed(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def renamed(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A function that has another word for one of its arguments now."""
     old, new, since = KEYWORDS[name]
     if old in kwargs and not _takes(function, old):

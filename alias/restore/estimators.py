@@ -54,7 +54,7 @@ _VALUES: dict[str, dict[Any, Any]] = {
 _WORDS = frozenset(word for words in _VALUES.values() for word in words)
 
 
-def estimator(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def estimator(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A function or an estimator of scikit-learn, called as it was."""
     if not _WORDS.isdisjoint(a for a in args if isinstance(a, str)):
         args, kwargs = by_keyword(function, args, kwargs)

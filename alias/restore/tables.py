@@ -86,7 +86,7 @@ def _as_now(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> 
     return args, kwargs
 
 
-def table_function(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def table_function(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A function of pandas with arguments by position, and with keywords that it had."""
     try:
         return function(*args, **kwargs)
@@ -99,7 +99,7 @@ def table_function(name: str, function: Callable[..., Any], *args: Any, **kwargs
     return found.squeeze("columns") if kwargs.get("squeeze") else found
 
 
-def table_method(name: str, thing: Any, *args: Any, **kwargs: Any) -> Any:
+def table_method(name: str, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a table, a column or groups of rows; of all else as it is."""
     if name == "fillna" and "method" in kwargs and _is_table(thing):
         return _filled(thing, *args, **kwargs)
@@ -135,7 +135,7 @@ def _sizes(groups: Any) -> Any:
     return groups.size().set_index(groups._grouper.names)["size"]
 
 
-def _filled(thing: Any, value: Any = None, *, method: Any = None, **kwargs: Any) -> Any:
+def _filled(thing: Any, /, value: Any = None, *, method: Any = None, **kwargs: Any) -> Any:
     """`fillna(method="ffill")`."""
     if method is None:
         return thing.fillna(value, **kwargs)
@@ -144,7 +144,7 @@ def _filled(thing: Any, value: Any = None, *, method: Any = None, **kwargs: Any)
     return getattr(thing, _FILL[method])(**kwargs)
 
 
-def text_method(name: str, texts: Any, *args: Any, **kwargs: Any) -> Any:
+def text_method(name: str, texts: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`column.str.replace`, whose pattern is a regular expression; `split` with a number."""
     if not _is_of_pandas(texts):
         return getattr(texts, name)(*args, **kwargs)
@@ -192,11 +192,13 @@ def attribute(thing: Any, name: str) -> Any:
     return _Column(thing, name) if _is_column(thing, name) else getattr(thing, name)
 
 
-def in_place(by_item: bool, thing: Any, name: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+def in_place(
+    by_item: bool, thing: Any, name: Any, method: str, /, *args: Any, **kwargs: Any
+) -> Any:
     """`table["age"].fillna(0, inplace=True)`: the table's column changes."""
     if not _is_column(thing, name):
         held = thing[name] if by_item else getattr(thing, name)
-        return getattr(held, method)(*args, **kwargs)
+        return table_method(method, held, *args, **kwargs)
     if not kwargs.get("inplace"):
         return table_method(method, thing[name], *args, **kwargs)
     del kwargs["inplace"]

@@ -69,6 +69,12 @@ class Held:
     pass
 
 
+named = pd.Series([1, 2], name="ages")
+assert named.name == "ages" and pd.Index([1], name="thing").name == "thing"
+kept = Held()
+kept.table = pd.DataFrame({"a": [1.0, None]})
+kept.table.fillna(method="ffill", inplace=True)
+assert kept.table["a"].tolist() == [1.0, 1.0]
 held, nested = Held(), {"a": [1, 2], "b": Held()}
 held.w = np.zeros(3)
 held.w[1] = 2
