@@ -60,21 +60,18 @@ def execute(
     arguments: list[str], strict: bool = False, report: bool = False, before_1: bool = False
 ) -> None:
     """Like `run`, but exceptions of the program are raised as they are."""
-    from ..alias.finder import install
+    from .children import follow
 
-    install()
-    if before_1:
-        from ..alias.restore import before_1 as old_names
-
-        old_names.install(__package__.partition(".")[0])
+    folder = _folder(arguments)
+    set_up(strict, before_1, folder)
+    follow(strict, before_1, folder)
     if strict:
         module, code = _program(arguments, _as_it_is)
         exec(code, module.__dict__)
         return
-    from ..alias.restore import compiled, hook, use
+    from ..alias.restore import compiled, use
 
     use.REPORT.wanted = report
-    hook.install(_folder(arguments))
     try:
         module, code = _program(arguments, compiled.compile_program)
         exec(code, module.__dict__)
@@ -82,6 +79,27 @@ def execute(
         if report:
             sys.stdout.flush()
             sys.stderr.write(use.report())
+
+
+def set_up(strict: bool, before_1: bool, folder: str) -> None:
+    """From here on `import tensorflow` means this package, and what is gone is there again.
+
+    Args:
+        strict: whether nothing is restored.
+        before_1: whether names of TensorFlow before 1.0 are there.
+        folder: that of the program's own files, whose calls are changed.
+    """
+    from ..alias.finder import install
+
+    install()
+    if before_1:
+        from ..alias.restore import before_1 as old_names
+
+        old_names.install(__package__.partition(".")[0])
+    if not strict:
+        from ..alias.restore import hook
+
+        hook.install(folder)
 
 
 def _as_it_is(source: bytes | str, path: str) -> CodeType:

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterator, Set
 from types import GeneratorType
 from typing import Any
 
+from . import old_networkx, old_yaml
+from .estimators import estimator as estimator
 from .table import CALLS, KEYWORDS, METHODS, SCALARS
+from .tables import attribute as attribute
+from .tables import in_place as in_place
+from .tables import item as item
+from .tables import table_function as table_function
+from .tables import table_method as table_method
+from .tables import text_method as text_method
 from .use import note
 
 
@@ -138,7 +146,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, *args: Any, **kwargs: Any) ->
     return np.linspace(start, stop, num, *args, **kwargs)
 
 
-def lenient(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def lenient(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """What a function of NumPy gives; a float64 leaves the dtypes of arrays as they are."""
     return _lenient(function(*args, **kwargs))
 
@@ -361,7 +369,7 @@ def h5py_file(name: Any, *args: Any, **kwargs: Any) -> Any:
     return h5py.File(name, "w-", **kwargs)
 
 
-def renamed(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def renamed(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A function that has another word for one of its arguments now."""
     old, new, since = KEYWORDS[name]
     if old in kwargs and not _takes(function, old):
@@ -566,3 +574,15 @@ def decoded(thing: Any, *args: Any, **kwargs: Any) -> Any:
         note("str.decode", METHODS["decode"][1])
         return thing
     return thing.decode(*args, **kwargs)
+
+
+adjacency_matrix = old_networkx.adj_matrix
+ruamel_dump = old_yaml.dump
+ruamel_dump_all = old_yaml.dump_all
+ruamel_load = old_yaml.load
+ruamel_load_all = old_yaml.load_all
+ruamel_round_trip_dump = old_yaml.round_trip_dump
+ruamel_round_trip_load = old_yaml.round_trip_load
+ruamel_safe_dump = old_yaml.safe_dump
+ruamel_safe_load = old_yaml.safe_load
+ruamel_safe_load_all = old_yaml.safe_load_all

@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import sysconfig
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -18,7 +19,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from . import libraries
-from .table import CLASSES, MANNERS, NAMES
+from .table import CLASSES, MANNERS, NAMES, PROPERTIES
 from .use import REPORT, note
 
 _MISSING = object()
@@ -41,7 +42,9 @@ _OWN: dict[str, tuple[frozenset[str], Any]] = {}
 def has_itself(module: ModuleType, name: str) -> bool:
     """Whether a module has a name without what was restored in this process."""
     if module.__name__ not in _OWN:
-        return hasattr(module, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # That a name will come to mean something else.
+            return hasattr(module, name)
     names, others = _OWN[module.__name__]
     if name in names or others is None:
         return name in names
@@ -63,7 +66,7 @@ def install(program: str) -> None:
     place = next((i for i, f in enumerate(sys.meta_path) if f is PathFinder), len(sys.meta_path))
     sys.meta_path.insert(place, _Patcher(os.path.realpath(program)))
     sys.meta_path.append(_Finder())
-    for name in {*ROWS, *CLASSES}:
+    for name in {*ROWS, *CLASSES, *MANNERS}:
         # (TensorFlow's modules are this package's.)
         root, _, path = name.partition(".")
         found = sys.modules.get(f"{_PACKAGE}.{path}" if root == "tensorflow" else name)
@@ -139,8 +142,7 @@ def _method(what: str, since: str, cls: type, target: str) -> Any:
         function = function or _target(target)
         return function(self, *args, **kwargs)
 
-    is_property = what.endswith((".value", ".fid"))
-    return property(call_function) if is_property else call_function
+    return property(call_function) if what.rpartition(".")[2] in PROPERTIES else call_function
 
 
 class _Patcher(MetaPathFinder):
@@ -164,7 +166,7 @@ class _Patcher(MetaPathFinder):
                 _rewrite(spec.loader)
             elif fullname.endswith("_pb2") and fullname.partition(".")[0] != _PACKAGE:
                 _rebuild_messages(spec.loader)
-        if fullname in ROWS or fullname in CLASSES:
+        if fullname in ROWS or fullname in CLASSES or fullname in MANNERS:
             _patch_after(spec.loader)
         return spec
 

@@ -14,7 +14,8 @@ from sklearn.model_selection import train_test_split as train_test_split
 
 __all__ = [
     *("KFold", "LeaveOneOut", "ShuffleSplit", "StratifiedKFold", "StratifiedShuffleSplit"),
-    *("cross_val_predict", "cross_val_score", "fetch_mldata", "load_boston", "train_test_split"),
+    *("cross_val_predict", "cross_val_score", "fetch_mldata", "linear_assignment", "load_boston"),
+    *("RandomizedPCA", "train_test_split"),
 ]
 
 
@@ -86,3 +87,30 @@ def load_boston(*args: Any, **kwargs: Any) -> NoReturn:
         "scikit-learn 1.2 has withdrawn load_boston; "
         "sklearn.datasets.fetch_openml('boston', version=1) gets the same table"
     )
+
+
+def RandomizedPCA(n_components: Any = None, **options: Any) -> Any:
+    """Principal components by random projections."""
+    from sklearn.decomposition import PCA
+
+    options.setdefault("iterated_power", 2)
+    return PCA(n_components, svd_solver="randomized", **options)
+
+
+def linear_assignment(X: Any) -> Any:
+    """Pairs of a row and a column, each in one pair, whose costs add up to least.
+
+    Args:
+        X: costs, one row for each of the ones, one column for each of the others.
+
+    Returns:
+        An array of (row, column), by rows.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    return np.transpose(linear_sum_assignment(X))
+
+
+def feature_names(self: Any) -> list[Any]:
+    """The names of features, as a list."""
+    return list(self.get_feature_names_out())

@@ -12,7 +12,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from .table import CALLS, KEYWORDS, LENIENT_FUNCTIONS, METHODS
+from .table import CALLS, KEYWORDS, LENIENT_FUNCTIONS, METHODS, TABLE_METHODS, TEXT_METHODS
 
 _NAME = "__restored__"
 # Functions of `math` that take one number.
@@ -21,6 +21,8 @@ _MATH = frozenset(
     "gamma hypot isinf isnan lgamma log log10 log1p log2 pow radians sin sinh sqrt tan tanh".split()
 )
 _MAY_BE_ARRAYS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.IfExp)
+# What gives values to rows of a table by itself.
+_PLACES = frozenset("at iat iloc ix loc values".split())
 _PICKLES = ("cPickle", "six.moves.cPickle", "_pickle")
 
 
@@ -163,20 +165,39 @@ class _Rewriter:
 
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
+        self._has_tables = any(name.partition(".")[0] == "pandas" for name in known.values())
         self._count = 0
 
     def rewrite(self, found: _Found) -> int:
         """How much was changed. What is within another comes first: nodes are named by places."""
+        kept = self._compiled(found)
         for holder, field, place in reversed(found.formats):
-            self._format(holder, field, place)
+            if holder not in kept:
+                self._format(holder, field, place)
         for node in reversed(found.of(ast.Call)):
-            self._change_call(node)
+            if node not in kept:
+                self._change_call(node)
         for node in found.of(ast.Assign):
-            if len(node.targets) == 1:
+            if len(node.targets) == 1 and node not in kept:
                 node.value = self._element(node.value, node.targets[0])
+                self._target(node.targets[0])
         for node in found.of(ast.AugAssign):
-            node.value = self._element(node.value, node.target)
+            if node not in kept:
+                node.value = self._element(node.value, node.target)
+                self._target(node.target)
         return self._count
+
+    def _compiled(self, found: _Found) -> set[ast.AST]:
+        """All within functions that Numba compiles, which knows nothing of our calls."""
+        kept: set[ast.AST] = set()
+        if not any(name.partition(".")[0] == "numba" for name in self._known.values()):
+            return kept
+        for function in found.of(ast.FunctionDef):
+            for mark in function.decorator_list:
+                called = mark.func if isinstance(mark, ast.Call) else mark
+                if full_name(called, self._known).partition(".")[0] == "numba":
+                    kept.update(ast.walk(function))
+        return kept
 
     def _format(self, holder: ast.AST, field: str, place: int | None) -> None:
         held = getattr(holder, field)
@@ -209,9 +230,68 @@ class _Rewriter:
         elif module == "math" and function in _MATH:
             node.args = [node.func, *node.args]
             node.func = self._call(node.func, "of_numbers")
+        elif module.startswith("sklearn"):
+            self._pass_on(node, "estimator", name)
+        elif module == "pandas" and self._has_tables:
+            self._pass_on(node, "table_function", name)
+        elif not name and isinstance(node.func, ast.Attribute) and self._change_method(node):
+            return
         elif isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not name:
             node.args = [node.func.value, *node.args]
             node.func = self._call(node.func, METHODS[node.func.attr][2])
+
+    def _pass_on(self, node: ast.Call, to: str, name: str) -> None:
+        """Has a function of ours call what is called, with its name."""
+        told = ast.copy_location(ast.Constant(name), node.func)
+        node.args = [told, node.func, *node.args]
+        node.func = self._call(node.func, to)
+
+    def _change_method(self, node: ast.Call) -> bool:
+        """Whether a call is now one of a table's method, in a file that has tables."""
+        func = node.func
+        if not self._has_tables or not isinstance(func, ast.Attribute):
+            return False
+        held, name = func.value, func.attr
+        if isinstance(held, ast.Attribute) and held.attr == "str" and name in TEXT_METHODS:
+            node.args = [ast.copy_location(ast.Constant(name), func), held, *node.args]
+            node.func = self._call(func, "text_method")
+            return True
+        if any(k.arg == "inplace" for k in node.keywords):
+            parts = self._parts(held)
+            if parts is not None:
+                node.args = [*parts, ast.copy_location(ast.Constant(name), func), *node.args]
+                node.func = self._call(func, "in_place")
+                return True
+        if name not in TABLE_METHODS:
+            return False
+        node.args = [ast.copy_location(ast.Constant(name), func), held, *node.args]
+        node.func = self._call(func, "table_method")
+        return True
+
+    @staticmethod
+    def _parts(held: ast.expr) -> list[ast.expr] | None:
+        """(by item, thing, name) of `thing[name]` and of `thing.name`."""
+        if isinstance(held, ast.Subscript) and not isinstance(held.slice, ast.Slice):
+            name: ast.expr = held.slice
+        elif isinstance(held, ast.Attribute):
+            name = ast.copy_location(ast.Constant(held.attr), held)
+        else:
+            return None
+        by_item = ast.copy_location(ast.Constant(isinstance(held, ast.Subscript)), held)
+        return [by_item, held.value, name]
+
+    def _target(self, target: ast.expr) -> None:
+        """`table["age"][rows] = …`: the table's column is asked to change."""
+        if not self._has_tables or not isinstance(target, ast.Subscript):
+            return
+        parts = self._parts(target.value)
+        if parts is None or (isinstance(parts[1], ast.Name) and parts[1].id == "self"):
+            return
+        place = target.value
+        if isinstance(place, ast.Attribute) and place.attr in _PLACES:
+            return
+        call = "attribute" if isinstance(place, ast.Attribute) else "item"
+        target.value = ast.copy_location(ast.Call(self._call(place, call), parts[1:], []), place)
 
     def _element(self, value: ast.expr, target: ast.expr) -> ast.expr:
         """What is put into `x[i]`, if it may be an array and x can be named once more."""

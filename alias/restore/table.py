@@ -36,7 +36,7 @@ NAMES = (
     Row("numpy", "bool", "NumPy 1.24", "builtins"),
     Row("numpy", "long=int", "NumPy 1.24", "builtins"),
     Row("numpy", "math", "NumPy 1.25", "math:"),
-    Row("numpy", "Inf=inf Infinity=inf PINF=inf infty=inf NaN=nan", "NumPy 2.0", "numpy"),
+    Row("numpy", "Inf=inf Infinity=inf PINF=inf infty=inf NaN=nan NAN=nan", "NumPy 2.0", "numpy"),
     Row("numpy", "float_=float64 complex_=complex128 unicode_=str_", "NumPy 2.0", "numpy"),
     Row("numpy", "string_=bytes_ singlecomplex=complex64 cfloat=complex128", "NumPy 2.0", "numpy"),
     Row("numpy", "longfloat=longdouble clongfloat=clongdouble", "NumPy 2.0", "numpy"),
@@ -68,7 +68,8 @@ NAMES = (
     Row("numpy.lib.function_base", "*", "NumPy 2.0", "numpy"),
     Row("numpy.lib.index_tricks", "*", "NumPy 2.0", "numpy"),
     Row("numpy.lib.shape_base", "*", "NumPy 2.0", "numpy"),
-    Row("numpy.lib", "pad", "NumPy 2.0", "numpy"),
+    Row("numpy.lib", "*", "NumPy 2.0", "numpy"),
+    Row("numpy.fft.helper", "*", "NumPy 2.0", "numpy.fft"),
     Row("numpy.core.umath_tests", "inner1d", "NumPy 1.18", ".numpy_names"),
     Row("numpy.testing.utils", "*", "NumPy 1.26", "numpy.testing"),
     Row(
@@ -122,6 +123,8 @@ NAMES = (
     Row("json.decoder", "errmsg", "Python 3.5", ".old_library"),
     Row("PIL.Image", "ANTIALIAS=LANCZOS LINEAR=BILINEAR CUBIC=BICUBIC", "Pillow 10", "PIL.Image"),
     Row("scipy", "misc", "SciPy 1.14", "scipy.misc:"),
+    Row("scipy", "rand randn", "SciPy 1.12", "numpy.random"),
+    Row("scipy", "ifft", "SciPy 1.12", "numpy.fft"),
     Row("scipy", "*", "SciPy 1.12", "numpy"),
     Row("scipy.misc", "*", "SciPy 1.14", ".old_scipy_misc"),
     Row("scipy.misc.pilutil", "*", "SciPy 1.2", ".old_scipy_misc"),
@@ -135,6 +138,11 @@ NAMES = (
     Row("scipy.sparse.linalg.eigen.arpack", "*", "SciPy 1.8", "scipy.sparse.linalg"),
     Row("scipy.sparse.linalg.eigen.arpack.arpack", "*", "SciPy 1.8", "scipy.sparse.linalg"),
     Row("scipy.sparse.linalg.isolve", "*", "SciPy 1.8", "scipy.sparse.linalg"),
+    Row("scipy.linalg", "kron tri tril triu", "SciPy 1.17", "numpy"),
+    Row("scipy.linalg", "pinv2=pinv", "SciPy 1.9", "scipy.linalg"),
+    Row("scipy.signal", "hanning=hann", "SciPy 1.3", "scipy.signal.windows"),
+    Row("scipy.stats", "itemfreq median_absolute_deviation binom_test", "SciPy 1.12", ".old_scipy"),
+    Row("scipy.spatial.distance", "matching=hamming", "SciPy 1.10", "scipy.spatial.distance"),
     Row("scipy.integrate", "cumtrapz=cumulative_trapezoid", "SciPy 1.14", "scipy.integrate"),
     Row("scipy.integrate", "trapz=trapezoid simps=simpson", "SciPy 1.14", "scipy.integrate"),
     Row(
@@ -167,6 +175,44 @@ NAMES = (
     ),
     Row("sklearn.preprocessing", "Imputer=SimpleImputer", "scikit-learn 0.22", "sklearn.impute"),
     Row("sklearn.datasets", "fetch_mldata load_boston", "scikit-learn 1.2", ".old_sklearn"),
+    Row(
+        "sklearn.metrics",
+        "jaccard_similarity_score=accuracy_score calinski_harabaz_score=calinski_harabasz_score",
+        "scikit-learn 0.23",
+        "sklearn.metrics",
+    ),
+    Row("sklearn.decomposition", "RandomizedPCA", "scikit-learn 0.20", ".old_sklearn"),
+    Row("sklearn.utils", "safe_indexing=_safe_indexing", "scikit-learn 0.24", "sklearn.utils"),
+    Row("sklearn.neighbors", "DistanceMetric", "scikit-learn 1.3", "sklearn.metrics"),
+    Row(
+        "sklearn.utils.linear_assignment_",
+        "linear_assignment",
+        "scikit-learn 0.23",
+        ".old_sklearn",
+    ),
+    Row("sklearn.utils.testing", "*", "scikit-learn 0.24", "sklearn.utils._testing"),
+    *(
+        # The files in which they were: they could be imported from until 0.24.
+        Row(f"sklearn.{old}", "*", "scikit-learn 0.24", f"sklearn.{old.rpartition('.')[0]}")
+        for old in (
+            "cluster.k_means_ cluster.dbscan_ cluster.hierarchical cluster.mean_shift_ "
+            "cluster.spectral covariance.empirical_covariance_ datasets.base "
+            "datasets.samples_generator datasets.mldata decomposition.kernel_pca decomposition.nmf "
+            "decomposition.pca decomposition.truncated_svd ensemble.bagging ensemble.forest "
+            "ensemble.gradient_boosting ensemble.iforest ensemble.voting_classifier "
+            "ensemble.weight_boosting feature_extraction.dict_vectorizer "
+            "feature_extraction.hashing feature_selection.from_model "
+            "feature_selection.univariate_selection "
+            "linear_model.base linear_model.coordinate_descent linear_model.logistic "
+            "linear_model.perceptron linear_model.ridge linear_model.stochastic_gradient "
+            "manifold.isomap manifold.locally_linear manifold.mds manifold.t_sne "
+            "metrics.classification metrics.ranking metrics.regression metrics.scorer "
+            "mixture.gaussian_mixture neighbors.base neighbors.classification "
+            "neighbors.kde neighbors.unsupervised neural_network.multilayer_perceptron "
+            "neural_network.rbm preprocessing.data preprocessing.imputation preprocessing.label "
+            "svm.classes tree.tree"
+        ).split()
+    ),
     Row("matplotlib.pyplot", "hold ishold", "matplotlib 3.0", ".old_matplotlib"),
     Row("matplotlib.cm", "get_cmap register_cmap", "matplotlib 3.9", ".old_matplotlib"),
     Row(
@@ -177,6 +223,30 @@ NAMES = (
     ),
     Row("matplotlib.pyplot", "register_cmap", "matplotlib 3.9", ".old_matplotlib"),
     Row("matplotlib.mlab", "normpdf bivariate_normal", "matplotlib 3.1", ".old_matplotlib"),
+    Row("matplotlib.pyplot", "plot_date", "matplotlib 3.11", ".old_matplotlib"),
+    Row("matplotlib.cm", "cmap_d", "matplotlib 3.6", ".old_matplotlib"),
+    Row("matplotlib.cbook", "iterable", "matplotlib 3.5", "numpy"),
+    Row("mpl_toolkits.axes_grid", "*", "matplotlib 3.6", "mpl_toolkits.axes_grid1"),
+    Row("pandas", "np", "pandas 2.0", "numpy:"),
+    Row("pandas", "datetime", "pandas 2.0", "datetime"),
+    Row("pandas", "Int64Index=Index Float64Index=Index UInt64Index=Index", "pandas 2.0", "pandas"),
+    Row("pandas", "TimeGrouper=Grouper", "pandas 1.0", "pandas"),
+    Row("pandas", "value_counts", "pandas 3.0", ".old_pandas"),
+    Row("pandas", "scatter_matrix", "pandas 0.23", "pandas.plotting"),
+    Row("pandas", "rolling_mean rolling_std rolling_sum", "pandas 0.23", ".old_pandas"),
+    Row("pandas.io.json", "json_normalize", "pandas 2.0", "pandas"),
+    Row("pandas.util.testing", "*", "pandas 2.0", "pandas.testing"),
+    Row("pandas.tools.plotting", "*", "pandas 0.24", "pandas.plotting"),
+    Row(
+        "networkx",
+        "adj_matrix connected_component_subgraphs from_numpy_matrix info read_gpickle "
+        "strongly_connected_component_subgraphs to_numpy_matrix to_scipy_sparse_matrix "
+        "weakly_connected_component_subgraphs write_gpickle",
+        "networkx 2.4, 3.0",
+        ".old_networkx",
+    ),
+    Row("networkx", "from_scipy_sparse_matrix=from_scipy_sparse_array", "networkx 3.0", "networkx"),
+    Row("networkx", "random_tree=random_labeled_tree", "networkx 3.4", "networkx"),
     # TensorFlow's own, of versions before 1.15; its modules are those of this package.
     Row(
         "tensorflow.contrib.estimator",
@@ -218,9 +288,38 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
         "DataFrame.append": ("pandas 2.0", ".old_pandas:append"),
         "DataFrame.as_matrix": ("pandas 1.0", ".old_pandas:as_matrix"),
         "DataFrame.iteritems": ("pandas 2.0", "items"),
+        "DataFrame.applymap": ("pandas 3.0", "map"),
+        "DataFrame.get_value": ("pandas 1.0", ".old_pandas:get_value"),
+        "DataFrame.ix": ("pandas 1.0", ".old_pandas:ix"),
+        "DataFrame.mad": ("pandas 2.0", ".old_pandas:mad"),
+        "DataFrame.sort": ("pandas 0.20", ".old_pandas:sort"),
+        "Series.get_value": ("pandas 1.0", ".old_pandas:get_value"),
+        "Series.ix": ("pandas 1.0", ".old_pandas:ix"),
+        "Series.mad": ("pandas 2.0", ".old_pandas:mad"),
+        "Series.nonzero": ("pandas 1.0", ".old_pandas:nonzero"),
+        "Series.order": ("pandas 0.20", "sort_values"),
+        "Series.ravel": ("pandas 3.0", "to_numpy"),
         "Series.append": ("pandas 2.0", ".old_pandas:append"),
         "Series.as_matrix": ("pandas 1.0", ".old_pandas:as_matrix"),
         "Series.iteritems": ("pandas 2.0", "items"),
+    },
+    "pandas.core.indexes.accessors": {
+        "DatetimeProperties.week": ("pandas 2.0", ".old_pandas:week"),
+        "DatetimeProperties.weekofyear": ("pandas 2.0", ".old_pandas:week"),
+    },
+    "sklearn.feature_extraction.text": {
+        "CountVectorizer.get_feature_names": ("scikit-learn 1.2", ".old_sklearn:feature_names"),
+    },
+    "sklearn.feature_extraction": {
+        "DictVectorizer.get_feature_names": ("scikit-learn 1.2", ".old_sklearn:feature_names"),
+    },
+    "networkx": {
+        "Graph.add_path": ("networkx 2.4", ".old_networkx:add_path"),
+        "Graph.edges_iter": ("networkx 2.0", ".old_networkx:edges_iter"),
+        "Graph.node": ("networkx 2.4", ".old_networkx:node"),
+        "Graph.nodes_iter": ("networkx 2.0", ".old_networkx:nodes_iter"),
+        "Graph.nodes_with_selfloops": ("networkx 2.4", ".old_networkx:nodes_with_selfloops"),
+        "Graph.selfloop_edges": ("networkx 2.4", ".old_networkx:selfloop_edges"),
     },
     "PIL.ImageFont": {
         "FreeTypeFont.getsize": ("Pillow 10", ".old_images:font_size"),
@@ -233,6 +332,18 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
         "Axes.set_axis_bgcolor": ("matplotlib 2.2", "set_facecolor"),
         "Axes.get_axis_bgcolor": ("matplotlib 2.2", "get_facecolor"),
     },
+    "matplotlib.backends.backend_agg": {
+        "FigureCanvasAgg.tostring_rgb": ("matplotlib 3.10", ".old_matplotlib:tostring_rgb"),
+    },
+    "mpl_toolkits.mplot3d": {
+        "Axes3D.w_xaxis": ("matplotlib 3.8", ".old_matplotlib:w_xaxis"),
+        "Axes3D.w_yaxis": ("matplotlib 3.8", ".old_matplotlib:w_yaxis"),
+        "Axes3D.w_zaxis": ("matplotlib 3.8", ".old_matplotlib:w_zaxis"),
+    },
+    "matplotlib.colorbar": {
+        "Colorbar.draw_all": ("matplotlib 3.8", "_draw_all"),
+        "Colorbar.set_clim": ("matplotlib 3.3", ".old_matplotlib:set_clim"),
+    },
     "matplotlib.backend_bases": {
         "FigureCanvasBase.set_window_title": ("matplotlib 3.6", ".old_matplotlib:window_title"),
     },
@@ -241,7 +352,25 @@ CLASSES: dict[str, dict[str, tuple[str, str]]] = {
 # Module -> (what it does again, since when it does not, what sees to it once it is imported).
 MANNERS = {
     "numpy": ("`[np.float32(0.5)]` prints as `[0.5]`", "NumPy 2.0", ".printing:plain_numbers"),
+    "pandas": (
+        "columns of texts are of objects; `values` can be written",
+        "pandas 3.0",
+        ".old_pandas:as_before_3",
+    ),
+    "multiprocessing.context": (
+        "processes are forked on Linux",
+        "Python 3.14",
+        ".old_processes:forked",
+    ),
+    "matplotlib": (
+        "lines of LaTeX in a list, and settings that are gone, in `rcParams`",
+        "matplotlib 3.3",
+        ".old_matplotlib:lenient_settings",
+    ),
 }
+
+# Classes' members that are read, not called.
+PROPERTIES = frozenset("fid ix node value w_xaxis w_yaxis w_zaxis week weekofyear".split())
 
 # Function -> (what is taken again, since when it is not, what does it in calls.py).
 CALLS = {
@@ -272,6 +401,12 @@ CALLS = {
     "random.randint": ("whole floats", "Python 3.12", "randint"),
     "random.randrange": ("whole floats", "Python 3.12", "randrange"),
     "yaml.load": ("no Loader", "PyYAML 6.0", "yaml_load"),
+    **{
+        f"ruamel.yaml.{name}": ("functions of the package", "ruamel.yaml 0.18", f"ruamel_{name}")
+        for name in "dump dump_all load load_all round_trip_dump round_trip_load safe_dump "
+        "safe_load safe_load_all".split()
+    },
+    "networkx.adjacency_matrix": ("a sparse matrix", "networkx 3.0", "adjacency_matrix"),
     "h5py.File": ("no mode: reads and writes", "h5py 3.0", "h5py_file"),
     "matplotlib.use": ("warn=", "matplotlib 3.3", "matplotlib_use"),
     "matplotlib.pyplot.gca": ("projection=", "matplotlib 3.6", "current_axes"),
@@ -294,12 +429,27 @@ KEYWORDS = {
     "numpy.unravel_index": ("dims", "shape", "NumPy 1.21"),
     "matplotlib.pyplot.hist": ("normed", "density", "matplotlib 3.1"),
     "matplotlib.pyplot.grid": ("b", "visible", "matplotlib 3.8"),
-    "sklearn.manifold.TSNE": ("n_iter", "max_iter", "scikit-learn 1.7"),
-    "sklearn.preprocessing.OneHotEncoder": ("sparse", "sparse_output", "scikit-learn 1.4"),
-    "sklearn.ensemble.AdaBoostClassifier": ("base_estimator", "estimator", "scikit-learn 1.4"),
-    "sklearn.ensemble.AdaBoostRegressor": ("base_estimator", "estimator", "scikit-learn 1.4"),
-    "sklearn.ensemble.BaggingClassifier": ("base_estimator", "estimator", "scikit-learn 1.4"),
+    "matplotlib.pyplot.boxplot": ("labels", "tick_labels", "matplotlib 3.11"),
+    "matplotlib.pyplot.axes": ("axisbg", "facecolor", "matplotlib 2.2"),
+    "matplotlib.pyplot.subplot": ("axisbg", "facecolor", "matplotlib 2.2"),
+    "scipy.linalg.eigh": ("eigvals", "subset_by_index", "SciPy 1.14"),
+    **{
+        f"scipy.sparse.linalg.{name}": ("tol", "rtol", "SciPy 1.14")
+        for name in "bicg bicgstab cg cgs gcrotmk gmres lgmres minres qmr".split()
+    },
 }
+# What calls of pandas and of scikit-learn take again (tables.py, estimators.py).
+TABLES = (
+    "arguments by position and under old names; columns changed in place; numbers' columns alone",
+    "pandas 1.3, 2.0, 3.0",
+)
+ESTIMATORS = ("arguments by position and under old names; old words for losses", "scikit-learn 1.0")
+TABLE_METHODS = frozenset(
+    "all any astype corr cov drop drop_duplicates dropna fillna mean median quantile size skew "
+    "sort_values std to_csv var".split()
+)
+TEXT_METHODS = frozenset(("replace", "split", "rsplit", "contains"))
+
 # Functions of `math` take arrays of one element again, as `"%f" % array` does.
 SCALARS = ("arrays of one element", "NumPy 2.4")
 

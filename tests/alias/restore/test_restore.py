@@ -309,7 +309,10 @@ def test_the_table_is_whole() -> None:
                 found = functools.reduce(getattr, path.split(".")[1:], numbaflow)
                 assert hasattr(found, attribute), (module, name)
                 continue
-            is_here = root not in ("matplotlib", "skimage", "sklearn", "joblib", "old_sklearn")
+            is_here = root not in (
+                *("joblib", "matplotlib", "mpl_toolkits", "networkx", "old_sklearn", "skimage"),
+                "sklearn",
+            )
             if is_here and target != "scipy.misc:" and needs not in module:
                 # (Python may have been built without what a module of its own needs, dbm.gnu say.)
                 assert importlib.util.find_spec(path, hook.__package__), (module, name)
