@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors, gc_pause
-from ..copying import copy_of
 from ..graph import trust
 from ..graph.kernel_context import KernelContext
 from ..graph.operation import Operation, arg_length
 from ..graph.tensor import Tensor
-from ..memory import is_alone
+from ..memory import copy_of, is_alone
 from ..stopping import check_session, within
 from ..types import dtypes
 from ..types.texts import PackedTexts

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...engine.copying import copy_of, keeps_lock
-from ...engine.memory import address_of, recycled_empty
+from ...engine.memory import address_of, copy_of, keeps_lock, recycled_empty
 from ...engine.stopping import check_session
 from .. import target
 from ..kernel import verify_kernel

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...engine import errors
-from ...engine.copying import copy_of, put
+from ...engine.memory import copy_of, put
 from ...engine.stopping import check_session, within
 from ..program.tensor_ir import Constant, Value, home
 from ..schedule.steps import HostStep, is_native

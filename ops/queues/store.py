@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...engine import errors
-from ...engine.copying import copy_of, put_rows
-from ...engine.memory import recycled_empty
+from ...engine.memory import copy_of, put_rows, recycled_empty
 from ...engine.session.futures import Future
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text
