@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composite tensors that programs define go through branches, loops and structures as their parts."""
+"""Composite tensors that programs define go through branches and loops as their parts."""
 
 from __future__ import annotations
 
