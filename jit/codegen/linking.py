@@ -31,8 +31,6 @@ _READ_AND_EXECUTE = 1 | 4
 _WORD = 1 << 64
 _MAKING = threading.Lock()
 _ENGINE: list[Any] = []
-# Machine code stays for as long as the process.
-_PAGES: list[Any] = []
 
 
 class _Object(NamedTuple):
@@ -154,7 +152,8 @@ def _linked(code: bytes, read: _Object, symbol: str) -> int:
     if _protect()(base, len(pages), _READ_AND_EXECUTE):
         # Of systems that let nobody make memory executable LLVM may know another way.
         raise _Unfit
-    _PAGES.append(pages)
+    # Machine code stays for as long as the process: threads may be in it while modules are cleared.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
     section, value = own[symbol]
     return base + read.places[section] + value
 
