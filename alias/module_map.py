@@ -16,6 +16,7 @@ _COLUMNS = " ".join(
         "linear_model dense_features protocol state"
     ).split()
 )
+_LOADERS = ".train.saved_model.reading .train.saved_model.assets"
 # Module below `tensorflow.python` -> homes, in the order in which they are asked.
 HOMES = {
     "framework": {
@@ -26,14 +27,12 @@ HOMES = {
         "device": ".engine.graph.devices tf",
         "device_spec": ".engine.graph.devices tf",
         "dtypes": ".engine.types.dtypes tf.dtypes",
-        "errors": ".engine.errors tf.errors",
+        **dict.fromkeys(("errors", "errors_impl"), ".engine.errors tf.errors"),
         "error_interpolation": ".io.meta_graph",
-        "errors_impl": ".engine.errors tf.errors",
         "function": ".ops.flow.function_library .ops.flow.function_graph",
         "graph_to_function_def": ".io.function_writing",
         "graph_io": ".io.graph_def",
-        "graph_util": ".io.graph_util",
-        "graph_util_impl": ".io.graph_util",
+        **dict.fromkeys(("graph_util", "graph_util_impl"), ".io.graph_util"),
         "importer": ".io.graph_import",
         "indexed_slices": ".engine.graph.tensor .engine.interface.specs",
         "load_library": "tf",
@@ -268,8 +267,7 @@ HOMES = {
         "builder": ".train.saved_model.writing",
         "builder_impl": ".train.saved_model.writing .train.saved_model.assets",
         "constants": ".train.saved_model.names",
-        "loader": ".train.saved_model.reading .train.saved_model.assets",
-        "loader_impl": ".train.saved_model.reading .train.saved_model.assets",
+        **dict.fromkeys(("loader", "loader_impl"), _LOADERS),
         **dict.fromkeys(("main_op", "main_op_impl"), ".train.saved_model.init_ops"),
         "nested_structure_coder": ".train.saved_model.structures",
         "saved_model": "tf.saved_model",

@@ -14,6 +14,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...engine.syntax import tree_of
+
 # Public names -> arguments, with their defaults, as behind a `def`.  What stands as an annotation
 # is the name of the function here, and behind the star is what it is given besides.
 _FORMS = {
@@ -248,7 +250,7 @@ def _by_name() -> dict[str, str]:
 
 @functools.cache
 def _parsed(text: str) -> Form:
-    definition = ast.parse(f"def form({text}): ...").body[0]
+    definition = tree_of(f"def form({text}): ...").body[0]
     assert isinstance(definition, ast.FunctionDef)
     arguments = definition.args
     first = len(arguments.args) - len(arguments.defaults)

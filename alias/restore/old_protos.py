@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from types import CodeType
 
+from ...engine.syntax import tree_of
+
 _MARK = b"_descriptor.FileDescriptor("
 
 
@@ -30,7 +32,7 @@ def compile_messages(source: bytes, file: str) -> CodeType:
     Raises:
         ValueError: the file is no such module after all.
     """
-    tree = ast.parse(source, file)
+    tree = tree_of(source, file=file)
     data = next((found for found in map(_serialized, ast.walk(tree)) if found is not None), None)
     if data is None:
         raise ValueError(f"{file} does not hold the description of its messages")
@@ -42,7 +44,7 @@ def compile_messages(source: bytes, file: str) -> CodeType:
         "_builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())",
         "_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, __name__, globals())",
     ]
-    made = ast.Module([*imports, *ast.parse("\n".join(lines)).body], [])
+    made = ast.Module([*imports, *tree_of("\n".join(lines)).body], [])
     return compile(ast.fix_missing_locations(made), file, "exec", dont_inherit=True)
 
 

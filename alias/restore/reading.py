@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
 
+from ...engine.syntax import tree_of
 from ..other_names import usual_name
 from .hook import ROWS, has_itself
 from .rewriting import aliases, full_name
@@ -44,7 +45,7 @@ def read(file: str, text: bytes) -> Program:
         with the reason, and old names of other libraries.
     """
     try:
-        tree = compile(text, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = tree_of(text, file=file)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f", line {line}" if line else ""

@@ -12,6 +12,7 @@ import ast
 from types import CodeType
 from typing import Any
 
+from ...engine.syntax import tree_of
 from .table import CALLS, KEYWORDS, LENIENT_FUNCTIONS, METHODS, TABLE_METHODS, TEXT_METHODS
 
 _NAME = "__restored__"
@@ -32,7 +33,7 @@ def compile_program(source: bytes | str, path: str) -> CodeType:
     Raises:
         SyntaxError: as `compile` does.
     """
-    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    tree = tree_of(source, file=path)
     assert isinstance(tree, ast.Module)
     found = _Found(tree)
     if not _Rewriter(_aliases(found)).rewrite(found):
@@ -49,7 +50,7 @@ def restored_function(node: ast.AST, path: str) -> Any:
         SyntaxError: as `compile` does.
     """
     with open(path, "rb") as file:
-        tree = compile(file.read(), path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = tree_of(file.read(), file=path)
     _Rewriter(aliases(tree)).rewrite(_Found(node))
     return node
 

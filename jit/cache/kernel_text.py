@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...engine.printable import printable
+from ...engine.syntax import tree_of
 from ..kernel import ir
 from ..kernel.ir import postorder
 from .store import Facts
@@ -100,7 +101,7 @@ def is_kernel(source: str) -> bool:
     What is read from a file may be run to be compiled only if so.
     """
     try:
-        statements = ast.parse(source).body
+        statements = tree_of(source).body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return False
     return all(map(_is_definition, statements))

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from ...engine import settings, stopping
@@ -55,8 +56,10 @@ class Processes:
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+                # (What was written last may be on its way to a process that has died.)
+                with suppress(OSError):
+                    if stream is not None:
+                        stream.close()
 
     def add(self, job: Job) -> None:
         """Has a job done by whoever is free."""

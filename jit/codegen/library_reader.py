@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from ...engine.record_class import record
+from ...engine.syntax import tree_of
 from . import numbers, vocabulary, words
 from .reader import ARGUMENTS, COMPARISONS, Scope, Value, located, unknown
 from .words import WORD, Address, Kind, Pointer, Several, Text, Unfit
@@ -63,7 +64,7 @@ def module(source: str, symbol: str) -> ir.Module:
     """The LLVM module of a text, whose function is called `symbol`."""
     found = ir.Module(symbol)
     text, kernel = _Text(found), None
-    for node in ast.parse(source).body:
+    for node in tree_of(source).body:
         match node:
             case ast.Assign(targets=[ast.Name(id="BUFFERS")], value=value):
                 text.buffers = ast.literal_eval(value)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 
+from ...engine.syntax import tree_of
 from ..kernel.scalar import COMPILED_DTYPES
 from . import words
 from .llvm_scalar import BODY, LANES, LOOP, NODE, SERIAL, Emitter
@@ -58,7 +59,7 @@ def write(
     known: the words that it may use, all of words.py by default; space: where its buffers are.
     The block that the builder is in afterwards is where the kernel ends.
     """
-    tree = ast.parse(source)
+    tree = tree_of(source)
     walk = Walk(builder, words.table() if known is None else known, space)
     for node in tree.body:
         match node:

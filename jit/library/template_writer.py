@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.syntax import tree_of
 from ..kernel.module_source import module_source
 from .plain_vocabulary import GIVEN
 
@@ -160,7 +161,7 @@ def _function(module: str, name: str) -> _Function:
     # The function alone: to parse a module takes longer than to write a kernel.
     end = _NEXT.search(text, first.end())
     text = text[first.start() : end.start() if end else None]
-    (node,) = ast.parse(text).body
+    (node,) = tree_of(text).body
     assert isinstance(node, ast.FunctionDef)
     lines = [line.removesuffix(_NO_FORMAT) for line in text.encode().split(b"\n")]
     found = _Function(lines, node)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...engine.syntax import tree_of
 from ..codegen import compile as compiler
 from ..codegen.signature import SIGNATURE
 from ..library import binding_kernels as kernels
@@ -63,7 +64,7 @@ class SizeCode:
     def __init__(self, symbols: Sequence[str], texts: Sequence[str]) -> None:
         # (At once, which takes a third of the time.)
         whole = ",".join(texts)
-        parsed = ast.parse(f"[{whole}]", mode="eval").body
+        parsed = tree_of(f"[{whole}]", mode="eval").body
         assert isinstance(parsed, ast.List)
         self._at = {name: kernels.SYMBOLS + number for number, name in enumerate(symbols)}
         found = set(map(int, _CONSTANTS.findall(whole)))

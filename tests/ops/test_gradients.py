@@ -109,8 +109,9 @@ def test_what_is_not_checked_has_a_reason() -> None:
         if callable(registry.lookup(name).gradient) and name not in CHECKED
     }
     assert all(others.values()), others
-    # (Those of calls and branches of functions are in flow/test_function_gradients.py.)
-    assert len(others) <= 68, sorted(others.items())
+    # (Those of calls, branches and loops of functions are in flow/test_function_gradients.py and
+    # flow/test_control_flow_v2.py.)
+    assert len(others) <= 70, sorted(others.items())
     assert {*WRONG_AS_IN_TENSORFLOW} <= {*CHECKED} and not {*NOT_CHECKED} & {*CHECKED}
 
 

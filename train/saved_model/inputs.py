@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.syntax import tree_of
 from ...io import files, protos
 
 _CONSTRUCTORS = frozenset("arange array eye full linspace ones zeros".split())
@@ -71,7 +72,7 @@ def preprocess_input_exprs_arg_string(input_exprs_str: str, safe: bool = True) -
 
 def _value(expression: str, safe: bool) -> Any:
     try:
-        node = ast.parse(expression.strip(), mode="eval").body
+        node = tree_of(expression.strip(), mode="eval").body
         # TensorFlow evaluates the expression as Python; calls of these constructors are what is
         # left of that.
         if not safe and isinstance(node, ast.Call):

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ....engine.syntax import tree_of
 from .jumps import parsed
 from .rewriting import Statements, can_be_rewritten, is_wanted, name_super
 from .words import RUN
@@ -113,7 +114,7 @@ def tree(function: types.FunctionType) -> ast.FunctionDef | None:
     if function.__name__ == "<lambda>":
         return _lambda(function, source)
     try:
-        node = ast.parse(source).body[0]
+        node = tree_of(source).body[0]
     except (SyntaxError, IndexError):
         return None
     if not isinstance(node, ast.FunctionDef):
@@ -127,7 +128,7 @@ def _lambda(function: types.FunctionType, source: str) -> ast.FunctionDef | None
     source = source.strip()
     for text in (source, f"({source}", source.rstrip(",)"), f"f({source}", f"{{{source}}}"):
         try:
-            parsed_source = ast.parse(text)
+            parsed_source = tree_of(text)
         except SyntaxError:
             continue
         break
@@ -150,14 +151,14 @@ def _compiled(function: types.FunctionType, node: ast.FunctionDef) -> types.Code
     code = function.__code__
     free = [name for name in code.co_freevars if name != RUN]
     lines = f"def _around({', '.join([*free, RUN])}):\n  return {node.name}"
-    around = ast.parse(lines).body[0]
+    around = tree_of(lines).body[0]
     assert isinstance(around, ast.FunctionDef), "a function was parsed"
     around.body.insert(0, node)
     outermost: ast.stmt = around
     owner = _class_of(function)
     if owner is not None:
         # (Private names are those of the class around them.)
-        outermost = ast.parse(f"class {owner}:\n  pass").body[0]
+        outermost = tree_of(f"class {owner}:\n  pass").body[0]
         outermost.body = [around]  # type: ignore[attr-defined]
     module = ast.fix_missing_locations(ast.Module([outermost], []))
     ast.increment_lineno(module, code.co_firstlineno - 1)

@@ -15,6 +15,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
 
+from ....engine.syntax import tree_of
 from .names import SCOPES, has
 
 RESULT, DONE = "_result", "_is_done"
@@ -26,7 +27,7 @@ _MOST_COPIES = 16
 
 def parsed(line: str, where: ast.AST) -> ast.stmt:
     """The statement of a line of source, at the place of another one."""
-    made = ast.parse(line).body[0]
+    made = tree_of(line).body[0]
     for x in ast.walk(made):
         if hasattr(x, "lineno"):
             ast.copy_location(x, where)

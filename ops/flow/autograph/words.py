@@ -6,13 +6,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ....engine.syntax import tree_of
 from .names import SCOPES
 
 RUN = "_autograph"
 
 
 def _later(value: ast.expr) -> ast.Lambda:
-    made = ast.parse("lambda: 0", mode="eval").body
+    made = tree_of("lambda: 0", mode="eval").body
     assert isinstance(made, ast.Lambda), "a lambda was parsed"
     made.body = value
     return ast.copy_location(made, value)
@@ -40,7 +41,7 @@ class Words(ast.NodeTransformer):
         return node
 
     def named(self, name: str, where: ast.expr, *arguments: ast.expr) -> ast.Call:
-        function = ast.parse(f"{RUN}.{name}", mode="eval").body
+        function = tree_of(f"{RUN}.{name}", mode="eval").body
         made = ast.Call(function, list(arguments), [])
         for x in (made, *ast.walk(function)):
             ast.copy_location(x, where)

@@ -150,7 +150,7 @@ def test_settings_are_in_the_key_if_and_only_if_they_affect_code() -> None:
 
 
 # What of the engine the compiler reads; none of it decides on code by itself.
-ENGINE = ("errors", "gc_pause", "record_class", "settings", "stopping")
+ENGINE = ("errors", "gc_pause", "record_class", "settings", "stopping", "syntax")
 
 
 def imported_modules(path: Path) -> set[Path]:

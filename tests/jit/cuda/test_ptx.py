@@ -37,6 +37,7 @@ CARDS = [Capability(8, 0), Capability(9, 0), Capability(10, 0)]
 WITHOUT = {
     *("tiles", "avg_pool", "avg_pool_gradient", "max_pool", "max_pool_gradient"),
     *("max_pool_places", "records", "texts_write", "unpool"),
+    *("depthwise", "depthwise_filter_gradient", "depthwise_input_gradient"),
     *("bundle_entries", "bundle_numbers", "bundle_texts"),
     # With sines of float64, which only C's library has: the host does it.
     *("gamma", "gamma_slope", "igamma_slope", "polygamma"),

@@ -257,7 +257,7 @@ def test_runs_go_on_until_their_kernels_are_compiled(evaluated, monkeypatch):
         # Had there been threads: one kernel is there after a run, another after the next.
         for kernel in set(evaluated):
             job = compiler._job(kernel, compiler.labels_of(compiler.content_of(kernel)))
-            made = job, compiler._machine_code(job), 0.1
+            made = job, compiler.machine_code(job), 0.1
             monkeypatch.setitem(compile_workers.here()._made, job.symbol, made)
             found += [sess.run(y, feeds) for _ in range(2)]
         count = len(evaluated)
