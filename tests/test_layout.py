@@ -152,6 +152,7 @@ def test_the_compiler_names_no_op() -> None:
 ROOMS = {
     "engine": (
         *(
+            "syntax",
             "record_class",
             "gc_pause",
             "settings",
