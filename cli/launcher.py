@@ -235,8 +235,10 @@ def _report(error: BaseException) -> NoReturn:
 
 
 def _without_launcher(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this file and of what restores old names."""
-    own = (__file__, os.path.join(os.path.dirname(os.path.dirname(__file__)), "alias", "restore"))
+    """A traceback without the frames of this file and of what reads programs for old names."""
+    root = os.path.dirname(os.path.dirname(__file__))
+    readers = (("alias", "restore"), ("engine", "syntax.py"))
+    own = (__file__, *(os.path.join(root, *place) for place in readers))
     frames = []
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(own):
