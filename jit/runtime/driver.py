@@ -323,7 +323,7 @@ class Flow:
 
     __slots__ = (
         *("_address", "_most", "_place", "_spent", "_threads", "_walk", "_workers", "first"),
-        *("rows", "table"),
+        *("may_keep_lock", "rows", "table"),
     )
 
     def __init__(
@@ -334,6 +334,8 @@ class Flow:
         self.table, self._place = _with_place(rows)
         self._address = int(self.table.ctypes.data)
         self._walk = thread_pool.flow_walk()
+        # Not where a kernel runs Python, on a thread whose tile this one waits for.
+        self.may_keep_lock = True
         # What the last walks from each row took; first of those that went on.
         self._spent = np.full(len(rows) + 2, _NEVER)
 
@@ -346,7 +348,8 @@ class Flow:
             # (Not for each row of a loop that Python is needed in.)
             self._workers = min(self._threads or threads.count(), self._most) - 1
         workers, address = self._workers, self._address
-        call = _flow_callers()[self._spent.item(row + 1) < _short()]
+        is_kept = self.may_keep_lock and self._spent.item(row + 1) < _short()
+        call = _flow_callers()[is_kept]
         walk = partial(call, address_of(self._spent) + 8 * (row + 1), self._walk)
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().flow(walk, address, self.rows, workers, row)

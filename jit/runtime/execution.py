@@ -189,9 +189,13 @@ class Run:
         look = partial(check_session, self.evaluate.session)
         change = Change(locked, self.variables, look) if locked else None
         if driver.has_control(rows):
-            if change is not None:
-                return ExclusiveFlow(rows, steps[0], count, arena.workers, change)
-            return Flow(rows, steps[0], count, arena.workers)
+            flow = (
+                Flow(rows, steps[0], count, arena.workers)
+                if change is None
+                else ExclusiveFlow(rows, steps[0], count, arena.workers, change)
+            )
+            flow.may_keep_lock = not self.plan.runs_python
+            return flow
         program = Program(rows.copy(), count, arena.workers)
         self.programs.append(program)
         return program.call if change is None else Exclusive(program, change)

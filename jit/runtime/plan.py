@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,8 @@ class Plan:
     seconds has the time that each stage took, by name; `began` is when the first began.
     """
 
+    # Do kernels run Python, on whatever thread?
+    runs_python: ClassVar[bool] = False
     traced: Traced
     schedule: Schedule
     kernels: Sequence[compiler.Compiled]
@@ -128,6 +131,7 @@ class Plan:
 class FirstPlan(Plan):
     """A plan for the first runs, in which some kernels are evaluated."""
 
+    runs_python: ClassVar[bool] = True
     first: FirstKernels
 
 

@@ -411,3 +411,22 @@ def _kernels(folder: Path) -> list[str]:
 def test_many_kernels_are_no_more_than_a_pipe_holds():
     entries = [[[["a", str(n)]], "x" * 500, "y" * 3000, {}] for n in range(64)]
     assert len(left_over.pack(entries)) < left_over._MOST_BYTES
+
+
+_LOOP = """
+from numbaflow.benchmarks.models.session import module_of, steps_of
+from numbaflow.jit.runtime import interpreted, plan
+interpreted.new = list
+plan._waits_for_library = lambda native: False
+steps = steps_of("numbaflow", module_of("numbaflow"), "seq2seq", 2, {})
+for _ in range(5):
+    steps.run()
+"""
+
+
+def test_threads_evaluate_tiles_of_loops_whose_last_walk_was_short(tmp_path):
+    """A short walk keeps Python's lock the next time, but not from threads that need it."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBAFLOW")}
+    environment |= {"NUMBAFLOW_CACHE": str(tmp_path), "NUMBAFLOW_WARM": "0"}
+    run = [sys.executable, "-c", _LOOP]
+    subprocess.run(run, env=environment, check=True, timeout=300, cwd=tmp_path)
