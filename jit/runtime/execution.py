@@ -189,11 +189,8 @@ class Run:
         look = partial(check_session, self.evaluate.session)
         change = Change(locked, self.variables, look) if locked else None
         if driver.has_control(rows):
-            flow = (
-                Flow(rows, steps[0], count, arena.workers)
-                if change is None
-                else ExclusiveFlow(rows, steps[0], count, arena.workers, change)
-            )
+            walk = rows, steps[0], count, arena.workers
+            flow = Flow(*walk) if change is None else ExclusiveFlow(*walk, change)
             flow.may_keep_lock = not self.plan.runs_python
             return flow
         program = Program(rows.copy(), count, arena.workers)
