@@ -231,15 +231,24 @@ def _messages(fullname: str, path: str, source: bytes) -> CodeType | None:
     return old_protos.compile_messages(source, path)
 
 
+def _is_gone(module: str) -> bool:
+    """Does nobody have a module any more, rather than that its library is not installed?
+
+    (A library's own modules are asked for once it has been imported.)
+    """
+    rows = ROWS[module]
+    return "." in module or "*" in rows or any(s.startswith("Python ") for _, s in rows.values())
+
+
 class _Finder(MetaPathFinder, Loader):
     """Comes last: makes modules that nobody has."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A module of the table that is not installed."""
+        """A module of the table that Python or a library has no longer."""
         del path, target
-        if fullname not in ROWS:
+        if fullname not in ROWS or not _is_gone(fullname):
             return None
         is_package = any(name.startswith(f"{fullname}.") for name in ROWS)
         return ModuleSpec(fullname, self, is_package=is_package)

@@ -343,3 +343,10 @@ def test_digits_in_a_text_are_a_number_for_axes() -> None:
     names: dict[str, object] = {"figure": Figure()}
     exec(rewriting.compile_program("made = figure.add_subplot('121')", "draw.py"), names)
     assert names["made"] == ((121,), {})
+
+
+@pytest.mark.parametrize("name", sorted(name for name in hook.ROWS if "." not in name))
+def test_libraries_that_are_not_installed_stay_absent(name: str) -> None:
+    """Programs and other libraries ask whether they are there."""
+    is_library = name in ("networkx", "numpy", "pandas", "scipy")
+    assert (hook._Finder().find_spec(name, None) is None) == is_library
