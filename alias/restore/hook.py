@@ -237,7 +237,7 @@ def _is_gone(module: str) -> bool:
     (A library's own modules are asked for once it has been imported.)
     """
     rows = ROWS[module]
-    return "." in module or "*" in rows or any(s.startswith("Python ") for _, s in rows.values())
+    return "." in module or "*" in rows or all(s.startswith("Python ") for _, s in rows.values())
 
 
 class _Finder(MetaPathFinder, Loader):
