@@ -234,10 +234,9 @@ def _messages(fullname: str, path: str, source: bytes) -> CodeType | None:
 def _is_gone(module: str) -> bool:
     """Does nobody have a module any more, rather than that its library is not installed?
 
-    (A library's own modules are asked for once it has been imported.)
+    (A library that has changed says so itself; its modules are asked for once it is imported.)
     """
-    rows = ROWS[module]
-    return "." in module or "*" in rows or all(s.startswith("Python ") for _, s in rows.values())
+    return not any(since.lower().startswith(f"{module} ") for _, since in ROWS[module].values())
 
 
 class _Finder(MetaPathFinder, Loader):
