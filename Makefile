@@ -89,9 +89,12 @@ types: $(VENV)/.stamp-test
 	mkdir -p $(VENV)/named && ln -sfn "$(CURDIR)" $(VENV)/named/numbaflow
 	cd $(VENV)/named && $(abspath $(VENV))/bin/mypy --config-file "$(CURDIR)/pyproject.toml" $(TYPED)
 
+# Both at once, as most tests take one core; what the others say is printed behind these.
 pytest: $(VENV)/.stamp-test bytecode $(TF_STAMP)
-	@$(WITH_TF) $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING); ours=$$?; \
-	  $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING:%=--ignore=%) && exit $$ours
+	@$(WITH_TF) mkdir -p build; \
+	  $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING:%=--ignore=%) > build/other_tests.log 2>&1 & others=$$!; \
+	  $(PY) -m pytest $(PYTEST_FLAGS) $(COMPILING); ours=$$?; \
+	  wait $$others; theirs=$$?; cat build/other_tests.log; exit $$((ours ? ours : theirs))
 
 guarded: $(VENV)/.stamp-test
 	NUMBAFLOW_TEST_GUARDS=$(GUARDS) $(PY) -m pytest -m cpu $(filter-out --deep,$(PYTEST_FLAGS))

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from ...engine import gc_pause, settings, stopping
 from ...engine.record_class import record
-from .. import target
+from .. import isolated, target
 from ..cache import link_journal, object_file, shipped, store
 from ..kernel.ir import Kernel, digest
 from ..kernel.module_source import installed_version, module_source
@@ -82,6 +82,8 @@ EMITTER = (
 )
 _LOCK = threading.Lock()  # LLVM's objects are not shared
 _DONE: dict[tuple[str, str], Compiled] = {}
+# Of fewer kernels none is worth the time that it takes to start a process.
+_FEW = 16
 # Tells where a kernel comes from; asked when it is compiled.  Its name and seconds are left empty.
 Origin = Callable[[], store.Facts]
 Wanted = tuple[Kernel | LibraryKernel, Origin | None]
@@ -312,16 +314,20 @@ def store_found(
     kernels: Iterable[Kernel | LibraryKernel], tell: Tell | None, processes: int
 ) -> None:
     """As `store_kernels`, of kernels that take time to be found: by so many processes meanwhile."""
-    jobs = {}
-    with compile_processes.Processes(processes, machine_code) as others:
+    jobs: dict[compile_workers.Job, tuple[Kernel | LibraryKernel, store.Labels]] = {}
+    new: list[compile_workers.Job] = []
+    workers = compile_workers.Workers(processes if isolated.is_supported() else 0)
+    with compile_processes.Processes() as others:
         for kernel in kernels:
             labels = labels_of(content_of(kernel))
-            job = _job(kernel, labels)
+            new.append(job := _job(kernel, labels))
             jobs[job] = kernel, labels
-            others.add(job)
-            for made in others.done():
-                _tell_kept(*jobs[made[0]], made, tell)
-        for made in others.rest():
+            if len(jobs) > _FEW:
+                workers.add(new, others.machine_code)
+                new.clear()
+            for made in workers.done():
+                _tell_kept(*jobs.pop(made[0]), made, tell)
+        for made in workers.compile_all([*jobs], machine_code):
             _tell_kept(*jobs[made[0]], made, tell)
 
 

@@ -3,10 +3,10 @@
 
 LLVM, in which a kernel is four fifths of its time, holds neither Python's lock nor its own
 (jit/codegen/llvm_calls.py).  A plan's first runs evaluate its new kernels
-(jit/runtime/interpreted.py); meanwhile they are compiled here, those first that have taken the
-longest.  Whoever asks for a kernel then takes it, waits for it, or compiles it, whichever is next.
-What is made does not depend on who made it, so neither when it was made nor whether shows in any
-result; where a thread fails, whoever asks makes the kernel and gets the error.
+(jit/runtime/interpreted.py); from the second on they are compiled here meanwhile, those first that
+have taken the longest.  Whoever asks for a kernel then takes it, waits for it, or compiles it,
+whichever is next.  What is made does not depend on who made it, so neither when it was made nor
+whether shows in any result; where a thread fails, whoever asks makes the kernel and gets the error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import contextvars
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from ...engine import stopping
@@ -65,7 +65,7 @@ class Workers:
         self._is_held = False
 
     def add(self, jobs: Iterable[Job], compile_one: Compile) -> None:
-        """Has jobs compiled, before all that is waiting."""
+        """Has jobs compiled, before all that is waiting, some of these jobs perhaps."""
         with self._changed:
             known = self._current.union(self._made)
             new = {
@@ -94,13 +94,6 @@ class Workers:
                 for symbol in left:
                     self._waiting.pop(symbol, None)
 
-    def hurry(self, symbol: str) -> None:
-        """What will be asked for before the rest is compiled before it."""
-        with self._changed:
-            work = self._waiting.pop(symbol, None)
-            if work is not None:
-                self._waiting = {symbol: work, **self._waiting}
-
     def has_made(self, symbol: str) -> bool:
         """Is it done, and has nobody taken it?"""
         return symbol in self._made
@@ -113,6 +106,14 @@ class Workers:
         """What was made, if it was; nobody else gets it."""
         with self._changed:
             return self._made.pop(symbol, None)
+
+    def done(self) -> Iterator[Made]:
+        """What has been made so far; nobody else gets it."""
+        while self._made:
+            with self._changed:
+                made = [*self._made.values()]
+                self._made.clear()
+            yield from made
 
     def hold(self) -> None:
         """Lets no thread begin anything more until `go_on`, and waits for what they are at."""

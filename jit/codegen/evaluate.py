@@ -57,11 +57,6 @@ def is_independent(kernel: Kernel) -> bool:
     return not any(isinstance(node, Load) for root in roots for node in postorder(root))
 
 
-def may_be_in_many_pieces(kernel: Kernel) -> bool:
-    """Are there sizes at which `Evaluation.is_in_many_pieces`?"""
-    return kernel.form == "row" and sum(axis.kind == "reduce" for axis in kernel.axes) > 1
-
-
 class _Memory:
     """Elements at an address, for NumPy to see."""
 
@@ -119,6 +114,12 @@ class Evaluation:
         """Would rows take more rounds of operations than are worth it?"""
         pieces = math.prod(self.sizes[axis] for axis in self.reduce[:-1])
         return self.kernel.form == "row" and pieces > _MOST_PIECES
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The rows, and the columns of each, that are cut into tiles."""
+        columns = 1 if self.kernel.form == "row" else self.sizes[self.inner]
+        return math.prod(self.sizes[axis] for axis in self.outer), columns
 
     def run(self, r0: int, r1: int, c0: int, c1: int) -> None:
         """What the machine code does for the same numbers."""

@@ -20,7 +20,7 @@ from . import conv_kernels
 from .geometry import Axis
 from .library_kernel import LibraryKernel
 from .tile_kernels import MOST_GROUPS
-from .tiles import MASKED_WIDTH, WIDTHS, cut, edged_heights, heights, tiles
+from .tiles import MASKED_WIDTH, WIDTHS, cut, edged_heights, heights, runs, tiles
 from .vectors import Vectors, vectors
 
 _WORTH = 0.02  # of all multiplications, for which edges get tiles of their own
@@ -276,7 +276,8 @@ def _edge_cycles(line: Line, kind: Column, start: int, stop: int) -> float:
 
 @lru_cache(4096)
 def _plain_cycles(tall: int, kind: Column, length: int) -> float:
-    return sum(_cycles(n, kind.wide) for n in cut(length, tall, kind.wide, kind.dtype))
+    tiles = runs(length, tall, kind.wide, kind.dtype)
+    return sum(times * _cycles(height, kind.wide) for height, times in tiles)
 
 
 def _cycles(tall: int, count: int) -> float:

@@ -8,6 +8,7 @@ them, which know neither, are one each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 from . import tile_kernels
 from .library_kernel import LibraryKernel
@@ -66,11 +67,16 @@ def edged_heights(dtype: str, count: int) -> list[int]:
 
 def cut(length: int, tall: int, count: int, dtype: str) -> Iterator[int]:
     """The heights of tiles along so many rows, none over `tall`."""
-    some = [n for n in heights(dtype, count) if n <= tall]
-    while length:
-        height = next(n for n in some if n <= length)
-        yield height
-        length -= height
+    for height, times in runs(length, tall, count, dtype):
+        yield from repeat(height, times)
+
+
+def runs(length: int, tall: int, count: int, dtype: str) -> Iterator[tuple[int, int]]:
+    """The same, each height with how many tiles have it."""
+    for height in heights(dtype, count):
+        if height <= min(tall, length):
+            times, length = divmod(length, height)
+            yield height, times
 
 
 def closed(dtypes: Sequence[str]) -> Iterator[LibraryKernel]:

@@ -3,10 +3,10 @@
 
 Most plans run once or twice, and what a kernel takes to be compiled would do for a thousand runs of
 small ones.  So in a plan's first runs its new kernels are evaluated in NumPy, with the bits that
-they have when they are compiled (jit/codegen/evaluate.py).  Meanwhile threads compile them, and a
-kernel that has much to do goes on by its machine code.  Once it takes less to wait for the rest
-than to go on without, the rest is compiled.  Whether, and when, shows in no result.  Imports the
-compiler.
+they have when they are compiled (jit/codegen/evaluate.py), and a kernel that has much to do is
+compiled.  From the second run on threads compile the others meanwhile.  Once it takes less to wait
+for them than to go on without, they are compiled.  Whether, and when, shows in no result.  Imports
+the compiler.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -22,23 +23,20 @@ from typing import Any
 
 from ..codegen import compile as compiler
 from ..codegen import compile_workers
-from ..codegen.evaluate import (
-    Evaluation,
-    is_independent,
-    may_be_in_many_pieces,
-)
+from ..codegen.evaluate import Evaluation, is_independent
 from ..codegen.scalar_functions import Functions, kernel_of, wanted
 from ..codegen.signature import SIGNATURE
 from ..kernel.ir import Kernel
 
-# Seconds of a thread that a kernel may take before it is compiled: less than that takes; and before
-# it is compiled ahead of others.
-_PATIENCE, _LITTLE = 0.02, 0.001
+# Seconds of threads that a kernel may take before it is compiled, which takes about as long; and
+# what the first that a process compiles takes longer, as LLVM is loaded.
+_PATIENCE, _LOADING = 0.03, 0.05
 # Seconds of waiting for each kernel that is not compiled in which others are rather evaluated: some
 # runs that begin at once are worth a quarter of what it takes to compile them.  And the most runs
 # of a plan that evaluate some, however little these do: who times runs lets a few go first.
 _WORTH, _MOST_RUNS = 0.003, 4
 # Handlers of these may raise an exception wherever Python runs.
+_LLVM = "llvmlite.binding"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
 
@@ -46,13 +44,19 @@ class Interpreted:
     """A kernel that is evaluated, and compiled if that takes long.
 
     errors: where exceptions go, since none passes through machine code.
+    is_ahead: whether threads may compile it meanwhile.
     """
 
     def __init__(
-        self, kernel: Kernel, origin: compiler.Origin | None, errors: list[BaseException]
+        self,
+        kernel: Kernel,
+        origin: compiler.Origin | None,
+        errors: list[BaseException],
+        is_ahead: bool,
     ) -> None:
         self.kernel, self.origin, self._errors = kernel, origin, errors
-        self._seconds, self._lock = 0.0, threading.Lock()
+        self._is_ahead = is_ahead
+        self._seconds, self._elements, self._lock = 0.0, 0, threading.Lock()
         # Settings belong to whoever runs the plan; threads that share its tiles have others.
         self._context = contextvars.copy_context()
         self._functions = Functions([*dict.fromkeys(wanted(kernel))])
@@ -82,6 +86,11 @@ class Interpreted:
         if self.is_evaluated and compile_workers.here().has_made(self._symbol):
             self._compile()
 
+    def compile_ahead(self) -> None:
+        """Has it compiled by a thread, before others, if there are cores for that."""
+        if self.is_evaluated and self._is_ahead:
+            compiler.compile_ahead([self.kernel])
+
     def _run(self, args: int, r0: int, r1: int, c0: int, c1: int, worker: int) -> None:
         if self._errors:
             return  # what it would read may not be there
@@ -90,9 +99,10 @@ class Interpreted:
             try:
                 with _held_signals(self._errors):
                     evaluation = Evaluation(self.kernel, args, self._functions)
-                    if not self._is_much(evaluation):
+                    if not self._is_much(evaluation, r0):
                         evaluation.run(r0, r1, c0, c1)
                         self._seconds += time.thread_time() - began
+                        self._elements += (r1 - r0) * (c1 - c0)
                         return
                     self._compile()
             except BaseException as error:
@@ -100,19 +110,23 @@ class Interpreted:
                 return
         self._machine_code(args, r0, r1, c0, c1, worker)
 
-    def _is_much(self, evaluation: Evaluation) -> bool:
-        """Is machine code to be had for less than it takes to go on evaluating?"""
+    def _is_much(self, evaluation: Evaluation, row: int) -> bool:
+        """Is machine code to be had for less than it takes to evaluate what is left from a row
+        on?"""
         if evaluation.is_in_many_pieces:
             return True
-        if self._seconds <= _LITTLE:
+        if not self._elements:
             return False
-        workers = compile_workers.here()
-        if not self._is_hurried:
-            self._is_hurried = True
-            workers.hurry(self._symbol)
-        if workers.has_made(self._symbol):
+        rows, columns = evaluation.extent
+        left = self._seconds / self._elements * (rows - row) * columns
+        patience = _PATIENCE + (0.0 if _LLVM in sys.modules else _LOADING)
+        if self._seconds + left > patience:
             return True
-        return self._seconds > _PATIENCE and not workers.is_making(self._symbol)
+        # It comes again and again, as in a loop.
+        if self._seconds > patience / 2 and not self._is_hurried:
+            self._is_hurried = True
+            self.compile_ahead()
+        return self._is_hurried and compile_workers.here().has_made(self._symbol)
 
     def _compile(self) -> None:
         with self._lock:
@@ -151,6 +165,16 @@ class FirstKernels:
         self.kernels, self.errors = kernels, errors
         self._runs, self._first = 0, 0.0  # so far, and the seconds of threads in the first
 
+    def begin(self) -> None:
+        """Begins a run: if it is not the first, what is evaluated is compiled meanwhile.
+
+        (Most plans run once.  And a thread that compiles holds Python's lock for a fifth of the
+        time, while evaluating does nearly all the time.)
+        """
+        if self._runs == 1:
+            for kernel in sorted(self.kernels, key=lambda kernel: kernel.seconds):
+                kernel.compile_ahead()  # the last of them first
+
     def may_go_on(self) -> bool:
         """Ends a run: is the next one to evaluate what is not compiled by then, too?"""
         for kernel in self.kernels:
@@ -172,17 +196,14 @@ def first_kernels(
 ) -> list[Interpreted | None]:
     """For each of several kernels how it is evaluated; None for those to be had or compiled now.
 
-    is_ahead: those that are evaluated are compiled meanwhile.
+    is_ahead: those that are evaluated are compiled by threads before they are asked for.
     """
     own = {kernel: origin for kernel, origin in kernels if isinstance(kernel, Kernel)}
     made: dict[Any, Interpreted] = {
-        kernel: Interpreted(kernel, own[kernel], errors)
+        kernel: Interpreted(kernel, own[kernel], errors, is_ahead)
         for kernel in new(own)
         if is_independent(kernel)
         # One that would have to be compiled takes as long as the kernel itself.
         and not compiler.absent(kernel_of(*function) for function in wanted(kernel))
     }
-    if is_ahead:
-        # Those first that are never evaluated if they are as large as they may be.
-        compiler.compile_ahead(sorted(made, key=lambda kernel: not may_be_in_many_pieces(kernel)))
     return [made.get(kernel) for kernel, _ in kernels]

@@ -125,6 +125,8 @@ class SegmentPlans:
                 found: Run | None = arena.runs.get(id(binding))
                 run = found or self._run_of(plan, binding, arena, arrays)
                 run.key = key
+                if isinstance(plan, FirstPlan):
+                    plan.first.begin()
                 results = run(arrays)
                 if isinstance(plan, FirstPlan):
                     self._has_run(plan, binding, arena)

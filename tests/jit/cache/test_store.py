@@ -173,7 +173,7 @@ def test_the_key_covers_every_module_that_decides_on_code() -> None:
     # reads sources, hands them out to threads, keeps, links, names and prints them; what this
     # machine is called is in the key.
     names = (*("kernel/ir", "kernel/module_source", "codegen/compile_workers", "codegen/progress"),)
-    names = (*names, "codegen/linking", "codegen/compile_processes", "host")
+    names = (*names, "codegen/linking", "codegen/compile_processes", "isolated", "host")
     # (What is made of complex numbers are expressions, which stand in a kernel's text.)
     forms = ("forms", "inverses", "pairs")
     names = (*names, *(f"kernel/complex_{name}" for name in forms))

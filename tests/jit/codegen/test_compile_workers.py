@@ -119,16 +119,13 @@ def test_what_was_made_ahead_is_taken_once(workers: Workers) -> None:
         assert workers.take(job.symbol) is None
 
 
-def test_what_is_in_a_hurry_comes_first_and_what_is_new_before_what_is_old(
-    workers: Workers,
-) -> None:
+def test_what_was_asked_for_last_comes_first(workers: Workers) -> None:
     gate = Gate()
     first, *others, late, last = jobs()
     workers.add([first], gate)
     awaited(lambda: workers.is_making(first.symbol))
     workers.add([*others, last], gate)
-    workers.hurry(last.symbol)
-    workers.hurry("no such job")
+    workers.add([last], gate)
     workers.add([late], gate)
     gate.opened.set()
     awaited(lambda: workers.has_made(others[-1].symbol))
@@ -220,7 +217,9 @@ def first_step(number):
         y = tf.maximum(z * (1.03 + n), y) / 9.0 + tf.reduce_mean(z * z - y) / (3.17 + n)
     sess, feed = tf.Session(), {x: [[float(i) for i in range(7)]]}
     first = sess.run(y, feed).tobytes()
-    return lambda: sess.run(y, feed).tobytes() == first
+    again = lambda: sess.run(y, feed).tobytes() == first
+    assert again()
+    return again
 
 for number in range(6):
     again = first_step(number)
@@ -271,7 +270,7 @@ def new_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.mark.parametrize("is_alone", [False, True])
-def test_a_first_run_has_its_kernels_compiled(
+def test_what_runs_again_has_its_kernels_compiled(
     workers: Workers, new_cache: None, is_alone: bool
 ) -> None:
     w = tf.Variable(tf.random_uniform([30, 40], seed=1))
@@ -280,11 +279,24 @@ def test_a_first_run_has_its_kernels_compiled(
     with tf.Session(config=config) as sess:
         sess.run(w.initializer)
         first = sess.run(fetches)
+        sess.run(fetches)
         awaited(lambda: not workers._waiting and not workers._current)
         assert bool(workers._made) is not is_alone
         later = sess.run(fetches)
     for one, other in zip(first, later):
         np.testing.assert_array_equal(one, other)
+
+
+def test_what_runs_once_has_none_compiled(workers: Workers, new_cache: None) -> None:
+    w = tf.Variable(tf.zeros([3]))
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        y = tf.reduce_sum(tf.abs(w * 1.0625) - 5)
+        sess.run(y)  # (a small graph goes through NumPy)
+        sess.run(y)
+        assert not workers._waiting and not workers._current and not workers._made
+        sess.run(y)
+        awaited(lambda: len(workers._made) == 1)
 
 
 def test_what_was_compiled_and_never_asked_for_is_kept(workers: Workers, new_cache: None) -> None:

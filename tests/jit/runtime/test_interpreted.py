@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import numbaflow as tf
+from numbaflow.benchmarks.models.catalog import MODELS
 from numbaflow.engine import settings
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import compile_workers, scalar_functions
@@ -413,21 +414,33 @@ def test_many_kernels_are_no_more_than_a_pipe_holds():
     assert len(left_over.pack(entries)) < left_over._MOST_BYTES
 
 
-_LOOP = """
+_STEPS = """
+import sys
 from numbaflow.benchmarks.models.session import module_of, steps_of
 from numbaflow.jit.runtime import interpreted, plan
 interpreted.new = list
 plan._waits_for_library = lambda native: False
-steps = steps_of("numbaflow", module_of("numbaflow"), "seq2seq", 2, {})
+steps = steps_of("numbaflow", module_of("numbaflow"), sys.argv[1], 2, {})
 for _ in range(5):
     steps.run()
 """
 
 
-def test_threads_evaluate_tiles_of_loops_whose_last_walk_was_short(tmp_path):
-    """A short walk keeps Python's lock the next time, but not from threads that need it."""
+def _begins(model: str, folder: Path) -> None:
+    """Runs a model's first steps with all of its own kernels evaluated."""
     names = ("PYTEST", "CI", "NUMBAFLOW")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(names)}
-    environment |= {"NUMBAFLOW_CACHE": str(tmp_path), "NUMBAFLOW_WARM": "0"}
-    run = [sys.executable, "-c", _LOOP]
-    subprocess.run(run, env=environment, check=True, timeout=300, cwd=tmp_path)
+    environment |= {"NUMBAFLOW_CACHE": str(folder), "NUMBAFLOW_WARM": "0"}
+    run = [sys.executable, "-c", _STEPS, model]
+    subprocess.run(run, env=environment, check=True, timeout=300, cwd=folder)
+
+
+def test_threads_evaluate_tiles_of_loops_whose_last_walk_was_short(tmp_path):
+    """A short walk keeps Python's lock the next time, but not from threads that need it."""
+    _begins("seq2seq", tmp_path)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("model", MODELS)
+def test_no_model_stands_still_while_kernels_are_evaluated(model, tmp_path):
+    _begins(model, tmp_path)
