@@ -287,16 +287,19 @@ def test_what_runs_again_has_its_kernels_compiled(
         np.testing.assert_array_equal(one, other)
 
 
-def test_what_runs_once_has_none_compiled(workers: Workers, new_cache: None) -> None:
-    w = tf.Variable(tf.zeros([3]))
+def test_what_runs_once_has_none_compiled(
+    workers: Workers, new_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interpreted, "_PATIENCE", 60.0)
+    w = tf.Variable(tf.random_uniform([3, 4], seed=1))
+    fetches = network(w)
     with tf.Session() as sess:
         sess.run(w.initializer)
-        y = tf.reduce_sum(tf.abs(w * 1.0625) - 5)
-        sess.run(y)  # (a small graph goes through NumPy)
-        sess.run(y)
+        sess.run(fetches)
         assert not workers._waiting and not workers._current and not workers._made
-        sess.run(y)
-        awaited(lambda: len(workers._made) == 1)
+        sess.run(fetches)
+        awaited(lambda: not workers._waiting and not workers._current)
+        assert workers._made
 
 
 def test_what_was_compiled_and_never_asked_for_is_kept(workers: Workers, new_cache: None) -> None:
