@@ -107,26 +107,7 @@ class Tile:
         A core does two multiply-adds and two loads per cycle, and needs four cycles from one step
         of the reduction to the next.
         """
-        lanes = vectors(dtype).lanes
-        best: tuple[float, int, int] | None = None
-        for count in WIDTHS:
-            panels, lacking = -(-features // (lanes * count)), features % (lanes * count)
-            if lacking and count > MASKED_WIDTH:
-                continue
-            known = line.length if isinstance(line.length, int) else 0
-            for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
-                # Lines of unknown length are compared by what a pixel costs in whole tiles.
-                sample = line if known else Line(6 * tall)
-                assert isinstance(sample.length, int)
-                cost = (
-                    panels
-                    * _best_way(sample, tall, Column(dtype, count, vectors(dtype)))[0]
-                    / max(1, int(sample.length))
-                )
-                if best is None or cost < best[0]:
-                    best = (cost, tall, count)
-        assert best is not None  # every target holds at least one accumulator
-        return Tile(dtype, best[1], best[2])
+        return Tile(dtype, *_best_tile(dtype, vectors(dtype), features, line))
 
     @property
     def panel(self) -> int:
@@ -207,6 +188,27 @@ def table_of(
 
 
 # Layers of a network have lines in common.
+@lru_cache(2048)
+def _best_tile(dtype: str, held: Vectors, features: int, line: Line) -> tuple[int, int]:
+    """The height of `Tile.choose`, and its vectors; held: those of the target."""
+    best: tuple[float, int, int] | None = None
+    for count in WIDTHS:
+        panels, lacking = -(-features // (held.lanes * count)), features % (held.lanes * count)
+        if lacking and count > MASKED_WIDTH:
+            continue
+        known = line.length if isinstance(line.length, int) else 0
+        for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
+            # Lines of unknown length are compared by what a pixel costs in whole tiles.
+            sample = line if known else Line(6 * tall)
+            assert isinstance(sample.length, int)
+            way = _best_way(sample, tall, Column(dtype, count, held))
+            cost = panels * way[0] / max(1, int(sample.length))
+            if best is None or cost < best[0]:
+                best = (cost, tall, count)
+    assert best is not None  # every target holds at least one accumulator
+    return best[1:]
+
+
 @lru_cache(2048)
 def _best_way(line: Line, tall: int, kind: Column) -> tuple[float, int, int]:
     """Cycles for one step of the reduction (per tap) along a whole line, and how many pixels at its
