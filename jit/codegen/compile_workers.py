@@ -3,7 +3,7 @@
 
 LLVM, in which a kernel is four fifths of its time, holds neither Python's lock nor its own
 (jit/codegen/llvm_calls.py).  A plan's first runs evaluate its new kernels
-(jit/runtime/interpreted.py); from the second on they are compiled here meanwhile, those first that
+(jit/runtime/interpreted.py); from the third on they are compiled here meanwhile, those first that
 have taken the longest.  Whoever asks for a kernel then takes it, waits for it, or compiles it,
 whichever is next.  What is made does not depend on who made it, so neither when it was made nor
 whether shows in any result; where a thread fails, whoever asks makes the kernel and gets the error.

@@ -4,7 +4,7 @@
 Most plans run once or twice, and what a kernel takes to be compiled would do for a thousand runs of
 small ones.  So in a plan's first runs its new kernels are evaluated in NumPy, with the bits that
 they have when they are compiled (jit/codegen/evaluate.py), and a kernel that has much to do is
-compiled.  From the second run on threads compile the others meanwhile.  Once it takes less to wait
+compiled.  From the third run on threads compile the others meanwhile.  Once it takes less to wait
 for them than to go on without, they are compiled.  Whether, and when, shows in no result.  Imports
 the compiler.
 """
@@ -31,6 +31,8 @@ from ..kernel.ir import Kernel
 # Seconds of threads that a kernel may take before it is compiled, which takes about as long; and
 # what the first that a process compiles takes longer, as LLVM is loaded.
 _PATIENCE, _LOADING = 0.03, 0.05
+# So many runs of a plan have no threads beside them that compile what is evaluated.
+_ALONE = 2
 # Seconds of waiting for each kernel that is not compiled in which others are rather evaluated: some
 # runs that begin at once are worth a quarter of what it takes to compile them.  And the most runs
 # of a plan that evaluate some, however little these do: who times runs lets a few go first.
@@ -166,12 +168,12 @@ class FirstKernels:
         self._runs, self._first = 0, 0.0  # so far, and the seconds of threads in the first
 
     def begin(self) -> None:
-        """Begins a run: if it is not the first, what is evaluated is compiled meanwhile.
+        """Begins a run: unless it is one of the first, what is evaluated is compiled meanwhile.
 
-        (Most plans run once.  And a thread that compiles holds Python's lock for a fifth of the
-        time, while evaluating does nearly all the time.)
+        (Most plans run once or twice.  And a thread that compiles holds Python's lock for a fifth
+        of the time, which evaluating needs nearly all the time.)
         """
-        if self._runs == 1:
+        if self._runs == _ALONE:
             for kernel in sorted(self.kernels, key=lambda kernel: kernel.seconds):
                 kernel.compile_ahead()  # the last of them first
 
