@@ -23,6 +23,7 @@ from . import everyday_pictures as pictures
 from .everyday_agents import AGENTS
 from .everyday_kinds import KINDS
 from .everyday_pieces import PIECES
+from .everyday_sparse import SPARSE
 from .everyday_wholes import WHOLE
 
 # Programs know how large their batches are, or they do not; then each sum over one may be long, and
@@ -142,7 +143,7 @@ def _built() -> Iterator[tuple[Any, list[list[Any]]]]:
     package = importlib.import_module(__name__.rpartition(".cli.")[0])
     for batch in (None, _BATCH):
         yield from _graphs(_Library(package, batch), PROGRAMS, (*WHOLE, *PIECES))
-    yield from _graphs(_Library(package, None), OTHERS, (*AGENTS, *KINDS))
+    yield from _graphs(_Library(package, None), OTHERS, (*AGENTS, *KINDS, *SPARSE))
 
 
 def _graphs(
