@@ -88,6 +88,7 @@ def _turns(settings: Settings, model: str, scratch: str) -> Measured:
                     continue
                 row["values"][peer].append(answer["mean"])
                 row["processor"][peer].append(answer["processor"])
+                row["compiled"][peer] = answer["compiled"]
     for peer in row["errors"]:
         row["values"].pop(peer, None)
         row["processor"].pop(peer, None)

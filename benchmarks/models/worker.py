@@ -53,8 +53,9 @@ class Worker:
     def build(self, model: str, sizes: dict[str, Any] | None = None) -> dict[str, Any]:
         """Builds a model; the seconds until its variables are there, and those of its first step.
 
-        A first step may be interpreted and compiled only when it comes again, so steps count until
-        one compiles and loads nothing new, which itself does not count.
+        A first step may be interpreted and loaded only when it comes again, so steps count until
+        one compiles and loads nothing new, which itself does not count.  (What is evaluated in
+        first steps is compiled in later ones, which a block begins with.)
         """
         if not has(self._peer, model):
             return {"absent": True}
@@ -72,7 +73,8 @@ class Worker:
         return {"build": ready - start, "first": first, "compiled": compiled()[0]}
 
     def block(self, seconds: float) -> dict[str, Any]:
-        """Steps for about `seconds`: what each takes on average, by the clock and of processors.
+        """Steps for about `seconds`: what each takes on average, by the clock and of processors;
+        and how many kernels have been compiled by then.
 
         A first one, which brings back the caches, does not count unless it takes most of the turn.
         """
@@ -81,7 +83,7 @@ class Worker:
         while sum(clock for clock, _ in taken) < seconds:
             taken.append(self._step())
         clock, processor = (sum(values) / len(taken) for values in zip(*taken))
-        return {"mean": clock, "processor": processor}
+        return {"mean": clock, "processor": processor, "compiled": compiled()[0]}
 
     def peak(self, steps: int) -> dict[str, Any]:
         """The greatest size of the process after more steps, and its size after the import."""
