@@ -37,8 +37,8 @@ _ALONE = 2
 # runs that begin at once are worth a quarter of what it takes to compile them.  And the most runs
 # of a plan that evaluate some, however little these do: who times runs lets a few go first.
 _WORTH, _MOST_RUNS = 0.003, 4
-# Handlers of these may raise an exception wherever Python runs.
 _LLVM = "llvmlite.binding"
+# Handlers of these may raise an exception wherever Python runs.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
 
 

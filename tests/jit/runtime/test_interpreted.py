@@ -20,6 +20,7 @@ import pytest
 import numbaflow as tf
 from numbaflow.benchmarks.models.catalog import MODELS
 from numbaflow.engine import settings
+from numbaflow.jit import threads
 from numbaflow.jit.codegen import compile as compiler
 from numbaflow.jit.codegen import compile_workers, scalar_functions
 from numbaflow.jit.kernel.ir import Kernel, postorder
@@ -206,6 +207,20 @@ def test_a_kernel_with_much_to_do_is_compiled_in_the_middle(evaluated, monkeypat
     found = both(lambda: tf.reduce_sum(tf.exp(x) + 0.25, 0), {x: numbers(3000, 200)})
     same(*found)
     assert len(evaluated) >= 1
+
+
+def test_the_first_tile_tells_how_much_there_is_to_do(evaluated, monkeypatch):
+    x = tf.placeholder(tf.float32, [None, None])
+    counts = []
+    for patience in (60.0, 0.0):
+        monkeypatch.setattr(interpreted, "_PATIENCE", patience)
+        monkeypatch.setattr(interpreted, "_LOADING", 0.0)
+        evaluated.clear()
+        same(*both(lambda: tf.sin(x) * 1.75, {x: numbers(4000, 700)}))
+        counts.append(len(evaluated))
+    every, first = counts
+    # (Threads may have begun with one each.)
+    assert 1 <= first <= threads.count() < every
 
 
 TWO = np.float32([[1.0], [2.0]])  # so that rows on two axes are not those of one
