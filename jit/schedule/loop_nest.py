@@ -135,7 +135,7 @@ def _combined(
             )
     kept = tuple(range(1, len(domain)))
     groups: Groups = [(0,)] if not kept else [(0,), kept]
-    if kept and not _walks_as_one(rows, stored, partials, kept):
+    if len(kept) > 1 and not _walks_as_one(rows, stored, partials, kept):
         groups = [(axis,) for axis in (*kept[:-1], 0, kept[-1])]
     lone = [] if kept else [(ir.Axis("map", 1), 1)]
     builder = NestBuilder(rows, stored, groups, lead=len(lone))
