@@ -179,7 +179,7 @@ def _restored_all(
     for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
         stored, _ = reader.dtype_and_shape(name)
         if stored is not kind and stored != kind.base_dtype:
-            wrong.append(_other_type(reader, name, kind, stored))
+            wrong.append(_other_type(name, kind, stored))
     if wrong:
         raise errors.invalid("\n".join(wrong))
     # In one direction through the file, all of it, before anything gets a value.
@@ -191,7 +191,7 @@ def _restored_all(
     return tuple(results)
 
 
-def _other_type(reader: object, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
+def _other_type(name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
     return (
         f"tensor_name = {name.decode()}; expected dtype {dtypes.runtime_name(kind)} does not equal "
         f"original dtype {dtypes.runtime_name(stored)}"
