@@ -15,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
@@ -249,9 +250,7 @@ def _merge(c: KernelContext, prefixes: np.ndarray, destination: np.ndarray) -> N
 
 
 def _text(value: str) -> np.ndarray:
-    result = np.empty((), object)
-    result[()] = value.encode("utf-8", "surrogateescape")
-    return result
+    return boxed(value.encode("utf-8", "surrogateescape"))
 
 
 def _scalars(c: ShapeContext) -> TensorShape:
