@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -136,20 +136,6 @@ def _reserve(number: int, size: int) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-
-
-def write_pieces(path: str, pieces: Any) -> None:
-    """Writes a file of some pieces of bytes; it appears when it is whole."""
-    output = Output(path)
-    try:
-        for piece in pieces:
-            output.write(piece)
-        output.finish()
-        output.publish()
-    except BaseException:
-        output.discard()
-        raise
-    files.sync_directory(path)
 
 
 def remove_abandoned(path: str) -> None:

@@ -17,6 +17,7 @@ from ..engine.graph.operation import Operation
 from ..engine.graph.tensor import Tensor
 from ..engine.session.function_inlining import Body, Inliner
 from ..engine.trampoline import Steps
+from ..engine.types.nest import as_list
 from ..engine.types.shape import unknown_shape
 from . import protos, signatures
 from .attributes import KINDS
@@ -207,7 +208,7 @@ def _call_gradient(op: Operation, *grads: Any) -> Any:
     called = protos.NameAttrList(name=op.type, attr=op.node_def.attr)
     types = [tensor.dtype.base_dtype for tensor in op.inputs]
     found = raw.SymbolicGradient([*op.inputs, *given], Tout=types, f=called)
-    return list(found) if isinstance(found, (list, tuple)) else [found]
+    return as_list(found)
 
 
 def _body(definition: Any, attrs: Mapping[str, Any], functions: Mapping[str, Any]) -> Body:

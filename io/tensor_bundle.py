@@ -32,7 +32,6 @@ from .variants import variant_pieces
 # No tensor is called so, and it sorts first.
 HEADER_KEY = b""
 VERSION = 1
-MIN_CONSUMER = 0
 
 
 def index_path(prefix: str) -> str:

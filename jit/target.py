@@ -31,7 +31,7 @@ class Target:
     @property
     def machine(self) -> str:
         """The kind of processor: x86_64, aarch64 …"""
-        return _machine(self.triple)
+        return architecture(self.triple)
 
     @property
     def system(self) -> str:
@@ -104,7 +104,7 @@ def _resolve(text: str) -> Target:
     if not text:
         return Target(triple, here.cpu, here.features, _vector_bits(here.features))
     other, _, name = LEVELS.get(text, text).rpartition("/")
-    if _machine(other) == _machine(triple):
+    if architecture(other) == architecture(triple):
         other = ""
     cpu, _, features = name.partition(":")
     bits = _vector_bits(f"{_implied(cpu)},{features}")
@@ -154,7 +154,8 @@ def complaints(target: Target) -> str:
         return "; ".join(dict.fromkeys(file.read().decode(errors="replace").splitlines()))
 
 
-def _machine(triple: str) -> str:
+def architecture(triple: str) -> str:
+    """The kind of processor of a triple, by LLVM's name for it."""
     name = triple.partition("-")[0]
     return {"arm64": "aarch64", "amd64": "x86_64"}.get(name, name)
 

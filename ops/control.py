@@ -14,7 +14,6 @@ from ..engine.graph.graph import (
     colocate_with,
     control_dependencies,
     device,
-    get_default_graph,
     name_scope,
 )
 from ..engine.graph.operation import Operation
@@ -236,8 +235,3 @@ def _gated(gate: Operation, thing: object) -> Any:
         with control_dependencies([gate]):
             return group(thing)
     return with_dependencies([gate], thing)
-
-
-def in_control_flow() -> bool:
-    """Whether operations are being added inside of a loop or conditional."""
-    return get_default_graph()._get_control_flow_context() is not None

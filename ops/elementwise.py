@@ -20,6 +20,7 @@ from ..engine.graph.build import OpFunction, define
 from ..engine.graph.shape_rules import merge
 from ..engine.graph.tensor import SparseTensor
 from ..engine.record_class import record
+from ..engine.types.boxed import boxed
 from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 
@@ -293,6 +294,4 @@ def _as_objects(value: object) -> np.ndarray:
     """An object array, also for a lone item."""
     if isinstance(value, np.ndarray):
         return value.astype(object)
-    result = np.empty((), object)
-    result[()] = value
-    return result
+    return boxed(value)

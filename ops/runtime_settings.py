@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..engine import errors
 from ..engine.api import export
+from ..engine.types.nest import as_list
 from . import device_lists
 from .device_lists import PhysicalDevice
 
@@ -245,7 +246,7 @@ def set_visible_devices(
         RuntimeError: devices have been listed already.
     """
     given: Any = [devices] if isinstance(devices, PhysicalDevice) else devices
-    chosen: list[PhysicalDevice] = list(given) if isinstance(given, (list, tuple)) else [given]
+    chosen: list[PhysicalDevice] = as_list(given)
     for device in chosen:
         _require_device(device)
         if device_type is not None and device.device_type != device_type:

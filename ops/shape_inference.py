@@ -50,11 +50,24 @@ def ranked(shape: TensorShape, rank: int) -> Dims:
     return shape.as_list() if shape.ndims is not None else [None] * rank
 
 
+def scalars(c: ShapeContext) -> list[TensorShape]:
+    """The shape function of ops that take and give scalars only."""
+    for shape in c.inputs:
+        ranked(shape, 0)
+    return [TensorShape([]) for _ in c.op.outputs]
+
+
 def ranked_at_least(shape: TensorShape, rank: int) -> Dims | None:
     """The dimensions, after checking that the rank is not known to be below `rank`."""
     if shape.ndims is not None and shape.ndims < rank:
         raise ValueError(f"Shape must be at least rank {rank} but is rank {shape.ndims}")
     return dims(shape)
+
+
+def images(c: ShapeContext) -> TensorShape:
+    """The shape function of ops that change the colours of one image, or of many."""
+    ranked_at_least(c.inputs[0], 3)
+    return c.inputs[0]
 
 
 def ranked_at_most(shape: TensorShape, rank: int) -> Dims | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .sources import FOLDERS, ROOT, imports, name_of, package_files, statements, text, words
+from .sources import FOLDERS, ROOT, imports, name_of, package_files, statements, text, tree, words
 
 OUTSIDE_WHEEL = ("benchmarks", "docs", "examples", "tests")
 
@@ -226,19 +226,19 @@ def test_tests_lie_where_lies_what_they_test() -> None:
 # of ops/ itself, which import none.
 FAMILIES: dict[str, set[str]] = {
     "array": set(),
-    "audio": {"strings"},
+    "audio": set(),
     "checks": {"array"},
     "data": {"flow", "parsing", "random", "state", "strings"},
     "distributions": {"math", "nn"},
     "flow": {"array", "checks", "state"},
-    "image": {"math", "nn", "random", "strings"},
+    "image": {"math", "nn", "random"},
     "linalg": {"array", "math"},
     "lookup": {"array", "state", "strings"},
     "math": {"array"},
     "metrics": {"array", "math", "nn", "sparse", "state"},
     "nn": {"math", "random", "sparse", "state"},
     "parsing": {"array", "sparse", "strings"},
-    "queues": {"state", "strings"},
+    "queues": {"state"},
     "quantization": {"image", "math", "nn"},
     "random": set(),
     "signal": {"math"},
@@ -246,7 +246,7 @@ FAMILIES: dict[str, set[str]] = {
     "sparse": {"array", "math", "state"},
     "state": {"array", "random"},
     "strings": {"sparse"},
-    "summaries": {"audio", "image", "state", "strings"},
+    "summaries": {"audio", "image", "state"},
     "trees": {"state"},
 }
 
@@ -266,6 +266,30 @@ def test_families_of_ops_import_one_way() -> None:
                 wrong.append(f"{name_of(file)}:{line} imports {module}")
     assert not wrong
     assert found - {""} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("folder", ["jit", "ops"])
+def test_folders_say_what_they_import(folder: str) -> None:
+    """What a docstring lists of the folders beside its own is what the code there imports."""
+    inner = {path.parent.name for path in (ROOT / folder).glob("*/__init__.py")}
+    found: dict[str, set[str]] = {name: set() for name in inner}
+    for file in package_files():
+        first, *rest = file.relative_to(ROOT).parts
+        if first != folder or len(rest) < 2:
+            continue
+        for module, at_import, _ in imports(file):
+            target = f"{module}.".split(".")
+            if at_import and target[0] == folder and target[1] in inner - {rest[0]}:
+                found[rest[0]].add(target[1])
+    wrong = []
+    for name in sorted(inner):
+        said = ast.get_docstring(tree(ROOT / folder / name / "__init__.py")) or ""
+        listed = re.search(r"Imports ([^;.]*)", said)
+        if listed is None or re.search("(rest|all|All) ", listed[1]):
+            continue
+        if inner.intersection(re.findall(r"\w+", listed[1])) != found[name]:
+            wrong.append(f"{folder}/{name} imports {sorted(found[name])}")
+    assert not wrong
 
 
 def test_errors_of_no_operation_are_made_in_one_way() -> None:

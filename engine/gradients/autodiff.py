@@ -22,6 +22,7 @@ from ..graph.graph import name_scope
 from ..graph.operation import Operation
 from ..graph.tensor import IndexedSlices, Tensor
 from ..types import dtypes
+from ..types.nest import as_list
 from .autodiff_flow import LoopState, control_flow, zeros_for
 from .autodiff_registry import GradientFunction, gradient_function
 from .autodiff_sums import AggregationMethod, Gradient, add_up, public
@@ -236,7 +237,7 @@ class _Walk:
                 grads[i] = self._zeros(op, i)
         with name_scope(op.name + "_grad"), op.graph._original_op(op):
             result = function(op, *grads)
-            result = list(result) if isinstance(result, (list, tuple)) else [result]
+            result = as_list(result)
             if len(result) != len(op.inputs):
                 raise ValueError(
                     f"Num gradients {len(result)} generated for op {op.node_def} do not match "
@@ -343,10 +344,6 @@ def _stop_ops(
     return frontier | set(stops)
 
 
-def _listed(x: TensorLike) -> list[Any]:
-    return list(x) if isinstance(x, (list, tuple)) else [x]
-
-
 def _checked_method(method: int | None) -> int:
     method = AggregationMethod.DEFAULT if method is None else method
     if method not in (0, 1, 2):
@@ -404,9 +401,9 @@ def gradients(
         raise ValueError(
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
         ) from None
-    ys, xs = _listed(ys), _listed(xs)
-    stops = [] if stop_gradients is None else _listed(stop_gradients)
-    given = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
+    ys, xs = as_list(ys), as_list(xs)
+    stops = [] if stop_gradients is None else as_list(stop_gradients)
+    given = [None] * len(ys) if grad_ys is None else as_list(grad_ys)
     with gc_pause.held_up(), name_scope(name, "gradients", [*ys, *xs, *stops, *given]):
         # (TensorFlow takes this name too: without it, later names of a graph would differ.)
         uid = get_default_graph().unique_name("uid")
@@ -482,7 +479,7 @@ def hessians(
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
     }
-    xs = _listed(xs)
+    xs = as_list(xs)
     return [_hessian(grad, x) for grad, x in zip(gradients(ys, xs, **options), xs)]
 
 

@@ -19,6 +19,7 @@ from ..graph.tensor import (
     Tensor,
 )
 from ..types import dtypes
+from ..types.boxed import boxed
 from ..types.nest import flatten_dict_items
 
 if TYPE_CHECKING:
@@ -231,9 +232,7 @@ class FeedSlot:
         if isinstance(value, tuple(_HANDLE_CLASSES)):
             return value.kept()  # type: ignore[attr-defined]
         if self.is_object and not isinstance(value, np.ndarray):
-            array = np.empty((), object)
-            array[()] = value
-            return array
+            return boxed(value)
         if isinstance(value, int):
             self._check_int(value)
         if self.is_string:

@@ -221,7 +221,7 @@ def runs_on_host(
             return False
         if not (op._inputs_val or op._is_stateful):
             constant.update(op.outputs)
-        elif kind.lower is None or _has_texts(op) or takes_boxed:
+        elif _is_hosted(op) or takes_boxed:
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
@@ -246,18 +246,11 @@ def leading(
     found: dict[Operation, bool] = {}
     is_behind = False  # an operation with state
     for op in operations:
-        is_hosted = op.definition.lower is None or _has_texts(op)
-        can_lead = (
-            not (op._is_stateful and is_behind)
-            and all(tensor in known for tensor in op._inputs_val)
-            and all(other in found or other not in present for other in op._control_inputs_val)
-            and (is_hosted or not op._inputs_val or _is_trifle(op))
-            and not op.definition.control_flow_role
-            and trust.kernel_of(op) is not None
-            and _is_plain(op, cells)
+        is_there = all(tensor in known for tensor in op._inputs_val) and all(
+            other in found or other not in present for other in op._control_inputs_val
         )
-        if can_lead:
-            found[op] = is_hosted and any(tensor not in fed for tensor in op.outputs)
+        if is_there and _can_lead(op, cells) and not (op._is_stateful and is_behind):
+            found[op] = _is_hosted(op) and any(tensor not in fed for tensor in op.outputs)
             known.update(op.outputs)
         elif op._is_stateful:
             is_behind = True
@@ -266,6 +259,21 @@ def leading(
         if found[op] or op in needed:
             needed.update((op, *(t.op for t in op._inputs_val), *op._control_inputs_val))
     return [op for op in found if op in needed]
+
+
+def _is_hosted(op: Operation) -> bool:
+    """Whether an operation has to run on the host."""
+    return op.definition.lower is None or _has_texts(op)
+
+
+def _can_lead(op: Operation, cells: Mapping[Tensor, Any]) -> bool:
+    """Whether the host may run an operation in front of a plan, and loses nothing by it."""
+    return (
+        (_is_hosted(op) or not op._inputs_val or _is_trifle(op))
+        and not op.definition.control_flow_role
+        and trust.kernel_of(op) is not None
+        and _is_plain(op, cells)
+    )
 
 
 def _is_plain(op: Operation, cells: Collection[Tensor]) -> bool:

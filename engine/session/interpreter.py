@@ -20,6 +20,7 @@ from ..graph.tensor import Tensor
 from ..memory import copy_of, is_alone
 from ..stopping import check_session, within
 from ..types import dtypes
+from ..types.boxed import boxed
 from ..types.texts import PackedTexts
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future
@@ -214,8 +215,7 @@ def with_handles(handles: list[tuple[int, bool]], inputs: Sequence[Any]) -> list
         if is_known:
             result[i] = thing.item()
         else:
-            result[i] = np.empty((), object)
-            result[i][()] = thing
+            result[i] = boxed(thing)
     return result
 
 

@@ -51,14 +51,14 @@ def runner_of(
             return host_calls.HostCalls(session, operations, fetches, feeds, cells)
     # Handles exist in the interpreter only.
     has_handles = any(tensor.dtype == dtypes.resource for tensor in fetches)
-    make = None if has_handles else _compiled(session)
+    make = None if has_handles else _compiler(session)
     if make is not None:
         return make(session, graph, fetches, targets, feeds, cells, is_called_often)
     run = interpreter.make_runner(session, graph, fetches, targets, fed)
     return (lambda values: run([*values, *cells.values()])) if cells else run
 
 
-def _compiled(session: BaseSession) -> Any:
+def _compiler(session: BaseSession) -> Any:
     """The compiler's `make_runner`, unless switched off, not installed or not enough."""
     if not session.is_compiled:
         return None

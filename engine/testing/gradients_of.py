@@ -151,7 +151,7 @@ def _of_tensor(
             session = stack.enter_context(public("Session")(graph=graph))
             Runner(session, {}, jit).run(public("global_variables_initializer")(), {})
         runner = Runner(session, feeds, jit)
-        wanted = list(xs) or list(_leaves(graph, tensors, feeds))
+        wanted = list(xs) or list(_leaves(tensors, feeds))
         inputs = [_input(runner, x) for x in wanted]
         yield _problem(runner, [x for x in inputs if x is not None], tensors)
 
@@ -169,7 +169,7 @@ def _numbers(results: Any) -> list[Tensor]:
     return numbers
 
 
-def _leaves(graph: Graph, ys: Sequence[Tensor], feeds: Feeds) -> Iterator[Any]:
+def _leaves(ys: Sequence[Tensor], feeds: Feeds) -> Iterator[Any]:
     """All trainable variables and fed numbers that ys depend on."""
     above = set(cones.ancestors(ys))
     for variable in public("trainable_variables")():

@@ -17,6 +17,11 @@ def is_namedtuple(value: object) -> bool:
     return isinstance(value, tuple) and isinstance(getattr(value, "_fields", None), tuple)
 
 
+def as_list(x: object) -> list[Any]:
+    """The items of a list or tuple; any other thing as a list of one."""
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
 def _is_attrs(value: object) -> bool:
     return getattr(type(value), "__attrs_attrs__", None) is not None
 

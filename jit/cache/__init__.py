@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled kernels on disk: entries, their text, archives, and what keeps a bad one from harm.
 
-Imports kernel; settings, target, threads and debug beside the rooms.
+Imports kernel, and modules beside the rooms.
 """

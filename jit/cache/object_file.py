@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Iterator
 from struct import Struct
 
+from ..target import architecture as architecture_of
+
 ELF_HEADER = Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENTITY = b"\x7fELF\2\1\1"  # 64 bits, little-endian, version 1
 SECTION = Struct("<IIQQQQIIQQ")
@@ -68,7 +70,7 @@ def problem(
     """
     try:
         check = _mach_o if _is_apple(triple) else _coff if _is_windows(triple) else _elf
-        for name in check(code, symbol.encode(), _architecture(triple)):
+        for name in check(code, symbol.encode(), architecture_of(triple)):
             if name not in _NAMES and not _HELPERS.fullmatch(name):
                 raise _Wrong(f"it refers to {name.decode(errors='replace')!r}")
             if is_known is not None and not is_known(name.decode()):
@@ -76,11 +78,6 @@ def problem(
     except _Wrong as error:
         return f"its object file is none of this compiler's: {error}"
     return ""
-
-
-def _architecture(triple: str) -> str:
-    name = triple.partition("-")[0]
-    return {"arm64": "aarch64", "amd64": "x86_64"}.get(name, name)
 
 
 def _is_apple(triple: str) -> bool:

@@ -7,7 +7,6 @@ needs one.  Imports the compiler, and llvmlite where there is something to compi
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 from ...engine import settings
@@ -15,6 +14,7 @@ from .. import target
 from ..cache import shipped
 from ..cache.kernel_text import split_header
 from ..cache.machine_files import WALKERS
+from ..cache.store import key_of_text
 from . import compile as compiler
 
 
@@ -31,7 +31,7 @@ def readable(name: str, source: str, labels: Mapping[str, str]) -> str:
 
 def load(text: str, symbol: str) -> int:
     """Links a text into this process; the address of the function that it defines."""
-    content = _content_of(text)
+    content = key_of_text(text)
     found = compiler.brought(content)
     if found is not None and not compiler.problem_of(found.code, symbol):
         return compiler.load_object(found.code, symbol)
@@ -50,13 +50,9 @@ def load(text: str, symbol: str) -> int:
 def packed(texts: Mapping[str, str]) -> dict[str, shipped.Object]:
     """Texts by the functions that they define, as packages carry them."""
     return {
-        _content_of(text): shipped.Object(symbol, symbol, _compiled(text))
+        key_of_text(text): shipped.Object(symbol, symbol, _compiled(text))
         for symbol, text in texts.items()
     }
-
-
-def _content_of(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _compiled(text: str) -> bytes:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .card import Card
 
 NAME = "cublasLt"
-_POINTERS = [c_void_p] * 3
 FUNCTIONS = {
     "cublasLtCreate": [c_void_p],
     "cublasLtMatmulDescCreate": [c_void_p, c_int, c_int],

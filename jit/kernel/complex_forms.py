@@ -20,6 +20,7 @@ from . import scalar as k
 from .complex_pairs import (
     Pair,
     choose,
+    is_infinite,
     joined,
     log_modulus,
     modulus,
@@ -84,7 +85,7 @@ def _recovered(x: Pair, y: Pair) -> Pair:
     """The product as the C standard has it: infinite where a factor is, not NaN (Annex G)."""
     found = _mul(x, y)
     is_lost = k.logical_and(k.isnan(found[0]), k.isnan(found[1]))
-    is_high = k.logical_or(_is_infinite(x), _is_infinite(y))
+    is_high = k.logical_or(is_infinite(x), is_infinite(y))
     one, other = _unit(x, y), _unit(y, x)
     turned = _mul(one, other)
     # (A product of two parts that overflows where the other is NaN is left as it is.)
@@ -92,17 +93,13 @@ def _recovered(x: Pair, y: Pair) -> Pair:
     return choose(k.logical_and(is_lost, is_high), ends, found)
 
 
-def _is_infinite(x: Pair) -> Expr:
-    return k.logical_or(k.isinf(x[0]), k.isinf(x[1]))
-
-
 def _unit(x: Pair, y: Pair) -> Pair:
     """The corner of a unit square that an infinite number is at; without NaN beside such a one."""
     zero, one = k.const(0, x[0].dtype), k.const(1, x[0].dtype)
     re, im = (with_sign(k.select(k.isinf(part), one, zero), part) for part in x)
     beside = k.select(k.isnan(x[0]), zero, x[0]), k.select(k.isnan(x[1]), zero, x[1])
-    other = choose(_is_infinite(y), beside, x)
-    return choose(_is_infinite(x), (re, im), other)
+    other = choose(is_infinite(y), beside, x)
+    return choose(is_infinite(x), (re, im), other)
 
 
 def _square(x: Pair) -> Pair:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from . import scalar as k
-from .complex_pairs import Pair, choose, log_modulus, square_root, with_sign
+from .complex_pairs import Pair, choose, is_infinite, log_modulus, square_root, with_sign
 from .ir import Expr
 
 # From here on a function is its first term to the last bit.
@@ -82,10 +82,6 @@ def _is_far(x: Pair) -> Expr:
     return k.logical_or(k.gt(k.abs(x[0]), _FAR), k.gt(k.abs(x[1]), _FAR))
 
 
-def _is_infinite(x: Pair) -> Expr:
-    return k.logical_or(k.isinf(x[0]), k.isinf(x[1]))
-
-
 def _is_imaginary_nan(x: Pair) -> Expr:
     """Is it no number, but certainly on the imaginary axis?"""
     return k.logical_and(k.eq(x[0], 0), k.isnan(x[1]))
@@ -95,7 +91,7 @@ def _is_limit(x: Pair) -> Expr:
     """Is it far away, in a direction that is known, or infinite?"""
     is_nothing = k.logical_or(k.isnan(x[0]), k.isnan(x[1]))
     is_known = k.logical_and(_is_far(x), k.logical_not(is_nothing))
-    return k.logical_or(_is_infinite(x), is_known)
+    return k.logical_or(is_infinite(x), is_known)
 
 
 def _far_from_poles(x: Pair) -> Pair:
@@ -104,7 +100,7 @@ def _far_from_poles(x: Pair) -> Pair:
     most, least = k.maximum(a, b), k.minimum(a, b)
     ratio = k.div(least, most)
     size = k.div(k.div(a, most), k.mul(most, k.add(1, k.mul(ratio, ratio))))
-    size = k.select(_is_infinite(x), k.const(0, "float64"), size)
+    size = k.select(is_infinite(x), k.const(0, "float64"), size)
     return size, k.select(k.isnan(b), b, k.const(_QUARTER, "float64"))
 
 

@@ -50,6 +50,11 @@ def by_size(re: Expr, im: Expr) -> Pair:
     return k.select(is_first, a, b), k.select(is_first, b, a)
 
 
+def is_infinite(x: Pair) -> Expr:
+    """Is either part infinite?"""
+    return k.logical_or(k.isinf(x[0]), k.isinf(x[1]))
+
+
 def is_negative(x: Expr) -> Expr:
     """Is the sign of x minus?  That of -0 is."""
     return k.logical_or(k.lt(x, 0), k.lt(k.div(1, x), 0))

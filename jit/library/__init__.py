@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels written by hand in a vocabulary of their own: contractions, pooling, random numbers.
 
-Imports the rest of `jit`; lowerings in `ops` call them through the builder.
+Imports kernel, program, and modules beside the rooms; lowerings in `ops` call them through the
+builder.
 """
 
 from importlib import import_module

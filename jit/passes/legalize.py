@@ -16,7 +16,6 @@ from ..program.tensor_ir import (
     Call,
     Compose,
     Gather,
-    GrowableStack,
     Handle,
     Host,
     Iota,
@@ -26,7 +25,6 @@ from ..program.tensor_ir import (
     Node,
     Part,
     Read,
-    Register,
     Reshape,
     Source,
     Stop,
@@ -36,6 +34,7 @@ from ..program.tensor_ir import (
     Write,
     argument,
     base,
+    lasts,
     written_cells,
 )
 
@@ -56,13 +55,6 @@ def views_what_it_writes(node: Node) -> bool:
         return False
     read = base(node.inputs[0]).node
     return isinstance(read, Read) and read.cell is node.cell
-
-
-def lasts(node: Node) -> bool:
-    """Does a node change something that outlasts the run?"""
-    if isinstance(node, Host) and node.effects:
-        return True
-    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
 
 
 # Checks.

@@ -90,12 +90,12 @@ def _take_from_outside(
     if source is None or push.guard or len(push.inputs) != 1 or push.outputs:
         return
     (value,) = push.inputs
-    for loop, pop in pops:
-        is_plain = loop is not None and loop is not source and not pop.inputs
-        if not is_plain or len(pop.outputs) != 1 or not _alike(pop.outputs[0], value):
-            return
+    if not all(_gives_back(loop, pop, source, value) for loop, pop in pops):
+        return
+    if any(call.inputs or call.outputs for call in clears):
+        return
     body = _Body(program, source, scope)
-    if any(call.inputs or call.outputs for call in clears) or not body.is_same(value.node):
+    if not body.is_same(value.node):
         return
     outer = body.outside(value)
     for loop, pop in pops:
@@ -108,6 +108,13 @@ def _take_from_outside(
     for each in {loop for loop, _ in (*pushes, *pops) if loop is not None}:
         each.written = tuple(cell for cell in each.written if cell is not stack)
         each.read = tuple(cell for cell in each.read if cell is not stack)
+
+
+def _gives_back(loop: Loop | None, pop: Call, source: Loop, value: Value) -> bool:
+    """Does a call in another loop than `source` take such a value from the stack, and no more?"""
+    if loop is None or loop is source or pop.inputs or len(pop.outputs) != 1:
+        return False
+    return _alike(pop.outputs[0], value)
 
 
 def _alike(one: Value, other: Value) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor IR: nodes and values of a traced graph, and the program that passes edit.
 
-Imports kernel; settings, target, threads and debug beside the rooms.
+Imports kernel, and the engine's data classes.
 """

@@ -13,7 +13,20 @@ from dataclasses import replace
 from typing import Any
 
 from ...engine.record_class import record
-from .tensor_ir import Guard, Iota, Loop, Node, Reshape, Shape, Source, Value, View
+from .tensor_ir import (
+    Guard,
+    Iota,
+    Loop,
+    Node,
+    Read,
+    Register,
+    Reshape,
+    Shape,
+    Source,
+    Value,
+    View,
+    Write,
+)
 
 
 @record(frozen=True, slots=True)
@@ -169,6 +182,16 @@ class Program:
         else:
             self._link(node, self._place.before, self._place)
         return tuple(node.outputs)
+
+    def read(self, register: Register) -> Value:
+        """Adds a node that gives the contents of a register."""
+        home = register.home
+        return self.add(Read(register), (home.dtype, home.shape))[0]
+
+    def write(self, register: Register, value: Value) -> None:
+        """Adds a node that gives a register new contents."""
+        (after,) = self.add(Write((value,), register), (value.dtype, value.shape))
+        after.cell = register
 
     @contextmanager
     def adding(self, before: Node | None, like: Node) -> Iterator[None]:

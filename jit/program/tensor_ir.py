@@ -406,6 +406,13 @@ def written_cells(node: Node) -> tuple[Any, ...]:
     return ()
 
 
+def lasts(node: Node) -> bool:
+    """Does a node change something that outlives the run?"""
+    if isinstance(node, Host) and node.effects:
+        return True
+    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
+
+
 def literal(value: Value) -> ir.Expr | None:
     """The literal for a plain known scalar, if it is one of those written into kernels."""
     if value.known is None or value.ndim or value.known.dtype == object:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """From clusters to steps: loop nests, order, memory, argument blocks; and printing all stages.
 
-Imports kernel, program, library, passes and codegen; settings, target, threads and debug beside the
-rooms.
+Imports kernel, program, library, passes, cache, codegen, and modules beside the rooms.
 """

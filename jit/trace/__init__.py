@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """From graph operations to a program: the builder of lowerings, branches and loops.
 
-Imports kernel, program and library; settings, target, threads and debug beside the rooms.
+Imports kernel, program, library, and modules beside the rooms.
 """

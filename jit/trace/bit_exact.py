@@ -16,7 +16,8 @@ from ..kernel import ir
 from ..kernel.scalar import PRIMITIVES, kind_of
 from ..program.editing import Program
 from ..program.tensor_ir import Call, Loop, Map, Node, Reduce, base
-from .tracer import FOLD_LIMIT, is_handle, makes_handles
+from .control_regions import refers
+from .tracer import FOLD_LIMIT, makes_handles
 
 if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
@@ -85,7 +86,7 @@ def is_made_of_constants(
     contents: set[Any] = set(feeds)  # what variables hold, and feeds
     for op in operations:
         kind, inputs = op.definition, op._inputs_val
-        is_read = kind.transfer != "write" and any(map(_refers, inputs))
+        is_read = kind.transfer != "write" and any(map(refers, inputs))
         if kind.transfer or makes_handles(op) or not op.outputs:
             if is_read or not contents.isdisjoint(inputs):
                 contents.update(op.outputs)
@@ -96,10 +97,6 @@ def is_made_of_constants(
         elif not all(map(folds, op.outputs)) or (inputs and may_round(op)):
             return False
     return True
-
-
-def _refers(tensor: Tensor) -> bool:
-    return tensor.dtype._is_ref_dtype or is_handle(tensor)
 
 
 def folds(tensor: Tensor) -> bool:

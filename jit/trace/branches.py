@@ -21,10 +21,8 @@ from ..program.editing import Program
 from ..program.tensor_ir import (
     Guard,
     Map,
-    Read,
     Register,
     Value,
-    Write,
     argument,
     base,
 )
@@ -184,7 +182,7 @@ class Branches:
         before, self.program.guard = self.program.guard, self.sides[output]
         register = Register(output.op.name, data.dtype, tuple(shape), self.program)
         arrays.put_whole(self.tracer.builder, register, data)
-        value = self._read(register)
+        value = self.program.read(register)
         self.program.guard = before
         return value
 
@@ -321,7 +319,7 @@ class Branches:
             self.program.guard = side.guard
             arrays.put_whole(b, register, side.value)
         self.program.guard = common
-        return self._read(register)
+        return self.program.read(register)
 
     def _always_first(self, alive: Sequence[Any]) -> Any | None:
         """The input of a merge that is there whenever another one is; None if there is none."""
@@ -340,9 +338,9 @@ class Branches:
         register = self._register(name, sides[0].value)
         for side in sides:
             self.program.guard = side.guard
-            self._write(register, side.value)
+            self.program.write(register, side.value)
         self.program.guard = common
-        return self._read(register)
+        return self.program.read(register)
 
     def _agreed(self, op: Any, sides: Sequence[Side]) -> Value | None:
         """The value of all branches, if it has one shape."""
@@ -372,16 +370,16 @@ class Branches:
         came = Register(f"{op.name}/came", "bool", (), self.program)
         place = Register(f"{op.name}/index", "int32", (), self.program)
         register = self._register(op.name, values[0])
-        self._write(came, constant(np.array(False)))
+        self.program.write(came, constant(np.array(False)))
         for tensor, value in zip(alive, values):
             self.program.guard = self.guard(tensor)
-            self._write(register, value)
-            self._write(place, constant(np.array(op._inputs_val.index(tensor), np.int32)))
-            self._write(came, constant(np.array(True)))
+            self.program.write(register, value)
+            self.program.write(place, constant(np.array(op._inputs_val.index(tensor), np.int32)))
+            self.program.write(came, constant(np.array(True)))
         self.program.guard = common
-        flag = self._copied(self._read(came))
+        flag = self._copied(self.program.read(came))
         self.guards[op] = self.program.guard = (*common, (flag, True))
-        found = self._read(register), self._read(place)
+        found = self.program.read(register), self.program.read(place)
         self.tracer.values.update(zip(op.outputs, found))
 
     def _common(self, alive: Sequence[Any]) -> tuple[Guard, tuple[Value, bool] | None]:
@@ -442,11 +440,3 @@ class Branches:
         if not self._is_known(like):
             raise Unstructured(f"how large '{name}' is only a branch knows")
         return Register(name, like.dtype, like.shape, self.program)
-
-    def _write(self, register: Register, value: Value) -> None:
-        (after,) = self.program.add(Write((value,), register), (value.dtype, value.shape))
-        after.cell = register
-
-    def _read(self, register: Register) -> Value:
-        home = register.home
-        return self.program.add(Read(register), (home.dtype, home.shape))[0]

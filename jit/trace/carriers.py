@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernel.sizes import AnySize, Unanswered, same
 from ..library import stacks
-from ..program.tensor_ir import GrowableStack, Read, Register, Value, Write
+from ..program.tensor_ir import GrowableStack, Register, Value
 
 
 class Varies(Exception):
@@ -39,16 +39,6 @@ class Carrier(Protocol):
         """What it holds."""
 
 
-def _write(b: Any, register: Register, value: Value) -> None:
-    (after,) = b.program.add(Write((value,), register), (value.dtype, value.shape))
-    after.cell = register
-
-
-def _read(b: Any, register: Register) -> Value:
-    home = register.home
-    return b.program.add(Read(register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
-
-
 class Fixed:
     """A variable of one shape for the whole run of a loop."""
 
@@ -57,11 +47,11 @@ class Fixed:
 
     def put(self, b: Any, value: Value) -> None:
         """Writes the register."""
-        _write(b, self.registers[0], value)
+        b.program.write(self.registers[0], value)
 
     def take(self, b: Any) -> Value:
         """Reads the register."""
-        return _read(b, self.registers[0])
+        return b.program.read(self.registers[0])
 
 
 class Varying:
@@ -81,14 +71,14 @@ class Varying:
         """Notes the sizes, and copies the contents."""
         for axis, register in self.sizes.items():
             number = b.known_as(np.array(value.shape[axis], object), "int64")
-            _write(b, register, number)
+            b.program.write(register, number)
         stacks.refill(b, self.stack, value)
 
     def take(self, b: Any) -> Value:
         """Measures the sizes, and copies the contents."""
         shape: list[AnySize] = list(self.shape)
         for axis, register in self.sizes.items():
-            shape[axis] = b.measure(_read(b, register))
+            shape[axis] = b.measure(b.program.read(register))
         return stacks.contents(b, self.stack, shape, self.dtype)
 
 

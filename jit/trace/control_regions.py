@@ -82,12 +82,12 @@ def conditional(
         has_context = _context(op, around) is not None
         takes = any(tensor in handles for tensor in op._inputs_val)
         is_foreign = role == "step" and any(
-            _refers(tensor) and tensor.op not in present for tensor in op._inputs_val
+            refers(tensor) and tensor.op not in present for tensor in op._inputs_val
         )
         if not ((role and not is_foreign) or has_context or conditions or takes):
             continue
         members[op] = bool(conditions) or role == "switch"
-        handles.update(tensor for tensor in op.outputs if _refers(tensor))
+        handles.update(tensor for tensor in op.outputs if refers(tensor))
     return members
 
 
@@ -169,7 +169,7 @@ def connected(
         context = _context(op, around)
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
-        before = [(t.op, _refers(t)) for t in op._inputs_val]
+        before = [(t.op, refers(t)) for t in op._inputs_val]
         before += [(other, False) for other in op._control_inputs_val]
         for other, is_handle in before:
             if other in parent and (missing is None or missing[other] or is_handle):
@@ -182,13 +182,14 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     role = op.definition.control_flow_role
     inner = role in _PARTS or (op._control_flow_context is not None and role not in _JOINS)
     return any(
-        (inner or _refers(tensor))
+        (inner or refers(tensor))
         and any(user in number and user not in inside for user in tensor._consumers)
         for tensor in op.outputs
     )
 
 
-def _refers(tensor: Any) -> bool:
+def refers(tensor: Any) -> bool:
+    """Does a tensor stand for a variable or a resource?"""
     return bool(tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource")
 
 
@@ -209,9 +210,9 @@ def accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     read: dict[Any, list[Any]] = {}
     for op in operations:
         # (What hands on a variable's value gives what is in it when that is used.)
-        handles = [t for t in op._inputs_val if _refers(t) or t.op in makers]
+        handles = [t for t in op._inputs_val if refers(t) or t.op in makers]
         cells = list(dict.fromkeys(makers.get(t.op, t.op) for t in handles))
-        if cells and (op.definition.passes_ref or any(map(_refers, op.outputs))):
+        if cells and (op.definition.passes_ref or any(map(refers, op.outputs))):
             makers[op] = cells[0]
         writes = any(arg.is_ref for arg in op.definition.inputs)
         writes = writes or bool(op.definition.is_stateful and not op.outputs)

@@ -22,7 +22,6 @@ from ..program.tensor_ir import (
     Read,
     Register,
     Value,
-    Write,
     argument,
     written_cells,
 )
@@ -61,27 +60,17 @@ def repeated(
     after = turn(body.b, number, before, [body.capture(value) for value in given])
     step = body.b.map(lambda i: scalar.add(i, scalar.const_like(1, i)), number)
     for register, value in zip(registers, [step, *after], strict=True):
-        _write(loop.body, register, value)
+        loop.body.write(register, value)
     note_touched(b, loop, registers)
     b.program.add(loop)
-    return [_read(b.program, register) for register in registers[1:]]
-
-
-def _write(program: Program, register: Register, value: Value) -> None:
-    (after,) = program.add(Write((value,), register), (value.dtype, value.shape))
-    after.cell = register
-
-
-def _read(program: Program, register: Register) -> Value:
-    home = register.home
-    return program.add(Read(register), (home.dtype, home.shape))[0]
+    return [b.program.read(register) for register in registers[1:]]
 
 
 def _begun(b: Builder, value: Value) -> Register:
     if not scalar.holds(value.dtype):
         raise b.host(f"a loop carries {value.dtype}")
     register = Register("carried", value.dtype, value.shape, b.program)
-    _write(b.program, register, value)
+    b.program.write(register, value)
     return register
 
 
@@ -92,7 +81,7 @@ class _Turn:
         self.loop, self.program = loop, Program()
         self.program.origin = outer.program.origin
         self.b = _within(outer, self.program)
-        self.carried = [_read(self.program, register) for register in registers]
+        self.carried = [self.program.read(register) for register in registers]
 
     def capture(self, value: Value) -> Value:
         """A value from around the loop, or a thing of the plan, for use in it."""

@@ -66,13 +66,12 @@ def structured(operations: Sequence[Any]) -> list[Item]:
     """Operations and loops in an order that can run.  Unstructured if that cannot be."""
     top = Frame()
     home: dict[Any, Frame] = {}
-    present = set(operations)
     for op in operations:
-        _place(op, home, top, present)
+        _place(op, home, top)
     return _finish(top, home, {op: number for number, op in enumerate(operations)})
 
 
-def _place(op: Operation, home: dict[Any, Frame], top: Frame, present: set[Any]) -> None:
+def _place(op: Operation, home: dict[Any, Frame], top: Frame) -> None:
     """Finds the frame that an operation is in; of an exit, the one that it leaves."""
     # What comes back from an iteration is created later, and so is not in `home` yet.
     before = [t.op for t in op._inputs_val if t.op in home]

@@ -16,8 +16,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ...engine.record_class import record
-from .control_regions import connected, leaks
-from .tracer import is_handle, makes_handles
+from .control_regions import connected, leaks, refers
+from .tracer import makes_handles
 
 if TYPE_CHECKING:
     from ...engine.graph.operation import Operation
@@ -234,7 +234,7 @@ class Partitioner:
 
     def _changes_hands(self, tensor: Any) -> bool:
         """Is it a variable or resource that is neither free nor fed?"""
-        return _refers(tensor) and tensor not in self.feeds and tensor.op not in self.free
+        return refers(tensor) and tensor not in self.feeds and tensor.op not in self.free
 
     def _is_window(self, tensor: Any) -> bool:
         """Is it what was read of a reference variable that all parts have?"""
@@ -269,7 +269,7 @@ class Partitioner:
         # What reads a variable may hand on its very memory: who takes that uses the variable.
         read: dict[Any, list[Any]] = {}
         for op in self.ordinary:
-            cells = [self._stands_for(t) for t in op._inputs_val if _refers(t)]
+            cells = [self._stands_for(t) for t in op._inputs_val if refers(t)]
             used = [*cells, *(cell for t in op._inputs_val for cell in read.get(t.op, ()))]
             if op.definition.transfer == "value":
                 read[op] = used
@@ -338,7 +338,3 @@ def is_free(op: Operation) -> bool:
         return False
     # It takes nothing, so it gives the same wherever it runs.
     return makes_handles(op) or not definition.stateful
-
-
-def _refers(tensor: Tensor) -> bool:
-    return tensor.dtype._is_ref_dtype or is_handle(tensor)

@@ -31,6 +31,7 @@ from ..program.tensor_ir import (
     Read,
     Register,
     Write,
+    lasts,
     written_cells,
 )
 from .builder import Misjudged
@@ -334,13 +335,6 @@ def cells_of(program: Program) -> dict[Any, tuple[tuple[AnySize, ...], str]]:
         for node in part
         if isinstance(node, (Read, Write)) and not isinstance(node.cell, Register)
     }
-
-
-def lasts(node: Node) -> bool:
-    """Does a node change something that outlives the run?"""
-    if isinstance(node, Host) and node.effects:
-        return True
-    return any(not isinstance(cell, (Register, GrowableStack)) for cell in written_cells(node))
 
 
 def may_give_sizes(tensor: Any, segment: Segment) -> bool:

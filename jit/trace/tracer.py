@@ -515,25 +515,33 @@ def symbolic_feeds(
     """Symbolic types of concrete feeds, and the values of the symbols in order."""
     shapes, values = size_scope.unify(scope, [a.shape for a in arrays], static)
     symbols = dict(zip(values, scope.examples))
-    found = list(values)
     result = []
     for array, shape, dtype, is_valued in zip(arrays, shapes, dtypes, valued):
         known: Any = array if is_valued and not array.size else None
-        # Contents that are sizes elsewhere get the same symbol, so that a reshape to them is known
-        # to fit; other negative ones than -1 are no sizes.
         if is_valued and array.size and size_scope.may_be_fed(array.ravel().tolist()):
-            items: Any = np.empty(array.shape, object)
-            for place, item in np.ndenumerate(array):
-                number = int(item)
-                if number < sizes.SMALLEST_SYMBOL:
-                    items[place] = number
-                elif number in symbols:
-                    items[place] = scope.named(symbols[number])
-                else:
-                    items[place] = scope.symbol(number)
-                    symbols[number] = items[place].text
-                    found.append(number)
+            items = _named_sizes(scope, array, symbols)
             # Objects are for symbols alone: kernels take numbers as what they are.
             known = items if any(map(sizes.is_symbolic, items.flat)) else array
         result.append(FeedType(dtype, shape, known))
-    return result, tuple(found)
+    return result, tuple(symbols)
+
+
+def _named_sizes(
+    scope: Scope, array: np.ndarray, symbols: dict[int, str]
+) -> np.ndarray[Any, np.dtype[np.object_]]:
+    """The contents of a feed as sizes; `symbols` has the names of those met, by number.
+
+    Those that are sizes elsewhere get the same symbol, so that a reshape to them is known to fit;
+    other negative ones than -1 are no sizes.
+    """
+    items = np.empty(array.shape, object)
+    for place, item in np.ndenumerate(array):
+        number = int(item)
+        if number < sizes.SMALLEST_SYMBOL:
+            items[place] = number
+        elif number in symbols:
+            items[place] = scope.named(symbols[number])
+        else:
+            items[place] = scope.symbol(number)
+            symbols[number] = items[place].text
+    return items

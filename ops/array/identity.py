@@ -102,7 +102,7 @@ def _prevented(op: Operation, grad: Tensor) -> Any:
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.attr('message')}")
 
 
-_prevent_gradient = define(
+define(
     "PreventGradient",
     "input: T -> output: T",
     "T: type; message: string = ''",
@@ -205,11 +205,6 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
         [np.float32(3.0)]
     """
     return _stop_gradient(input, name=name)
-
-
-def prevent_gradient(input: TensorLike, message: str = "", name: str | None = None) -> Tensor:
-    """`input`; taking a gradient through it raises LookupError with the message."""
-    return _prevent_gradient(input, message=message, name=name)
 
 
 @export("guarantee_const")

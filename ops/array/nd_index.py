@@ -59,18 +59,12 @@ def flat_places(
     return flat
 
 
-def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> tuple[Value, Value]:
-    """The places that vectors of indices name, and for each whether it is outside."""
-    outer = indices.shape[:-1]
-    wide = b.cast(indices, "int64")
-    columns = [
-        b.reshape(
-            b.slice(wide, [0] * len(outer) + [i], [*outer, 1]),
-            outer,
-        )
-        for i in range(depth_of(b, indices))
-    ]
-    limits = [b.constant(size, "int64") for size in sizes[: len(columns)]]
+def places(b: Builder, columns: Sequence[Value], sizes: Sequence[AnySize]) -> tuple[Value, Value]:
+    """(row-major places of indices in a shape, whether they are outside), entry by entry.
+
+    columns: by dimension, the indices on it.
+    """
+    limits = [b.constant(size, "int64") for size in sizes]
 
     def place(*given: Any) -> Any:
         # Row-major places, by Horner's rule. Those of vectors that are outside mean nothing: who
@@ -84,6 +78,20 @@ def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> 
 
     flat, outside = b.map(place, *columns, *limits)
     return flat, outside
+
+
+def places_and_outside(b: Builder, sizes: Sequence[AnySize], indices: Value) -> tuple[Value, Value]:
+    """The places that vectors of indices name, and for each whether it is outside."""
+    outer = indices.shape[:-1]
+    wide = b.cast(indices, "int64")
+    columns = [
+        b.reshape(
+            b.slice(wide, [0] * len(outer) + [i], [*outer, 1]),
+            outer,
+        )
+        for i in range(depth_of(b, indices))
+    ]
+    return places(b, columns, sizes[: len(columns)])
 
 
 def lower_gather_nd(

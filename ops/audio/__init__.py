@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sounds: WAV files, spectrograms and cepstra.
 
-Imports what every family may import, and strings as arrays from `strings`.
+Imports what every family may import: `engine`, and the modules of `ops` itself.
 """

@@ -11,9 +11,9 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
-from ..strings.files import one_text
 from . import spectrum, wav
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ decode_wav = export("audio.decode_wav")(
             InvalidArgumentError: when it runs: contents is no such file.
         """,
         test=lambda: {
-            "values": [[one_text(wav.encode(_sound(), 8000))]],
+            "values": [[boxed(wav.encode(_sound(), 8000))]],
             "attrs": [{}, {"desired_channels": 3, "desired_samples": 2}, {"desired_samples": 5}],
         },
     )
@@ -106,7 +106,7 @@ def _encode_wav(c: KernelContext, audio: np.ndarray, sample_rate: np.ndarray) ->
     rate = _only_rate(sample_rate)
     if audio.size >= _LARGEST:
         raise errors.invalid("Cannot encode audio with >= max int32 elements")
-    return one_text(wav.encode(audio, rate))
+    return boxed(wav.encode(audio, rate))
 
 
 def _encoded_shape(c: ShapeContext) -> TensorShape:

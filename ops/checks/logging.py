@@ -20,6 +20,7 @@ from ...engine.graph.convert import is_tensor
 from ...engine.graph.registry import NoGradient, Touch, writes
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import nest
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape
 from ..public import raw
 from .asserts import _summary
@@ -146,9 +147,7 @@ def _format(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
         )
     texts = [_quoted(np.asarray(x), c.attr("summarize")) for x in inputs]
     whole = pieces[0] + "".join(t + p for t, p in zip(texts, pieces[1:], strict=True))
-    result = np.empty((), object)
-    result[()] = whole.encode()
-    return result
+    return boxed(whole.encode())
 
 
 def _quoted(value: np.ndarray, entries: int) -> str:

@@ -15,6 +15,7 @@ from ...engine.graph import build, registry
 from ...engine.graph.op_def_library import OpDefLibrary
 from ...engine.graph.registry import Attr
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape
 
 if TYPE_CHECKING:
@@ -194,13 +195,7 @@ class _Stub:
 def _handle(c: KernelContext) -> np.ndarray:
     name = c.attr("shared_name") or c.name
     found = c.session_state.lookup_or_create(c.attr("container"), f"stub:{name}", _Stub)
-    return _boxed(found)
-
-
-def _boxed(thing: object) -> np.ndarray:
-    box = np.empty((), object)
-    box[()] = thing
-    return box
+    return boxed(found)
 
 
 def _create(c: KernelContext, handle: Any) -> Any:

@@ -84,7 +84,7 @@ def _check_type(c: KernelContext, store: Store) -> None:
         raise errors.invalid(f"TensorArray dtype is {mine} but Op requested dtype {asked}.")
 
 
-def _written_type(c: KernelContext, store: Store, value: np.ndarray) -> None:
+def _require_written_type(c: KernelContext, store: Store) -> None:
     given = c.op._attrs["T"]
     if store.dtype != given:
         mine, offered = runtime_name(store.dtype), runtime_name(given)
@@ -98,7 +98,7 @@ def write(
 ) -> np.ndarray:
     """Writes an element."""
     number = _index(index)
-    _written_type(c, store, value)
+    _require_written_type(c, store)
     store.write(number, _owned(value))
     return _FLOW
 
@@ -149,7 +149,7 @@ def scatter(
     c: KernelContext, store: Store, indices: np.ndarray, value: np.ndarray, flow: np.ndarray
 ) -> np.ndarray:
     """Writes the rows of a tensor."""
-    _written_type(c, store, value)
+    _require_written_type(c, store)
     if not value.ndim:
         shape = shape_text(value.shape)
         text = f"Input value for unpack must be at least a vector but received shape: {shape}"
@@ -237,7 +237,7 @@ def split(
             "TensorArray's size is not equal to the size of lengths "
             f"({size} vs. {len(lengths)}), and the TensorArray is not {kind}"
         )
-    _written_type(c, store, value)
+    _require_written_type(c, store)
     # The gradient of a split concatenates, and its array must then have exactly these parts, those
     # without a gradient as zeros (`marked_size` in kernels/tensor_array.h).
     store.marked = size

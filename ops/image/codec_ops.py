@@ -15,9 +15,9 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
-from ..strings.files import one_text
 from . import bmp_decoding, gif_decoding, jpeg_decoding, jpeg_encoding, png_decoding, png_encoding
 from .codec_samples import BMP, GIF, JPEG, PNG
 from .jpeg_header import BadJpeg
@@ -235,7 +235,7 @@ decode_jpeg = _decoder(
     "contents: string -> image: uint8",
     _DECODING,
     f"The pixels of a JPEG file; of a PNG file, or a GIF file of one frame, too.\n{_JPEG_ARGS}",
-    lambda: [one_text(JPEG)],
+    lambda: [boxed(JPEG)],
     samples=[{}, {"channels": 1}, {"ratio": 2, "fancy_upscaling": False}],
 )
 decode_and_crop_jpeg = _decoder(
@@ -243,7 +243,7 @@ decode_and_crop_jpeg = _decoder(
     "contents: string, crop_window: int32 -> image: uint8",
     _DECODING,
     f"A part of a JPEG file's pixels: crop_window is [y, x, height, width].\n{_JPEG_ARGS}",
-    lambda: [one_text(JPEG), np.array([1, 2, 3, 4], np.int32)],
+    lambda: [boxed(JPEG), np.array([1, 2, 3, 4], np.int32)],
     shape=_cropped_shape,
 )
 decode_png = _decoder(
@@ -252,7 +252,7 @@ decode_png = _decoder(
     f"{_CHANNELS}; dtype: {{uint8, uint16}} = uint8",
     "The pixels of a PNG file; of a JPEG file, or a GIF file of one frame, too.\n"
     + _ARGS.format(more=", 4 RGB and alpha", others="\n        dtype: uint8 or uint16."),
-    lambda: [one_text(PNG)],
+    lambda: [boxed(PNG)],
     samples=[{}, {"channels": 4}],
 )
 decode_bmp = _decoder(
@@ -261,7 +261,7 @@ decode_bmp = _decoder(
     _CHANNELS,
     "The pixels of a BMP file that is not compressed.\n"
     + _ARGS.format(more=", 4 RGB and alpha", others=" What the file has, or 0."),
-    lambda: [one_text(BMP)],
+    lambda: [boxed(BMP)],
     kernel=_decode_bmp,
 )
 decode_gif = _decoder(
@@ -276,7 +276,7 @@ decode_gif = _decoder(
     Raises:
         InvalidArgumentError: when it runs: contents is no picture, is damaged or too large.
     """,
-    lambda: [one_text(GIF)],
+    lambda: [boxed(GIF)],
     shape=_frames_shape,
 )
 for _function in (decode_jpeg, decode_and_crop_jpeg, decode_png, decode_bmp, decode_gif):
@@ -309,7 +309,7 @@ extract_jpeg_shape = export("io.extract_jpeg_shape", "image.extract_jpeg_shape")
         Raises:
             InvalidArgumentError: when it runs: contents is no JPEG file.
         """,
-        test=lambda: {"values": [[one_text(JPEG)]]},
+        test=lambda: {"values": [[boxed(JPEG)]]},
     )
 )
 
@@ -357,7 +357,7 @@ def _encode_jpeg(c: KernelContext, image: np.ndarray) -> np.ndarray:
         c.attr("y_density"),
         c.attr("xmp_metadata").encode("utf-8", "surrogateescape"),
     )
-    return one_text(jpeg_encoding.encode(image, options))
+    return boxed(jpeg_encoding.encode(image, options))
 
 
 def _encode_variable(c: KernelContext, images: np.ndarray, quality: np.ndarray) -> np.ndarray:
@@ -367,7 +367,7 @@ def _encode_variable(c: KernelContext, images: np.ndarray, quality: np.ndarray) 
     _check_channels(images, "")
     # libjpeg takes what is out of range for its end.
     options = jpeg_encoding.Options(min(max(int(quality), 0), 100))
-    return one_text(jpeg_encoding.encode(images, options))
+    return boxed(jpeg_encoding.encode(images, options))
 
 
 def _encode_png(c: KernelContext, image: np.ndarray) -> np.ndarray:
@@ -379,7 +379,7 @@ def _encode_png(c: KernelContext, image: np.ndarray) -> np.ndarray:
         raise errors.invalid("image too wide to encode")
     if not 1 <= image.shape[2] <= 4:
         raise errors.invalid(f"image must have 1, 2, 3, or 4 channels, got {image.shape[2]}")
-    return one_text(png_encoding.encode(image, compression))
+    return boxed(png_encoding.encode(image, compression))
 
 
 def _pixels() -> Any:

@@ -288,11 +288,6 @@ _hsv_to_rgb = _define_space(
 export("image.hsv_to_rgb")(_hsv_to_rgb)
 
 
-def _shape_of_images(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked_at_least(c.inputs[0], 3)
-    return c.inputs[0]
-
-
 def _define_change(name: str, factor: str, body: Body, doc: str) -> None:
     def kernel(c: KernelContext, images: np.ndarray, amount: np.ndarray) -> np.ndarray:
         if images.ndim < 3:
@@ -314,7 +309,7 @@ def _define_change(name: str, factor: str, body: Body, doc: str) -> None:
         name,
         f"images: T, {factor}: float32 -> output: T",
         "T: {half, float32} = float32",
-        shape=_shape_of_images,
+        shape=shape_inference.images,
         kernel=kernel,
         lower=lower,
         gradient=NoGradient("TensorFlow has no gradient of it"),
@@ -362,7 +357,7 @@ def _lower_contrast(b: Builder, op: OpView, images: Value, factor: Value) -> Any
 
 def _shape_of_contrast(c: ShapeContext) -> TensorShape:
     shape_inference.ranked(c.inputs[1], 0)
-    return _shape_of_images(c)
+    return shape_inference.images(c)
 
 
 define(

@@ -146,11 +146,6 @@ def _shape(c: ShapeContext) -> TensorShape:
     return c.inputs[0]
 
 
-def _shape_with_colors(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked_at_least(c.inputs[0], 3)
-    return c.inputs[0]
-
-
 def _images() -> Any:
     return np.linspace(0, 1, 120).reshape(2, 5, 4, 3).astype(np.float32)
 
@@ -183,7 +178,7 @@ define(
     "DrawBoundingBoxesV2",
     "images: T, boxes: float32, colors: float32 -> output: T",
     "T: {float32, half} = float32",
-    shape=_shape_with_colors,
+    shape=shape_inference.images,
     doc="Images with the outlines of boxes, in given colours by turns.",
     test=lambda: {
         "values": [

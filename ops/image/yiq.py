@@ -11,12 +11,11 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape, shape_text
+from ...engine.types.shape import shape_text
 from ...jit.kernel import scalar as k
 from .. import shape_inference
 
 if TYPE_CHECKING:
-    from ...engine.graph.inference import ShapeContext
     from ...engine.graph.kernel_context import KernelContext
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
@@ -90,16 +89,11 @@ def _lower(
     return b.concat(found, images.ndim - 1)
 
 
-def _shape(c: ShapeContext) -> TensorShape:
-    shape_inference.ranked_at_least(c.inputs[0], 3)
-    return c.inputs[0]
-
-
 define(
     "AdjustHsvInYiq",
     "images: T, delta_h: float32, scale_s: float32, scale_v: float32 -> output: T",
     "T: {uint8, int8, int16, int32, int64, half, float32, float64}",
-    shape=_shape,
+    shape=shape_inference.images,
     kernel=_adjusted,
     lower=_lower,
     gradient=NoGradient("TensorFlow has no gradient of it"),

@@ -126,7 +126,6 @@ _SAMPLE = [
     np.array([1, 2, 2, 2], np.int32),
     np.array([5, 4], np.int32),
 ]
-_OTHER = [*_SAMPLE[:3], np.array([5, 1], np.int32)]
 
 define(
     "CTCLoss",

@@ -208,44 +208,41 @@ def _gradient(version: int) -> Callable[..., Any]:
     return gradient
 
 
-def _backward_kernel(version: int) -> Callable[..., Any]:
-    @np.errstate(all="ignore")
-    def kernel(
-        c: KernelContext,
-        dy: np.ndarray,
-        x: np.ndarray,
-        scale: np.ndarray,
-        mean: np.ndarray,
-        variance: np.ndarray,
-        *extra: Any,
-    ) -> tuple[np.ndarray, ...]:
-        form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
-        _require_images(form, dy, x)
-        stated = {"scale": scale, "saved mean": mean, "saved variance": variance}
-        _require_vectors(form, x, stated, tuple(stated))
-        axes, ndim = _axes(form, x.ndim), x.ndim
-        grad, wide = dy.astype(np.float32, copy=False), x.astype(np.float32, copy=False)
-        inverse = 1 / np.sqrt(variance + epsilon)
-        centred = wide - _aligned(mean, form, ndim)
-        dscale = (grad * centred).sum(axis=axes, dtype=np.float32) * inverse
-        doffset = grad.sum(axis=axes, dtype=np.float32)
-        factor = _aligned(scale * inverse, form, ndim)
-        if not x.size:
-            dscale = np.zeros_like(dscale)
-            dx = grad
-        elif c.attr("is_training"):
-            count = np.float32(x.size // max(len(doffset), 1))
-            # With xhat = (x - mean) * inverse: dx = scale * inverse * (dy - mean(dy) - xhat *
-            # mean(dy * xhat)), where the last two come through the mean and the variance of the
-            # batch.
-            slope = _aligned(dscale * inverse / count, form, ndim)
-            dx = factor * (grad - _aligned(doffset / count, form, ndim) - centred * slope)
-        else:
-            dx = factor * grad
-        empty = np.empty(0, np.float32)
-        return dx.astype(x.dtype), dscale, doffset, empty, empty
-
-    return kernel
+@np.errstate(all="ignore")
+def _backward_kernel(
+    c: KernelContext,
+    dy: np.ndarray,
+    x: np.ndarray,
+    scale: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    *extra: Any,
+) -> tuple[np.ndarray, ...]:
+    form, epsilon = c.attr("data_format"), np.float32(c.attr("epsilon"))
+    _require_images(form, dy, x)
+    stated = {"scale": scale, "saved mean": mean, "saved variance": variance}
+    _require_vectors(form, x, stated, tuple(stated))
+    axes, ndim = _axes(form, x.ndim), x.ndim
+    grad, wide = dy.astype(np.float32, copy=False), x.astype(np.float32, copy=False)
+    inverse = 1 / np.sqrt(variance + epsilon)
+    centred = wide - _aligned(mean, form, ndim)
+    dscale = (grad * centred).sum(axis=axes, dtype=np.float32) * inverse
+    doffset = grad.sum(axis=axes, dtype=np.float32)
+    factor = _aligned(scale * inverse, form, ndim)
+    if not x.size:
+        dscale = np.zeros_like(dscale)
+        dx = grad
+    elif c.attr("is_training"):
+        count = np.float32(x.size // max(len(doffset), 1))
+        # With xhat = (x - mean) * inverse: dx = scale * inverse * (dy - mean(dy) - xhat *
+        # mean(dy * xhat)), where the last two come through the mean and the variance of the
+        # batch.
+        slope = _aligned(dscale * inverse / count, form, ndim)
+        dx = factor * (grad - _aligned(doffset / count, form, ndim) - centred * slope)
+    else:
+        dx = factor * grad
+    empty = np.empty(0, np.float32)
+    return dx.astype(x.dtype), dscale, doffset, empty, empty
 
 
 def _lower_backward(
@@ -397,7 +394,7 @@ def _define_all(version: int) -> None:
         f"reserve_space_{first}: {u}, reserve_space_{first + 1}: {u}",
         attrs.replace(_FORM_4, _FORM_5) if version == 0 else attrs,
         shape=_backward_shape,
-        kernel=_backward_kernel(version),
+        kernel=_backward_kernel,
         lower=_lower_backward,
         gradient=_second(version),
         doc="The gradient of batch normalization.",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.dtypes import DType
 from ..strings.files import text_array
 from .example_store import (
@@ -132,6 +133,4 @@ def _maker(dtype: DType, shape: tuple[int, ...], size: int) -> _Make:
 
 def _text(_: Any, values: Any) -> np.ndarray:
     """One text as a scalar."""
-    found = np.empty((), object)
-    found[()] = values[0]
-    return found
+    return boxed(values[0])

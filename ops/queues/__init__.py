@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queues, barriers, staging areas, accumulators and readers: what steps wait for.
 
-Imports `state` and `strings`, besides what every family may import.
+Imports `state`, besides what every family may import.
 """

@@ -15,12 +15,14 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.registry import NoGradient
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
+from ...engine.types.nest import as_list
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
 from .queue_types import PriorityQueue
-from .queues import as_shape_list, as_type_list
+from .queues import as_shape_list
 from .requests import settled
 from .store import shapes_text, types_text
 
@@ -128,9 +130,7 @@ class Store:
         element[1 + component] = value
         if all(part is not None for part in element[1:]):
             del self._incomplete[key]
-            text = np.empty((), object)
-            text[()] = key
-            whole = (np.asarray(element[0], np.int64), text, *element[1:])
+            whole = (np.asarray(element[0], np.int64), boxed(key), *element[1:])
             self._queue._require_element(whole)
             ready.append(whole)
         return is_new
@@ -291,7 +291,7 @@ class Barrier:
         name: str = "barrier",
     ) -> None:
         """types, shapes: of the components; no shape may be without elements."""
-        self._types = as_type_list(types)
+        self._types = as_list(types)
         if shapes is None:
             self._shapes = [unknown_shape() for _ in self._types]
         else:

@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.collections import get_collection
@@ -26,6 +24,7 @@ from ...engine.graph.scope_functions import (
 from ...engine.graph.tensor import Tensor
 from ...engine.session.futures import Future, RunHeld
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.nest import flatten, map_structure, pack_sequence_as
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf
@@ -70,7 +69,7 @@ class Mutex:
                 self._line.append(waiting)
                 return waiting
             self._is_held = True
-        return _boxed(Hold(self))
+        return boxed(Hold(self))
 
     def pass_on(self) -> None:
         """Gives the mutex to the next in line that still waits."""
@@ -81,16 +80,10 @@ class Mutex:
                     return
                 following = self._line.popleft()
             hold = Hold(self)
-            if following.settle(_boxed(hold)):
+            if following.settle(boxed(hold)):
                 return
             # Nobody waits there any more: the mutex goes on without this hold.
             hold._mutex = None
-
-
-def _boxed(hold: Hold) -> np.ndarray:
-    box = np.empty((), object)
-    box[()] = hold
-    return box
 
 
 define(

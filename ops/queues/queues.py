@@ -13,17 +13,13 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import name_scope
 from ...engine.graph.seed import get_seed
 from ...engine.types import dtypes as types
+from ...engine.types.nest import as_list
 from ...engine.types.shape import Dimension, TensorShape, as_shape, unknown_shape
 from ..public import raw, tf
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, TensorLike
     from ...engine.types.dtypes import DType
-
-
-def as_type_list(dtypes: DTypeLike | Sequence[DTypeLike]) -> list[Any]:
-    """One type or several as a list."""
-    return list(dtypes) if isinstance(dtypes, (list, tuple)) else [dtypes]
 
 
 def as_shape_list(shapes: Sequence[Any] | None, unknown_dim_allowed: bool = False) -> Any:
@@ -275,7 +271,7 @@ class FIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "fifo_queue",
     ) -> None:
-        dtypes = as_type_list(dtypes)
+        dtypes = as_list(dtypes)
         shapes = as_shape_list(shapes)
         names = _as_name_list(names, dtypes)
         ref = raw.FIFOQueueV2(
@@ -301,7 +297,7 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "padding_fifo_queue",
     ) -> None:
-        dtypes = as_type_list(dtypes)
+        dtypes = as_list(dtypes)
         shapes = as_shape_list(shapes, unknown_dim_allowed=True)
         names = _as_name_list(names, dtypes)
         if len(dtypes) != len(shapes):
@@ -334,7 +330,7 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "random_shuffle_queue",
     ) -> None:
-        dtypes = as_type_list(dtypes)
+        dtypes = as_list(dtypes)
         shapes = as_shape_list(shapes)
         names = _as_name_list(names, dtypes)
         first, second = get_seed(seed)
@@ -375,7 +371,7 @@ class PriorityQueue(QueueBase):
         shared_name: str | None = None,
         name: str | None = "priority_queue",
     ) -> None:
-        kinds = as_type_list(types)
+        kinds = as_list(types)
         shapes = as_shape_list(shapes)
         ref = raw.PriorityQueueV2(
             component_types=kinds,

@@ -13,6 +13,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.futures import AsyncTask, FairLock, Future
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from .store import Queue
 
 Record = tuple[bytes, bytes]
@@ -65,7 +66,7 @@ class Reader:
         if record is None:
             return AsyncTask(self._then_give(self._read_one(queue)))
         self._turns.give()
-        return [_text(part) for part in record]
+        return [boxed(part) for part in record]
 
     def read_up_to(self, queue: Queue, count: int) -> Future:
         """Keys and values of at most `count` records, of one unit of work if there are some."""
@@ -160,7 +161,7 @@ class Reader:
             yield from self._begun(queue)
             record, _ = self._step()
             if record is not None:
-                return [_text(part) for part in record]
+                return [boxed(part) for part in record]
 
     def _read_some(self, queue: Queue, count: int) -> Generator[Future, Any, list[np.ndarray]]:
         records: list[Record] = []
@@ -186,12 +187,6 @@ def _name_of(element: Sequence[np.ndarray], queue: Queue) -> bytes:
     if element[0].size != 1:
         raise errors.invalid("Expected to dequeue a one-element string tensor")
     return element[0].item()
-
-
-def _text(value: bytes) -> np.ndarray:
-    result = np.empty((), object)
-    result[()] = value
-    return result
 
 
 def _texts(values: list[bytes]) -> np.ndarray:

@@ -13,11 +13,11 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import ControlFlowRole, NoGradient, Touch
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
 from ..state.shared_state import kept
-from ..strings.files import one_text
 from . import reader_store as store
 from .queues import QueueBase
 from .reader_store import Reader
@@ -165,7 +165,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         ),
         (
             *(("ReaderSerializeState", "ReaderSerializeStateV2"), "", "state: string", _scalars),
-            *(lambda c, reader: one_text(reader.state()), ""),
+            *(lambda c, reader: boxed(reader.state()), ""),
             "All that a reader knows.",
         ),
         (

@@ -13,6 +13,7 @@ from typing import Any
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.scope_functions import name_scope
 from ...engine.graph.tensor import Tensor
+from ...engine.types.nest import as_list
 from ..public import tf
 from .gather import gather
 from .reduce import ragged_range
@@ -26,7 +27,7 @@ def ragged_tensor_getitem(self: RaggedTensor, key: Any) -> Any:
 
     Raises ValueError for a number on a ragged axis, TypeError for what is no integer.
     """
-    keys = list(key) if isinstance(key, (list, tuple)) else [key]
+    keys = as_list(key)
     with name_scope(None, "RaggedGetItem", [self, *_tensors_in(key)]):
         return _item(self, keys)
 

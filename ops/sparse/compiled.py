@@ -18,7 +18,7 @@ from ...engine import errors
 from ...engine.types.indices import first_outside
 from ...jit.kernel import scalar as k
 from ...jit.kernel.sizes import AnySize, maximum, minimum, product, same
-from ..array.nd_index import depth_of
+from ..array.nd_index import depth_of, places
 from ..run_checks import error_of
 from .common import require_shape
 
@@ -179,22 +179,6 @@ def lower_reduce_sum(
 
 def _require_kept(kept: list[int]) -> Callable[[np.ndarray, np.ndarray], None]:
     return lambda indices, shape: require_places(indices[:, kept], shape[kept])
-
-
-def places(b: Builder, columns: Sequence[Value], sizes: Sequence[AnySize]) -> tuple[Value, Value]:
-    """(row-major places of indices in a shape, whether they are outside), entry by entry."""
-    limits = [b.constant(size, "int64") for size in sizes]
-
-    def place(*given: Any) -> Any:
-        found, outside = None, None
-        for i, n in zip(given[: len(columns)], given[len(columns) :], strict=True):
-            wrong = k.logical_or(k.lt(i, 0), k.ge(i, n))
-            outside = wrong if outside is None else k.logical_or(outside, wrong)
-            found = i if found is None else k.add(k.mul(found, n), i)
-        return found, outside
-
-    flat, outside = b.map(place, *columns, *limits)
-    return flat, outside
 
 
 # Sparse with dense

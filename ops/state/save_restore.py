@@ -15,6 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw
@@ -179,7 +180,7 @@ def _restored_all(
     for name, kind in sorted(zip(keys, kinds), key=itemgetter(0)):
         stored, _ = reader.dtype_and_shape(name)
         if stored is not kind and stored != kind.base_dtype:
-            wrong.append(_other_type(reader, name, kind, stored))
+            wrong.append(_other_type(name, kind, stored))
     if wrong:
         raise errors.invalid("\n".join(wrong))
     # In one direction through the file, all of it, before anything gets a value.
@@ -191,7 +192,7 @@ def _restored_all(
     return tuple(results)
 
 
-def _other_type(reader: object, name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
+def _other_type(name: bytes, kind: dtypes.DType, stored: dtypes.DType) -> str:
     return (
         f"tensor_name = {name.decode()}; expected dtype {dtypes.runtime_name(kind)} does not equal "
         f"original dtype {dtypes.runtime_name(stored)}"
@@ -249,9 +250,7 @@ def _merge(c: KernelContext, prefixes: np.ndarray, destination: np.ndarray) -> N
 
 
 def _text(value: str) -> np.ndarray:
-    result = np.empty((), object)
-    result[()] = value.encode("utf-8", "surrogateescape")
-    return result
+    return boxed(value.encode("utf-8", "surrogateescape"))
 
 
 def _scalars(c: ShapeContext) -> TensorShape:

@@ -21,6 +21,7 @@ from ...engine.graph.registry import NoGradient, Touch
 from ...engine.graph.tensor import Tensor
 from ...engine.session import fetches
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import tf
@@ -46,9 +47,7 @@ def _keep(c: KernelContext, value: Any) -> np.ndarray:
     # TensorFlow's form: programs take the device from behind the last semicolon.
     handle = f"{c.op.name};{next(_numbers)};{_CPU}"
     _store(c.session_state)[handle] = np.array(value)
-    result = np.empty((), object)
-    result[()] = handle.encode()
-    return result
+    return boxed(handle.encode())
 
 
 def _find(c: KernelContext, handle: np.ndarray) -> np.ndarray:

@@ -221,7 +221,7 @@ class VariableStore:
             info = PartitionInfo(full_shape=shape.as_list(), var_offset=offset)
             full_name = f"{name}/part_{i}"
             with name_scope(full_name + "/PartitionedInitializer"):
-                init, init_shape, dtype = _part_of_initializer(request, shape, dtype, offset, size)
+                init, init_shape, dtype = _part_of_initializer(request, dtype, offset, size)
             part = replace(request, name=full_name, shape=init_shape, dtype=dtype, initializer=init)
             with name_scope(None):
                 variable = self._get_single(part, info)
@@ -320,7 +320,7 @@ def default_initializer(name: str, dtype: Any) -> Any:
 
 
 def _part_of_initializer(
-    request: Request, shape: TensorShape, dtype: DType, offset: list[int], size: list[int]
+    request: Request, dtype: DType, offset: list[int], size: list[int]
 ) -> tuple[Any, Any, Any]:
     """The initializer of one part, its shape (None when it is a value) and its dtype."""
     initializer = request.initializer

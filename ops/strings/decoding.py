@@ -17,13 +17,14 @@ from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
+from ...engine.types.boxed import boxed
 from ...engine.types.dtypes import DType, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ...engine.types.texts import PackedTexts
 from .. import shape_inference
 from ..public import raw
 from . import at_once, packing
-from .files import one_text, text_array
+from .files import text_array
 from .numbers import parse_numbers
 
 if TYPE_CHECKING:
@@ -250,11 +251,11 @@ def _serialize_tensor(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
     dtype: DType = c.op._attrs["T"]
     # Strings have no raw form in the message.
     if dtype == dtypes.string:
-        return one_text(tensor_proto(tensor, dtype).SerializeToString(deterministic=True))
+        return boxed(tensor_proto(tensor, dtype).SerializeToString(deterministic=True))
     if dtype == dtypes.variant:
         from ...io.variants import variant_tensor_proto
 
-        return one_text(variant_tensor_proto(tensor).SerializeToString(deterministic=True))
+        return boxed(variant_tensor_proto(tensor).SerializeToString(deterministic=True))
     if tensor.dtype.hasobject:
         raise errors.unimplemented(f"Tensors of {dtype.name} cannot be written")
     message = protos.TensorProto(
@@ -262,7 +263,7 @@ def _serialize_tensor(c: KernelContext, tensor: np.ndarray) -> np.ndarray:
         tensor_shape=shape_proto(tensor.shape),
         tensor_content=tensor.tobytes(),
     )
-    return one_text(message.SerializeToString(deterministic=True))
+    return boxed(message.SerializeToString(deterministic=True))
 
 
 define(

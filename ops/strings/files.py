@@ -13,6 +13,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
 from ..public import raw
@@ -40,13 +41,6 @@ def mapped(texts: np.ndarray, function: Callable[[bytes], Any], kind: Any = obje
     return np.fromiter(found, kind, texts.size).reshape(texts.shape)
 
 
-def one_text(value: bytes) -> np.ndarray:
-    """A string as an array without dimensions."""
-    result = np.empty((), object)
-    result[()] = value
-    return result
-
-
 def _one(value: np.ndarray, what: str) -> bytes:
     if value.ndim:
         raise errors.invalid(
@@ -71,7 +65,7 @@ def _read(c: KernelContext, filename: np.ndarray) -> np.ndarray:
     from ...io.files import read_file_to_string
 
     name = os.fsdecode(_one(filename, "Input filename"))
-    return one_text(read_file_to_string(name, binary_mode=True))
+    return boxed(read_file_to_string(name, binary_mode=True))
 
 
 def _write(c: KernelContext, filename: np.ndarray, contents: np.ndarray) -> None:
@@ -91,12 +85,6 @@ def _names_shape(c: ShapeContext) -> TensorShape:
     return TensorShape([None])
 
 
-def _scalars(c: ShapeContext) -> list[TensorShape]:
-    for shape in c.inputs:
-        shape_inference.ranked(shape, 0)
-    return [TensorShape([]) for _ in c.op.outputs]
-
-
 define(
     "MatchingFiles",
     "pattern: string -> filenames: string",
@@ -111,7 +99,7 @@ define(
 define(
     "ReadFile",
     "filename: string -> contents: string",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_read,
     gradient=_FILES,
     touches=reads("filename"),
@@ -121,7 +109,7 @@ define(
 define(
     "WriteFile",
     "filename: string, contents: string ->",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_write,
     gradient=_FILES,
     touches=writes("filename"),

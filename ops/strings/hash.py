@@ -72,38 +72,6 @@ def _words(rows: np.ndarray) -> np.ndarray:
     return padded.view("<u8")
 
 
-def _turned(value: int, bits: int) -> int:
-    return (value << bits | value >> 64 - bits) & _MASK
-
-
-def _sip_round(a: int, b: int, c: int, d: int) -> tuple[int, int, int, int]:
-    a, c = (a + b) & _MASK, (c + d) & _MASK
-    b, d = _turned(b, 13) ^ a, _turned(d, 16) ^ c
-    a = _turned(a, 32)
-    c, a = (c + b) & _MASK, (a + d) & _MASK
-    b, d = _turned(b, 17) ^ c, _turned(d, 21) ^ a
-    return a, b, _turned(c, 32), d
-
-
-def sip_hash(key: tuple[int, int], text: bytes) -> int:
-    """SipHash-2-4 under a key of two 64-bit numbers."""
-    first, second = (part & _MASK for part in key)
-    # "somepseudorandomlygeneratedbytes" (https://131002.net/siphash).
-    a, b = first ^ 0x736F6D6570736575, second ^ 0x646F72616E646F6D
-    c, d = first ^ 0x6C7967656E657261, second ^ 0x7465646279746573
-    whole = len(text) & ~7
-    # The length is in the last word, so that zeros at the end count.
-    last = (len(text) & 0xFF) << 56 | int.from_bytes(text[whole:], "little")
-    words = [int.from_bytes(text[i : i + 8], "little") for i in range(0, whole, 8)]
-    for word in (*words, last):
-        a, b, c, d = _sip_round(*_sip_round(a, b, c, d ^ word))
-        a ^= word
-    c ^= 0xFF
-    for _ in range(4):
-        a, b, c, d = _sip_round(a, b, c, d)
-    return a ^ b ^ c ^ d
-
-
 def sip_hash_of_rows(key: tuple[int, int], rows: np.ndarray) -> np.ndarray:
     """SipHash-2-4 of texts of one length, a row of bytes each."""
     count, length = rows.shape

@@ -16,8 +16,8 @@ import numpy as np
 from ...engine import errors, settings
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape, shape_text
-from ..strings.files import one_text
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
@@ -36,7 +36,7 @@ def only_tag(tag: np.ndarray, refusal: str) -> str:
 
 def serialized(message: Any) -> np.ndarray:
     """A message as the value of a string tensor."""
-    return one_text(message.SerializeToString())
+    return boxed(message.SerializeToString())
 
 
 def _scalar_summary(c: KernelContext, tags: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -44,9 +44,7 @@ def _of_one(
     return weight, -pulled * weight
 
 
-def _solved(
-    gradient: np.ndarray, matrix: np.ndarray, penalty: Penalty
-) -> tuple[np.ndarray, np.ndarray]:
+def _solved(gradient: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of whole hessians, of which some may have no inverse: the least solution of these."""
     flat = matrix.reshape(-1, *matrix.shape[-2:])
     right = gradient.reshape(-1, gradient.shape[-1])
@@ -76,16 +74,14 @@ def weights_and_gains(
             return weight[..., None], gain
         if hessian.shape[-1] != logits:
             square = hessian.reshape(*hessian.shape[:-1], logits, logits)
-            return _solved(
-                gradient, square + penalty.l2 * np.eye(logits, dtype=np.float32), penalty
-            )
+            return _solved(gradient, square + penalty.l2 * np.eye(logits, dtype=np.float32))
         regular = hessian + penalty.l2
         weight = -(np.float32(1) / regular) * gradient
         gain = np.asarray((-gradient * weight).sum(-1))
         singular = (regular == 0).any(-1)
         if singular.any():
             diagonals = regular[singular][..., None] * np.eye(logits, dtype=np.float32)
-            weight[singular], gain[singular] = _solved(gradient[singular], diagonals, penalty)
+            weight[singular], gain[singular] = _solved(gradient[singular], diagonals)
         return weight, gain
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.interface.log import get_logger
+from ...engine.types.boxed import boxed
 from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..state.shared_state import kept
@@ -42,10 +43,9 @@ def _states(c: KernelContext, ensemble: Ensemble) -> tuple[np.ndarray, ...]:
 
 
 def _serialize(c: KernelContext, ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
-    text = np.empty((), object)
     with ensemble.lock:
-        text[()] = ensemble.message.SerializeToString()
-        return np.asarray(ensemble.stamp, np.int64), text
+        text = ensemble.message.SerializeToString()
+        return np.asarray(ensemble.stamp, np.int64), boxed(text)
 
 
 def _create(c: KernelContext, ensemble: Ensemble, stamp: np.ndarray, text: np.ndarray) -> None:
@@ -157,14 +157,8 @@ def _center_bias(
     return np.asarray(goes_on)
 
 
-def _scalars(c: ShapeContext) -> list[TensorShape]:
-    for shape in c.inputs:
-        shape_inference.ranked(shape, 0)
-    return [TensorShape([]) for _ in c.op.outputs]
-
-
 def _states_shapes(c: ShapeContext) -> list[TensorShape]:
-    return [*_scalars(c)[:4], TensorShape([2])]
+    return [*shape_inference.scalars(c)[:4], TensorShape([2])]
 
 
 def _candidates_shapes(c: ShapeContext, matrices: tuple[int, int], lists: int) -> list[TensorShape]:
@@ -213,7 +207,7 @@ define(
 define(
     "IsBoostedTreesEnsembleInitialized",
     "tree_ensemble_handle: resource -> is_initialized: bool",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=lambda c, ensemble: np.asarray(ensemble.is_created),
     gradient=_STATE,
     stateful=True,
@@ -222,7 +216,7 @@ define(
 define(
     "BoostedTreesCreateEnsemble",
     "tree_ensemble_handle: resource, stamp_token: int64, tree_ensemble_serialized: string ->",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_create,
     gradient=_STATE,
     stateful=True,
@@ -231,7 +225,7 @@ define(
 define(
     "BoostedTreesDeserializeEnsemble",
     "tree_ensemble_handle: resource, stamp_token: int64, tree_ensemble_serialized: string ->",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_deserialize,
     gradient=_STATE,
     stateful=True,
@@ -240,7 +234,7 @@ define(
 define(
     "BoostedTreesSerializeEnsemble",
     "tree_ensemble_handle: resource -> stamp_token: int64, tree_ensemble_serialized: string",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_serialize,
     gradient=_STATE,
     stateful=True,

@@ -133,12 +133,6 @@ def _bucketize(
     return found
 
 
-def _scalars(c: ShapeContext) -> list[TensorShape]:
-    for shape in c.inputs:
-        shape_inference.ranked(shape, 0)
-    return [TensorShape([]) for _ in c.op.outputs]
-
-
 def _summaries_shapes(c: ShapeContext) -> list[TensorShape]:
     *values, weights, epsilon = c.inputs
     for shape in (*values, weights):
@@ -179,7 +173,7 @@ define(
 define(
     "IsBoostedTreesQuantileStreamResourceInitialized",
     f"{_HANDLE} -> is_initialized: bool",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=lambda c, streams: np.asarray(streams.is_created),
     gradient=_DISCRETE,
     stateful=True,
@@ -189,7 +183,7 @@ define(
     "BoostedTreesCreateQuantileStreamResource",
     f"{_HANDLE}, epsilon: float32, num_streams: int64 ->",
     "max_elements: int = 1099511627776",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_create,
     gradient=_DISCRETE,
     stateful=True,
@@ -240,7 +234,7 @@ define(
     "BoostedTreesQuantileStreamResourceFlush",
     f"{_HANDLE}, num_buckets: int64 ->",
     "generate_quantiles: bool = false",
-    shape=_scalars,
+    shape=shape_inference.scalars,
     kernel=_flush,
     gradient=_DISCRETE,
     stateful=True,

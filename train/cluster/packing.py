@@ -21,7 +21,6 @@ from .tensor_messages import as_array, decoded, encoded
 
 _FIXED = struct.Struct("<HBBIQ")
 _LINE = 64
-_MOST_DIMENSIONS = 254
 _PAD = bytes(_LINE)
 
 

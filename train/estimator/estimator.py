@@ -388,13 +388,10 @@ class Estimator:
             with MonitoredSession(session_creator=creator, hooks=all_hooks) as session:
                 while not session.should_stop():
                     batch = session.run(predictions)
-                    if not yield_single_examples:
-                        yield batch
-                    elif not isinstance(predictions, dict):
-                        yield from batch
+                    if yield_single_examples:
+                        yield from _examples(batch)
                     else:
-                        for i in range(_batch_length(batch)):
-                            yield {key: value[i] for key, value in batch.items()}
+                        yield batch
 
     def export_saved_model(
         self,
@@ -577,6 +574,15 @@ def _wanted(predictions: Any, keys: Any) -> Any:
             f"Expected to run at least one output from {predictions.keys()}, provided {keys}."
         )
     return found
+
+
+def _examples(batch: Any) -> Iterator[Any]:
+    """The predictions of one example after another."""
+    if not isinstance(batch, dict):
+        yield from batch
+        return
+    for i in range(_batch_length(batch)):
+        yield {key: value[i] for key, value in batch.items()}
 
 
 def _batch_length(batch: dict[str, Any]) -> int:

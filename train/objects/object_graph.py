@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 Cache = weakref.WeakKeyDictionary
 
 
-def is_trackable(value: object) -> bool:
-    """Whether a checkpoint can hold an object."""
-    return isinstance(value, Trackable)
-
-
 class ObjectGraph:
     """The objects below a root in order of their distance; slots of optimizers come last."""
 

@@ -140,7 +140,7 @@ def summary_scope(
         yield tag, scope
 
 
-def _recorded(scope: str, step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> Any:
+def _recorded(step: Any, make: Callable[[Any, Any, Any], Any], tensor: Any) -> Any:
     """What `write` and `write_raw_pb` return."""
     if defaults.writer is None:
         return tf.constant(False)
@@ -184,7 +184,7 @@ def write(
         def make(writer: Any, step: Any, value: Any) -> Any:
             return raw.WriteSummary(writer, step, value, tag, text, name=scope)
 
-        return _recorded(scope, step, make, tensor)
+        return _recorded(step, make, tensor)
 
 
 def _metadata_text(metadata: Any, nothing: Any) -> Any:
@@ -225,7 +225,7 @@ def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> Any:
         def make(writer: Any, step: Any, value: Any) -> Any:
             return raw.WriteRawProtoSummary(writer, step, value, name=scope)
 
-        return _recorded(scope, step, make, tensor)
+        return _recorded(step, make, tensor)
 
 
 def summary_writer_function(

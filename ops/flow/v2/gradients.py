@@ -39,12 +39,6 @@ from .graphs import (
 )
 from .loops import LEADING, ORIGINAL
 
-
-def _with_more(found: Sequence[Any], op: Operation) -> list[Any]:
-    """Gradients of an operation's inputs, of which it may have got further ones."""
-    return [*found, *[None] * (len(op.inputs) - len(found))]
-
-
 # Calls
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....engine.api import export
 from ....engine.interface import log
+from ....engine.types.nest import as_list
 from ....io.checkpoint_reader import new_checkpoint_reader
 from ....ops.public import tf
 from ...checkpoints.saver import Saver
@@ -116,10 +117,7 @@ def get_variable_full_name(var: Any) -> str:
 def _grouped(var_list: Any) -> dict[str, list[Any]]:
     """Name in the checkpoint -> the variable, or the parts of one."""
     if not isinstance(var_list, (tuple, list)):
-        return {
-            name: list(value) if isinstance(value, (tuple, list)) else [value]
-            for name, value in var_list.items()
-        }
+        return {name: as_list(value) for name, value in var_list.items()}
     grouped: dict[str, list[Any]] = {}
     for variable in var_list:
         grouped.setdefault(get_variable_full_name(variable), []).append(variable)

@@ -17,6 +17,7 @@ from ....engine.api import export
 from ....engine.graph.tensor import Tensor
 from ....engine.interface import log
 from ....engine.types import nest
+from ....engine.types.nest import as_list
 from ....ops.flow.custom_gradient import custom_gradient, variables_behind
 from ....ops.public import tf
 from ...layers.base import Layer
@@ -362,7 +363,7 @@ def _with_recomputing(
             found = variables_behind(inputs, nest.flatten(again))
             if {v.op.name for v in found} != {v.op.name for v in originals}:
                 raise ValueError(_WRONG_VARS_ERR)
-            again = list(again) if isinstance(again, (list, tuple)) else [again]
+            again = as_list(again)
             grads = tf.gradients(again, [*inputs, *originals], list(output_grads))
             if tupleize and by_numbers:
                 grads = _force_data_dependency(grads, grads)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ....engine.types import dtypes
+from ....engine.types.nest import as_list
 from ....engine.types.shape import TensorShape, dimension_value
 from ....ops.nn.activation import softplus
 from ....ops.nn.bias import bias_add
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
 NTMControllerState = namedtuple(
     "NTMControllerState", ("controller_state", "read_vector_list", "w_list", "M", "time")
 )
-
-
-def _as_list(values: Any) -> list[Any]:
-    """What tf.cond gives for a list, which is no list if there is one value."""
-    return list(values) if isinstance(values, (list, tuple)) else [values]
 
 
 def _repeated(x: Tensor, times: Any) -> Any:
@@ -149,7 +145,8 @@ class NTMCell(LayerRNNCell):
             lambda: begun(self._init_read_vectors, tf.tanh),
             lambda: prev_state.read_vector_list,
         )
-        joined = tf.concat([x, *_as_list(read)], axis=1)
+        # (A cond gives a list of one tensor as that tensor.)
+        joined = tf.concat([x, *as_list(read)], axis=1)
         said, controller_state = self.controller(joined, prev_state.controller_state)
         parameters = bias_add(tf.matmul(said, self._params_kernel), self._params_bias)
         parameters = tf.clip_by_value(parameters, -self.clip_value, self.clip_value)
@@ -162,7 +159,7 @@ class NTMCell(LayerRNNCell):
             lambda: prev_state.w_list,
         )
         memory = tf.cond(is_first, lambda: _repeated(self._M, batch), lambda: prev_state.M)
-        weights = [self._addressed(head, memory, old) for head, old in zip(heads, _as_list(before))]
+        weights = [self._addressed(head, memory, old) for head, old in zip(heads, as_list(before))]
         vectors = [
             tf.reduce_sum(tf.expand_dims(w, dim=2) * memory, axis=1)
             for w in weights[: self.read_head_num]

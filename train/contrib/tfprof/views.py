@@ -16,8 +16,6 @@ from .measures import FIELDS, IN_TREES
 
 ROOT = "_TFProfRoot"
 SCOPE = "_kTFScopeParent"
-# What is added up besides.
-_COUNTS = ("run_count", "definition_count")
 # An operation of a gradient, and of which it is one.
 _GRADIENT = re.compile(r"(?:.*/)?gradients(?:_\d+)?/(.*?)_grad/.*")
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from ....engine.api import export
 from ....engine.graph.operation import Operation
+from ....engine.types.nest import as_list
 from ....ops.public import tf
 
 
 def _outputs(found: object, dtypes: list[Any]) -> Any:
     """What a body gave: tensors, which wait for the ops that it gave with them."""
-    outputs = list(found) if isinstance(found, (list, tuple)) else [found]
+    outputs = as_list(found)
     converted = [o if isinstance(o, Operation) else tf.convert_to_tensor(o) for o in outputs]
     ops = [o for o in converted if isinstance(o, Operation)]
     tensors: Any = [o for o in converted if not isinstance(o, Operation)]
@@ -89,14 +90,11 @@ def repeat(
         The last tensors, or the op of the loop if there are none.
     """
 
-    def listed(found: object) -> list[Any]:
-        return list(found) if isinstance(found, (list, tuple)) else [found]
-
-    outputs = listed(
+    outputs = as_list(
         while_loop(
             lambda i, *unused: i < n,
-            lambda i, *tensors: [i + 1, *listed(body(*tensors))],
-            [0, *([] if inputs is None else listed(inputs))],
+            lambda i, *tensors: [i + 1, *as_list(body(*tensors))],
+            [0, *([] if inputs is None else as_list(inputs))],
             infeed_queue,
             name,
         )
