@@ -138,7 +138,8 @@ def _compiled(
             runner, lambda: _reference(session, operations, fetches, feeds, "", cells), not always
         )
 
-    return AsyncRunner(operations, fetches, feeds, parts, evaluate, make)
+    within = partial(_within, evaluate)
+    return AsyncRunner(operations, fetches, feeds, parts, evaluate, make, within)
 
 
 def _without_waits(
