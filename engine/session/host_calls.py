@@ -70,6 +70,8 @@ class HostCalls:
             self._template[slot] = cell
         self._steps: list[tuple[interpreter.Step, Any, Any, Any]] = []
         for step in program.steps:
+            if not (step.count or step.op._is_stateful):
+                continue  # It gives nothing and does nothing.
             slots = [slot for slot, _ in step.sources]
             made = range(step.first, step.first + step.count)
             if known.issuperset(slots) and step.count and self._runs_now(step):
@@ -79,6 +81,11 @@ class HostCalls:
                 is_boxed = any(slots[i] in self._feeds for i, _ in step.handles)
                 taken = step.inputs if is_boxed else _taken(slots, step.layout)
                 self._steps.append((step, step.kernel, step.context, taken))
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it takes nothing, does nothing, and so gives the same in every call."""
+        return not (self._steps or self._feeds)
 
     def _runs_now(self, step: interpreter.Step) -> bool:
         """Runs a step of constants once and for all, if that can be.

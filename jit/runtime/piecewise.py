@@ -18,6 +18,7 @@ import numpy as np
 from ...engine import errors, stopping
 from ...engine.session import interpreter
 from ...engine.session.futures import Future
+from ...engine.session.host_calls import HostCalls
 from ..trace.loop_recovery import Frame, Unstructured, structured
 from ..trace.partition import is_free
 from ..trace.pieces import Alone, Guard, Join, Piece, Side, Stretch, Turns, cut, inside
@@ -343,11 +344,19 @@ class _Part:
         if any(op.outputs or op.definition.kernel is not None for op in rest):
             self.runner = region.make([*constants, *rest], self.gives, feeds, cells, around)
             region.runners.append(self.runner)
+        # What it gives in every run, where that is the same.
+        self.fixed: Values = {}
+        if isinstance(self.runner, HostCalls) and self.runner.is_fixed:
+            self.fixed = {t: _boxed(value) for t, value in zip(self.gives, self.runner([]))}
+            for value in self.fixed.values():
+                value.flags.writeable = False  # so that nobody takes it for his own
+            self.runner = None
 
     def run(self, values: Values) -> None:
         """Runs them."""
         for step in self.before:
             step.run(values)
+        values.update(self.fixed)
         if self.runner is not None:
             self.region.count += 1
             results = self.runner([values[name] for name in self.takes])

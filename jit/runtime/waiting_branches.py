@@ -44,7 +44,7 @@ class WaitingBranches:
         values: what it takes, by tensor.  waits: told what the rest waits for, by number.
         """
         begun = Begun(self.region, values, waits)
-        begun.go_on(range(len(self.region.steps)))
+        begun.start()
         return begun
 
 
@@ -59,7 +59,28 @@ class Begun:
         # The bits of what has begun and is not over, and the numbers of the pieces behind that.
         self._missing, self._later = 0, list[int]()
 
-    def go_on(self, numbers: Iterable[int]) -> None:
+    def start(self) -> None:
+        """Runs all pieces up to the first that waits, and then those that it does not hold up."""
+        region, values = self._region, self._values
+        # (As `Piecewise.run` does: what held for the piece before holds.)
+        number, held, count = 0, 0, len(region.steps)
+        while number < count:
+            guard, run, ways = region.steps[number]
+            while held < len(guard) and region.holds(guard[held], values):
+                held += 1
+            if held == len(guard):
+                pending = run(values)
+                if pending is not None:
+                    self._hold(number, pending)
+                    self._go_on(range(number + 1, count))
+                    return
+            number, held = ways[held]
+
+    def _hold(self, number: int, pending: Future) -> None:
+        self._missing |= self._region.waits[number].bit
+        self._waits.add(number, pending)
+
+    def _go_on(self, numbers: Iterable[int]) -> None:
         """Runs those of some pieces that nothing holds up."""
         region, values = self._region, self._values
         for number in numbers:
@@ -70,8 +91,7 @@ class Begun:
             if all(region.holds(condition, values) for condition in guard):
                 pending = run(values)
                 if pending is not None:
-                    self._missing |= region.waits[number].bit
-                    self._waits.add(number, pending)
+                    self._hold(number, pending)
 
     def resume(self, number: int, pending: Future) -> None:
         """Goes on behind a wait that is over."""
@@ -79,7 +99,7 @@ class Begun:
         wait.end(self._values, pending)
         self._missing &= ~wait.bit
         later, self._later = self._later, []
-        self.go_on(later)
+        self._go_on(later)
 
     def results(self) -> list[Any]:
         """What they give, once nothing waits."""
