@@ -46,13 +46,19 @@ class HostCalls:
         fetches: Sequence[Tensor],
         feeds: Sequence[Tensor],
         cells: Mapping[Tensor, Any],
+        is_inner: bool = False,
     ) -> None:
-        """operations: all of `runs_on_host`; cells: what handles mean."""
+        """operations: all of `runs_on_host`; cells: what handles mean.
+
+        is_inner: who calls it copies what it gives before anybody else sees that.
+        """
         self._session = session
         program = interpreter.program_of(
             session, operations, fetches, [*feeds, *cells], release=False
         )
-        self._fetches = list(zip(program.fetch_slots, program.fetches))
+        # (What is read of variables is copied in any case: they change in place.)
+        give = _given_on if is_inner and not cells else interpreter.fetched_from
+        self._fetches = [(give, *pair) for pair in zip(program.fetch_slots, program.fetches)]
         count = len(feeds)
         self._feeds = program.feed_slots[:count]
         # The numbers of the feeds that may be `PackedTexts`.
@@ -101,7 +107,7 @@ class HostCalls:
         return True
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """The fetched values, which share no memory with anything."""
+        """The fetched values, which share no memory with anything unless it is inner."""
         values = self._template.copy()
         for slot, array in zip(self._feeds, arrays):
             values[slot] = array
@@ -116,7 +122,16 @@ class HostCalls:
                         step.store(values, result)
                 except Exception as error:
                     raise interpreter.located(error, step.op) from error
-        return [interpreter.fetched_from(values, slot, tensor) for slot, tensor in self._fetches]
+        return [give(values, slot, tensor) for give, slot, tensor in self._fetches]
+
+
+def _given_on(values: list[Any], slot: int, tensor: Tensor) -> Any:
+    """What a run holds in a slot, for who copies what is small: as it is, if it is."""
+    value = values[slot]
+    if type(value) is np.ndarray and value.nbytes < interpreter.LARGE:
+        if not value.dtype.hasobject or tensor.dtype == dtypes.string:
+            return value
+    return interpreter.fetched_from(values, slot, tensor)
 
 
 def _taken(

@@ -21,9 +21,9 @@ from ...engine.session import interpreter
 from ...engine.session.dataflow import FlowProgram
 from ...engine.session.futures import DEAD, Future, FutureSet, release_all
 from ...engine.session.state import VariableStorage
+from ..trace.loop_recovery import Unstructured
 from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
-from ..trace.loop_recovery import Unstructured
 from .straight_run import Inside, Line, Rest, UnderWay, as_array
 from .waiting_branches import WaitingBranches
 

@@ -129,7 +129,7 @@ def _compiled(
     ) -> Any:
         on_host = partial(host_calls.runs_on_host, operations, feeds, cells)
         if not always and on_host(is_exact=lambda op: not may_round(op, evaluate)):
-            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells)
+            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells, is_inner=True)
             return InterpretedRunner(calls, "none of it would be compiled")
         runner = _without_waits(evaluate, operations, fetches, feeds, cells, leads=True)
         if isinstance(runner, InterpretedRunner):

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .waiting_branches import WaitingBranches
 
 _Values = list[Any]
-# Smaller results are copied sooner than it is found out whose they are.
-_LARGE = 1 << 12
 
 
 class Inside:
@@ -231,9 +229,7 @@ class Line:
             self.start.append(None)
         return self.slots[tensor]
 
-    def _in_order(
-        self, runner: AsyncRunner, branches: dict[int, WaitingBranches]
-    ) -> list[_Step]:
+    def _in_order(self, runner: AsyncRunner, branches: dict[int, WaitingBranches]) -> list[_Step]:
         steps: list[_Step] = []
         parts, waits = list(range(len(runner.parts))), list(range(len(runner.waits)))
         after = [wait.after for wait in runner.waits]
@@ -271,7 +267,7 @@ class Line:
     def fetched(self, values: _Values, slot: int, tensor: Tensor) -> Any:
         """A fetched value as the caller gets it: a copy, unless nobody else sees it."""
         value = values[slot]
-        is_large = type(value) is np.ndarray and value.ndim and value.nbytes >= _LARGE
+        is_large = type(value) is np.ndarray and value.ndim and value.nbytes >= interpreter.LARGE
         if is_large and value.flags.writeable and is_alone(values, slot, 1):
             return value
         return interpreter.fetched(value, tensor)

@@ -2,8 +2,8 @@
 """Cuts operations that branch and loop, and are no single plan, into pieces that each can be one.
 
 Operations under one condition are a stretch; merges, whole loops, what lives for one run and what
-may have to wait stand between stretches.  Whether a piece runs is known when a run comes to it: then all that it takes is
-there.  Imports the engine's graph layer and jit's loops and regions.
+may have to wait stand between stretches.  Whether a piece runs is known when a run comes to it:
+then all that it takes is there.  Imports the engine's graph layer and jit's loops and regions.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ elements can be had by number, only numbers are shuffled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ....engine import errors
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
 from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
+from .shuffle_pool import MOST_EPOCHS, Numbers, Pool, Slots
 from .singles import AheadSingles
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 # The seeds of a stream, and what generated them.
 Seeds = tuple[tuple[int, int], SeedGenerator | None]
-# Elements of so many epochs lie in a buffer at most: one more is begun (shuffle_dataset_op.cc).
-_MOST_EPOCHS = 3
 # Numbers shuffled at a time.
 _DRAWN = 1 << 13
 _COMPUTED_BYTES = 1 << 19
@@ -67,15 +66,6 @@ class ShuffleDataset(UnaryDataset):
         return count * self.count if count != UNKNOWN else UNKNOWN
 
 
-class _Slots:
-    """Where elements of one epoch lie in the buffer."""
-
-    __slots__ = ("start", "stop")
-
-    def __init__(self, start: int, stop: int) -> None:
-        self.start, self.stop = start, stop
-
-
 class _Shuffled(Stream):
     """Shuffles elements themselves."""
 
@@ -91,7 +81,7 @@ class _Shuffled(Stream):
         self.seeds, self.generator = seeds
         self._samples = Samples(*self.seeds)
         self._buffer: dict[int, Element] = {}
-        self._epochs = [_Slots(0, 0)]
+        self._epochs = [Slots(0, 0)]
         self._epoch = self._held = 0
         self._source: Stream | None = source
 
@@ -107,7 +97,7 @@ class _Shuffled(Stream):
             self._buffer[last.stop % self._dataset.size] = element
             last.stop += 1
             self._held += 1
-            if len(self._epochs) > _MOST_EPOCHS:
+            if len(self._epochs) > MOST_EPOCHS:
                 break
         return self._draw() if self._held else None
 
@@ -123,7 +113,7 @@ class _Shuffled(Stream):
             if self._dataset.count == -1 and stop == 0:
                 break
             self._epoch += 1
-            self._epochs.append(_Slots(stop, stop))
+            self._epochs.append(Slots(stop, stop))
             self._context.check()
             # Even where nobody reads it: what it reads may draw seeds.
             self._source = self._begin()
@@ -167,7 +157,7 @@ class _Shuffled(Stream):
         if self.generator is not None:
             self.generator.skip_to(state["generated"])
         self._epoch = state["epoch"]
-        self._epochs = [_Slots(*slots) for slots in state["epochs"]]
+        self._epochs = [Slots(*slots) for slots in state["epochs"]]
         elements = (tuple(element) for element in state["buffer"])
         self._buffer = dict(zip(state["places"], elements))
         self._held = len(self._buffer)
@@ -181,128 +171,6 @@ class _Shuffled(Stream):
             self._source.close()
 
 
-class _Feed(Protocol):
-    """What is put into a buffer: the values of some epochs, one after the other."""
-
-    def take(self, count: int) -> Sequence[Any]:
-        """At most so many values, none at the end of an epoch."""
-
-    def end_epoch(self, is_last: bool) -> None:
-        """Goes on to the next epoch, unless that was the last."""
-
-
-class _Numbers:
-    """The numbers of elements."""
-
-    def __init__(self, count: int) -> None:
-        self.count, self.next = count, 0
-
-    def take(self, count: int) -> Sequence[int]:
-        """See `_Feed`."""
-        found = range(self.next, min(self.next + count, self.count))
-        self.next += len(found)
-        return found
-
-    def end_epoch(self, is_last: bool) -> None:
-        """See `_Feed`."""
-        del is_last
-        self.next = 0
-
-
-class _Pool:
-    """Values, shuffled as `_Shuffled` shuffles elements, many at a time.
-
-    A step puts a value into the buffer and draws one.  As long as the values put there are of one
-    epoch, and those drawn are of one, many steps are one loop.
-    """
-
-    def __init__(self, size: int, feed: _Feed, epochs: int, room: int | None = None) -> None:
-        """epochs: how many there are; -1: without end.  room: no more values are ever held."""
-        self._size, self._feed, self._most = size, feed, epochs
-        self.buffer: Any = {} if room is None else [0] * room
-        self._room = size if room is None else room
-        self.epochs = [_Slots(0, 0)]
-        self.held = self.epoch = 0
-        self.is_over = room == 0
-
-    def draw(self, samples: Samples, drawn: list[Any], count: int) -> None:
-        """Adds values in the order in which they are drawn, at most so many; none at the end."""
-        while len(drawn) < count:
-            self._fill()
-            if not self.held:
-                break
-            while self.epochs[0].start == self.epochs[0].stop:
-                self.epochs.pop(0)
-            self._steps(samples, drawn, count - len(drawn))
-
-    def _fill(self) -> None:
-        """Puts values into the buffer as long as there is room."""
-        buffer, room = self.buffer, self._room
-        while not self.is_over and self.held < self._size:
-            last = self.epochs[-1]
-            is_one = len(self.epochs) > _MOST_EPOCHS
-            values = self._feed.take(1 if is_one else self._size - self.held)
-            if not values:
-                self.epoch += 1
-                self.epochs.append(_Slots(last.stop, last.stop))
-                # (What is empty has no end of epochs, either.)
-                self.is_over = self.epoch == self._most or (self._most == -1 and not last.stop)
-                self._feed.end_epoch(self.is_over)
-                continue
-            for place, value in enumerate(values, last.stop):
-                buffer[place % room] = value
-            last.stop += len(values)
-            self.held += len(values)
-            if is_one:
-                return
-
-    def _steps(self, samples: Samples, drawn: list[Any], count: int) -> None:
-        """Draws, fills, draws again, and so on, at most `count` times; it ends with a draw."""
-        buffer, first, last, room = self.buffer, self.epochs[0], self.epochs[-1], self._room
-        width = first.stop - first.start
-        stays = first is last and not self.is_over
-        if not stays:
-            count = min(count, width)
-        values: Sequence[Any] = [] if self.is_over else self._feed.take(count - 1)
-        fills = len(values)
-        if not self.is_over:
-            count = fills + 1
-        widths = width if stays else width - np.arange(count)
-        fronts = first.start + np.arange(count)
-        places = (fronts + samples.take(count) % np.asarray(widths, np.uint32)) % room
-        drawn_at, moved_from = places.tolist(), (fronts % room).tolist()
-        ends = ((last.stop + np.arange(fills)) % room).tolist()
-        add = drawn.append
-        for place, front, end, value in zip(drawn_at, moved_from, ends, values):
-            add(buffer[place])
-            buffer[place] = buffer[front]
-            buffer[end] = value
-        for place, front in zip(drawn_at[fills:], moved_from[fills:]):
-            add(buffer[place])
-            buffer[place] = buffer[front]
-        first.start += count
-        last.stop += fills
-        self.held += fills - count
-
-    def places(self) -> list[int]:
-        """Where in the buffer the values are that are held."""
-        slots = (range(each.start, each.stop) for each in self.epochs)
-        return [number % self._room for numbers in slots for number in numbers]
-
-    def save(self) -> State:
-        """Where it is, but for the buffer and the feed."""
-        return {
-            "epochs": [[slots.start, slots.stop] for slots in self.epochs],
-            "place": [self.held, self.epoch, int(self.is_over)],
-        }
-
-    def restore(self, state: State) -> None:
-        """Goes to where another one was."""
-        self.epochs = [_Slots(*slots) for slots in state["epochs"]]
-        self.held, self.epoch, is_over = state["place"]
-        self.is_over = bool(is_over)
-
-
 class _ShuffledRows(BlockStream):
     """Shuffles the numbers of elements, and has the elements computed in that order."""
 
@@ -311,9 +179,9 @@ class _ShuffledRows(BlockStream):
         self.seeds, self.generator = _seeds(dataset, context, path)
         self._rows, self._samples = rows, Samples(*self.seeds)
         # (What is held never needs more room, however large a buffer was asked for.)
-        room = min(dataset.size, rows.count * (_MOST_EPOCHS + 2))
-        self._feed = _Numbers(rows.count)
-        self._pool = _Pool(dataset.size, self._feed, dataset.count, room)
+        room = min(dataset.size, rows.count * (MOST_EPOCHS + 2))
+        self._feed = Numbers(rows.count)
+        self._pool = Pool(dataset.size, self._feed, dataset.count, room)
         self._computed: Block = []
         self._given = self._ready = 0
         self._most = _DRAWN
@@ -368,7 +236,9 @@ class _ShuffledRows(BlockStream):
 class _Elements:
     """The elements of a source, by rows of its blocks."""
 
-    def __init__(self, dataset: ShuffleDataset, context: Context, path: str, source: Stream) -> None:
+    def __init__(
+        self, dataset: ShuffleDataset, context: Context, path: str, source: Stream
+    ) -> None:
         self._dataset, self._context, self._path = dataset, context, path
         self.source: Stream | None = source
         # Type and rank of each component, once there was an element.
@@ -376,7 +246,7 @@ class _Elements:
         self._is_at_end = False
 
     def take(self, count: int) -> Sequence[Any]:
-        """See `_Feed`."""
+        """See `Feed`."""
         if count <= 0 or self.source is None or self._is_at_end:
             return []
         block = self.source.next_block(count)
@@ -387,7 +257,7 @@ class _Elements:
         return rows_of(block)
 
     def end_epoch(self, is_last: bool) -> None:
-        """See `_Feed`."""
+        """See `Feed`."""
         assert self.source is not None
         self.source.close()
         self.source, self._is_at_end = None, False
@@ -423,7 +293,7 @@ def rows_of(block: Block) -> list[Any]:
 
 
 class _ShuffledBlocks(BlockStream):
-    """Shuffles elements of one shape, read in blocks: nobody sees that they are before their time."""
+    """Shuffles elements of one shape, read in blocks as nobody sees that."""
 
     def __init__(
         self, dataset: ShuffleDataset, context: Context, path: str, seeds: Seeds, source: Stream
@@ -432,7 +302,7 @@ class _ShuffledBlocks(BlockStream):
         self.seeds, self.generator = seeds
         self._samples = Samples(*self.seeds)
         self._feed = _Elements(dataset, context, path, source)
-        self._pool = _Pool(dataset.size, self._feed, dataset.count)
+        self._pool = Pool(dataset.size, self._feed, dataset.count)
         # What comes behind what was drawn before it.
         self._failure: Exception | None = None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Branches that wait, piece by piece: what is not taken does nothing, what waits holds up itself."""
+"""Branches that wait: what is not taken does nothing, what waits holds up what is behind it."""
 
 from __future__ import annotations
 
