@@ -247,7 +247,7 @@ def runs_on_host(
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
-        elif _is_trifle(op, is_exact) or (varies and _is_of_whole_numbers(op)):
+        elif _is_trifle(op, is_exact) or (varies and _is_moved(op, is_exact)):
             others += 1
         else:
             return False
@@ -315,6 +315,14 @@ def _is_of_whole_numbers(op: Operation) -> bool:
     return not op._is_stateful and all(
         t.dtype.is_integer or t.dtype.is_bool for t in (*op._inputs_val, *op.outputs)
     )
+
+
+def _is_moved(op: Operation, is_exact: Callable[[Operation], bool] | None) -> bool:
+    """Whether an operation of any size takes little time anywhere: for lines also of numbers."""
+    if _is_of_whole_numbers(op):
+        return True
+    are_lines = all(t.shape.rank is not None and t.shape.rank < 2 for t in op.outputs)
+    return is_exact is not None and are_lines and not op._is_stateful and is_exact(op)
 
 
 def _is_trifle(op: Operation, is_exact: Callable[[Operation], bool] | None = None) -> bool:

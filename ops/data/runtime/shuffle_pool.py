@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ....engine import errors
 from .dataset import State
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Pool:
         self.epochs = [Slots(0, 0)]
         self.held = self.epoch = 0
         self.is_over = room == 0
+        # Why the next value could not be had, which is told when it is put into the buffer.
+        self.failure: errors.OpError | None = None
 
     def draw(self, samples: Samples, drawn: list[Any], count: int) -> None:
         """Adds values in the order in which they are drawn, at most so many; none at the end."""
@@ -88,6 +91,9 @@ class Pool:
         """Puts values into the buffer as long as there is room."""
         buffer, room = self.buffer, self._room
         while not self.is_over and self.held < self._size:
+            if self.failure is not None:
+                failure, self.failure = self.failure, None
+                raise failure
             last = self.epochs[-1]
             is_one = len(self.epochs) > MOST_EPOCHS
             values = self._feed.take(1 if is_one else self._size - self.held)
@@ -105,6 +111,14 @@ class Pool:
             if is_one:
                 return
 
+    def _taken(self, count: int) -> Sequence[Any]:
+        """Values to be put into the buffer later: what fails does so then."""
+        try:
+            return self._feed.take(count)
+        except errors.OpError as error:
+            self.failure = error
+            return []
+
     def _steps(self, samples: Samples, drawn: list[Any], count: int) -> None:
         """Draws, fills, draws again, and so on, at most `count` times; it ends with a draw."""
         buffer, first, last, room = self.buffer, self.epochs[0], self.epochs[-1], self._room
@@ -112,7 +126,7 @@ class Pool:
         stays = first is last and not self.is_over
         if not stays:
             count = min(count, width)
-        values: Sequence[Any] = [] if self.is_over else self._feed.take(count - 1)
+        values = [] if self.is_over else self._taken(count - 1)
         fills = len(values)
         if not self.is_over:
             count = fills + 1

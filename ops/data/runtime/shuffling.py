@@ -27,6 +27,8 @@ Seeds = tuple[tuple[int, int], SeedGenerator | None]
 # Numbers shuffled at a time.
 _DRAWN = 1 << 13
 _COMPUTED_BYTES = 1 << 19
+# Rows of a source read at a time.
+_MOST_ROWS = 256
 
 
 class ShuffleDataset(UnaryDataset):
@@ -249,7 +251,8 @@ class _Elements:
         """See `Feed`."""
         if count <= 0 or self.source is None or self._is_at_end:
             return []
-        block = self.source.next_block(count)
+        # (Rows keep their whole block.)
+        block = self.source.next_block(min(count, _MOST_ROWS))
         if block is None:
             self._is_at_end = True
             return []
@@ -258,8 +261,8 @@ class _Elements:
 
     def end_epoch(self, is_last: bool) -> None:
         """See `Feed`."""
-        assert self.source is not None
-        self.source.close()
+        if self.source is not None:
+            self.source.close()
         self.source, self._is_at_end = None, False
         self._context.check()
         # Begun even where nobody reads it: what it reads may draw seeds.
@@ -320,8 +323,9 @@ class _ShuffledBlocks(BlockStream):
         return self._feed.block(drawn) if drawn else None
 
     def save(self) -> State:
-        if self._failure is not None:
-            raise self._failure
+        failure = self._failure or self._pool.failure
+        if failure is not None:
+            raise failure
         places, source = self._pool.places(), self._feed.source
         held = [self._pool.buffer[place] for place in places]
         state: State = {
