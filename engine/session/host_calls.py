@@ -46,13 +46,19 @@ class HostCalls:
         fetches: Sequence[Tensor],
         feeds: Sequence[Tensor],
         cells: Mapping[Tensor, Any],
+        is_inner: bool = False,
     ) -> None:
-        """operations: all of `runs_on_host`; cells: what handles mean."""
+        """operations: all of `runs_on_host`; cells: what handles mean.
+
+        is_inner: who calls it copies what it gives before anybody else sees that.
+        """
         self._session = session
         program = interpreter.program_of(
             session, operations, fetches, [*feeds, *cells], release=False
         )
-        self._fetches = list(zip(program.fetch_slots, program.fetches))
+        # (What is read of variables is copied in any case: they change in place.)
+        give = _given_on if is_inner and not cells else interpreter.fetched_from
+        self._fetches = [(give, *pair) for pair in zip(program.fetch_slots, program.fetches)]
         count = len(feeds)
         self._feeds = program.feed_slots[:count]
         # The numbers of the feeds that may be `PackedTexts`.
@@ -70,6 +76,8 @@ class HostCalls:
             self._template[slot] = cell
         self._steps: list[tuple[interpreter.Step, Any, Any, Any]] = []
         for step in program.steps:
+            if not (step.count or step.op._is_stateful):
+                continue  # It gives nothing and does nothing.
             slots = [slot for slot, _ in step.sources]
             made = range(step.first, step.first + step.count)
             if known.issuperset(slots) and step.count and self._runs_now(step):
@@ -79,6 +87,11 @@ class HostCalls:
                 is_boxed = any(slots[i] in self._feeds for i, _ in step.handles)
                 taken = step.inputs if is_boxed else _taken(slots, step.layout)
                 self._steps.append((step, step.kernel, step.context, taken))
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it takes nothing, does nothing, and so gives the same in every call."""
+        return not (self._steps or self._feeds)
 
     def _runs_now(self, step: interpreter.Step) -> bool:
         """Runs a step of constants once and for all, if that can be.
@@ -94,7 +107,7 @@ class HostCalls:
         return True
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """The fetched values, which share no memory with anything."""
+        """The fetched values, which share no memory with anything unless it is inner."""
         values = self._template.copy()
         for slot, array in zip(self._feeds, arrays):
             values[slot] = array
@@ -109,7 +122,16 @@ class HostCalls:
                         step.store(values, result)
                 except Exception as error:
                     raise interpreter.located(error, step.op) from error
-        return [interpreter.fetched_from(values, slot, tensor) for slot, tensor in self._fetches]
+        return [give(values, slot, tensor) for give, slot, tensor in self._fetches]
+
+
+def _given_on(values: list[Any], slot: int, tensor: Tensor) -> Any:
+    """What a run holds in a slot, for who copies what is small: as it is, if it is."""
+    value = values[slot]
+    if type(value) is np.ndarray and value.nbytes < interpreter.LARGE:
+        if not value.dtype.hasobject or tensor.dtype == dtypes.string:
+            return value
+    return interpreter.fetched_from(values, slot, tensor)
 
 
 def _taken(
@@ -225,7 +247,7 @@ def runs_on_host(
             hosted += 1
         elif kind.elementwise and kind.transfer == "value":
             continue  # Values pass as they are.
-        elif _is_trifle(op, is_exact) or (varies and _is_of_whole_numbers(op)):
+        elif _is_trifle(op, is_exact) or (varies and _is_moved(op, is_exact)):
             others += 1
         else:
             return False
@@ -301,6 +323,14 @@ def _is_of_whole_numbers(op: Operation) -> bool:
     return not op._is_stateful and all(
         t.dtype.is_integer or t.dtype.is_bool for t in (*op._inputs_val, *op.outputs)
     )
+
+
+def _is_moved(op: Operation, is_exact: Callable[[Operation], bool] | None) -> bool:
+    """Whether an operation of any size takes little time anywhere: for lines also of numbers."""
+    if _is_of_whole_numbers(op):
+        return True
+    are_lines = all(t.shape.rank is not None and t.shape.rank < 2 for t in op.outputs)
+    return is_exact is not None and are_lines and not op._is_stateful and is_exact(op)
 
 
 def _is_trifle(op: Operation, is_exact: Callable[[Operation], bool] | None = None) -> bool:

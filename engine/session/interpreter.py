@@ -39,7 +39,7 @@ Runner = Callable[[Sequence[Any]], list[Any]]
 verify = False
 
 # Smaller results are copied sooner than it is found out whose they are.
-_LARGE = 1 << 12
+LARGE = 1 << 12
 # Roles in control flow that pass on whatever comes.
 _PASSING = ("switch", "merge", "enter", "exit", "next")
 
@@ -423,7 +423,7 @@ def fetched_from(values: list[Any], slot: int, tensor: Tensor) -> Any:
         value.dtype.hasobject and tensor.dtype != dtypes.string  # (handles, among others)
     ):
         return fetched(value, tensor)
-    is_large = value.nbytes >= _LARGE and value.flags.writeable
+    is_large = value.nbytes >= LARGE and value.flags.writeable
     return value if is_large and is_alone(values, slot, 1) else copy_of(value)
 
 

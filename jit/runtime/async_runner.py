@@ -11,22 +11,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...engine.graph.kernel_context import KernelContext
 from ...engine.session import interpreter
-from ...engine.session.dataflow import FlowProgram, Resume
+from ...engine.session.dataflow import FlowProgram
 from ...engine.session.futures import DEAD, Future, FutureSet, release_all
 from ...engine.session.state import VariableStorage
+from ..trace.loop_recovery import Unstructured
 from ..trace.partition import Partition, Stage, draws, is_harmless, waits_at_top
 from ..trace.tracer import makes_handles
-from .straight_run import Line, Rest, as_array
+from .straight_run import Inside, Line, Rest, UnderWay, as_array
+from .waiting_branches import WaitingBranches
 
 if TYPE_CHECKING:
-    pass
+    from .piecewise import MakeRunner
 
 # Makes what runs operations: (operations, fetches, feeds, variables that others hand it).
 MakePart = Callable[[Sequence[Any], Sequence[Any], Sequence[Any], dict[Any, Any]], Any]
@@ -50,7 +52,9 @@ class AsyncRunner:
         plan: Partition,
         evaluate: Any,
         make: MakePart,
+        make_within: MakeRunner,
     ) -> None:
+        """make, make_within: make what runs parts, and pieces of branches."""
         self.operations, self.fetches, self.feeds = list(operations), list(fetches), list(feeds)
         self.evaluate = evaluate
         self.parts, self.plan = plan.parts, plan
@@ -73,6 +77,7 @@ class AsyncRunner:
             for number, wait in enumerate(plan.waits)
             if not waits_at_top(wait.operations[-1])
         }
+        self._make_within = make_within
         self._trials: dict[Any, Trial] = {}
         self.handles = [op for op in plan.free if makes_handles(op)]
         self.fixed = {
@@ -90,11 +95,7 @@ class AsyncRunner:
             run.finish()
             return [interpreter.fetched(run.known[tensor], tensor) for tensor in self.fetches]
         values = line.begin(arrays)
-        try:
-            rest = line.run(values, _PATIENCE)
-        except BaseException:
-            release_all(values)
-            raise
+        rest = line.run(values, _PATIENCE)
         if rest is None:
             return [line.fetched(values, slot, tensor) for slot, tensor in line.fetches]
         known = {name: value for name, value in zip(line.names, values) if value is not None}
@@ -104,8 +105,19 @@ class AsyncRunner:
 
     @cached_property
     def line(self) -> Line | None:
-        """What runs if nothing has to wait for long; None if something may within a branch."""
-        return None if self.programs else Line(self)
+        """What runs if nothing has to wait for long; None if something may within a loop."""
+        if self.programs and self.evaluate.session.flow_class is not None:
+            return None
+        try:
+            branches = {
+                number: WaitingBranches(
+                    self._make_within, self.evaluate, self.waits[number], self.feeds
+                )
+                for number in self.programs
+            }
+        except Unstructured:
+            return None
+        return Line(self, branches)
 
     def _known(self, arrays: Sequence[np.ndarray]) -> dict[Any, Any]:
         """What a run knows before anything has run."""
@@ -228,19 +240,6 @@ def _program(session: Any, wait: Stage) -> FlowProgram:
     return FlowProgram(session, operations, wait.gives, wait.takes, wait.outside)
 
 
-class _Inside:
-    """The waits inside a conditional or loop, which the run waits for among others."""
-
-    def __init__(self, waits: FutureSet, number: int) -> None:
-        self._waits, self._number = waits, number
-        self.count = 0
-
-    def add(self, key: Any, pending: Future) -> None:
-        """Waits for one more."""
-        self.count += 1
-        self._waits.add((self._number, key), pending)
-
-
 class _Run:
     """One run: what is known, and which parts and waits are still to come."""
 
@@ -258,7 +257,7 @@ class _Run:
         self.next_parts = list(range(len(runner.parts)))
         self.next_waits = list(range(len(runner.waits)))
         # Conditionals and loops that are under way, and what they wait for outside.
-        self.under_way: dict[int, tuple[Resume, _Inside, list[Any]]] = {}
+        self.under_way: dict[int, UnderWay] = {}
         self.outside: dict[Any, list[Future]] = {}
         self.done: set[Any] = set()  # operations whose results are known
         self.dead: set[Any] = set()  # and those that turned out to have none
@@ -268,12 +267,14 @@ class _Run:
             self.waits = FutureSet(runner.evaluate.session)
             return
         self.over, self.next_parts, self.next_waits = rest.over, rest.parts, rest.waits
-        if rest.futures is None:
-            self.waits = FutureSet(runner.evaluate.session)
-            self.waits.add((rest.number, None), rest.pending)
-        else:
-            # It has been waited for already.
-            self.waits, self.patient_until = rest.futures, 0.0
+        # It has been waited for already.
+        self.waits, self.patient_until = rest.futures, 0.0
+        self.under_way.update(rest.under_way)
+        if runner.programs:
+            left = {*self.next_parts}
+            done = [part for number, part in enumerate(runner.parts) if number not in left]
+            done += [wait for number, wait in enumerate(runner.waits) if self.over >> number & 1]
+            self.done.update(op for stage in done for op in stage.operations)
 
     def finish(self) -> None:
         """Runs all that is left."""
@@ -379,34 +380,34 @@ class _Run:
                 continue
             pending = values[step.slot] = Future()
             self.outside.setdefault(op, []).append(pending)
-        inside = _Inside(self.waits, number)
+        inside = Inside(self.waits.add, number)
         resume = program.begin(values, inside)
-        self.under_way[number] = (resume, inside, values)
+        self.under_way[number] = UnderWay(resume, inside, partial(program.results, values))
         # What need not wait is over before the conditional or loop meets what is dead.
         self._tell([op for op in program.outside if op in self.done and op in self.dead])
         self._end_group(number)
 
     def _end_group(self, number: int) -> None:
         """Takes the results of a conditional or loop if nothing in it waits any more."""
-        _, inside, values = self.under_way[number]
-        if inside.count:
+        under_way = self.under_way[number]
+        if under_way.inside.count:
             return
         del self.under_way[number]
         if number == _REST:
             assert self.rest is not None, "what is under way has begun"
-            program, gives = self.rest
+            gives = self.rest[1]
         else:
-            program, gives = self.runner.programs[number], self.runner.waits[number].gives
-        for tensor, value in zip(gives, program.results(values)):
+            gives = self.runner.waits[number].gives
+        for tensor, value in zip(gives, under_way.results()):
             self.known[tensor] = as_array(tensor, value)
         if number != _REST:
             self._note_end(number)
 
     def _end(self, number: int, key: Any, pending: Future) -> None:
         if number in self.under_way:
-            resume, inside, _ = self.under_way[number]
-            inside.count -= 1
-            resume(key, pending)
+            under_way = self.under_way[number]
+            under_way.inside.count -= 1
+            under_way.resume(key, pending)
             self._end_group(number)
             return
         op = self.runner.waits[number].operations[-1]

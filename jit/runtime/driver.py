@@ -24,11 +24,14 @@ the same one.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,6 +56,7 @@ from . import thread_pool
 _HEADS = ("kernel", "args", "rows", "row_tile", "columns", "column_tile")
 Table = np.ndarray[Any, np.dtype[np.int64]]
 
+T = TypeVar("T")
 # More threads than there are.
 _MANY = 1 << 30
 # Longer than anything takes.
@@ -231,10 +235,52 @@ def _flow_callers() -> Sequence[Callable[..., int]]:
     return _functions(_FLOW_CALLER, ctypes.c_void_p, *ARGUMENTS)
 
 
+class _Lock:
+    """Which walks keep the GIL, and those under way that do not.
+
+    When the interpreter ends it clears modules while daemon threads run on: walks that are under
+    way then would find their memory given back.  So it waits for them, and later ones keep the GIL.
+    """
+
+    __slots__ = ("away", "is_ending", "short")
+
+    def __init__(self) -> None:
+        # A walk whose last one took less keeps the GIL; none, where no clock tells of it.
+        self.short = 0
+        self.is_ending = False
+        # An entry for each walk without the GIL.
+        self.away: list[None] = []
+
+    def end(self) -> None:
+        """Has walks keep the GIL from now on, and waits a while for those that do not."""
+        self.short, self.is_ending = _NEVER + 1, True
+        until = time.monotonic() + _MOST_WAIT
+        while self.away and time.monotonic() < until:
+            time.sleep(1e-3)
+
+    def let_go(self, call: Callable[[], T]) -> T:
+        """Calls something that lets go of the GIL."""
+        self.away.append(None)
+        try:
+            return call()
+        finally:
+            self.away.pop()
+
+
+_LOCK = _Lock()
+# So many seconds the end of the interpreter waits for walks, whose steps and tiles are short.
+_MOST_WAIT = 5.0
+
+
 @cache
-def _short() -> int:
-    """Less than what a walk takes that lets go of the GIL; never, where no clock tells of it."""
-    return 0 if clock.precise().number is None else _SHORT
+def _lock() -> _Lock:
+    """The same, once the clock is known."""
+    if not _LOCK.is_ending:
+        _LOCK.short = 0 if clock.precise().number is None else _SHORT
+        atexit.register(_LOCK.end)
+        if hasattr(os, "register_at_fork"):  # a child has none of the parent's threads
+            os.register_at_fork(after_in_child=_LOCK.away.clear)
+    return _LOCK
 
 
 def _walk_of(spent: np.ndarray, address: int, count: int) -> Callable[[], int]:
@@ -243,8 +289,8 @@ def _walk_of(spent: np.ndarray, address: int, count: int) -> Callable[[], int]:
     (Bound once: in a plan of a few small steps the call itself is most of the time.)
     """
     given, kept = (partial(f, address_of(spent), address, count) for f in serial_walkers())
-    last, short = spent.item, _short()
-    return lambda: kept() if last() < short else given()
+    last, lock = spent.item, _lock()
+    return lambda: kept() if last() < lock.short else lock.let_go(given)
 
 
 def has_tiles(table: Table) -> bool:
@@ -292,18 +338,23 @@ class Program:
         return self._parallel(True) if self.is_tiled else self._resume()
 
     def _resume(self) -> int:
-        return serial_walkers()[0](address_of(self._spent), self._address, -len(self.table))
+        lock, place = _lock(), (address_of(self._spent), self._address, -len(self.table))
+        if lock.is_ending:
+            return serial_walkers()[1](*place)
+        return lock.let_go(partial(serial_walkers()[0], *place))
 
     def _parallel(self, goes_on: bool = False) -> int:
-        workers = min(self._threads or threads.count(), self._most) - 1
+        lock = _lock()
+        workers = 0 if lock.is_ending else min(self._threads or threads.count(), self._most) - 1
         if workers > 0 and thread_pool.is_supported():
-            thread_pool.current().run(self._address, len(self.table), workers, goes_on)
+            given = self._address, len(self.table), workers, goes_on
+            lock.let_go(partial(thread_pool.current().run, *given))
         elif workers <= 0 or not threads.may_launch():
             return self._resume() if goes_on else self._walk()
         else:
             if not goes_on:
                 self._place[:] = 0
-            run_parallel(self.table, self._place)
+            lock.let_go(partial(run_parallel, self.table, self._place))
         return self._place.item(PAUSED)
 
 
@@ -347,15 +398,21 @@ class Flow:
         if row == 0 or self._workers < 0:
             # (Not for each row of a loop that Python is needed in.)
             self._workers = min(self._threads or threads.count(), self._most) - 1
-        workers, address = self._workers, self._address
-        is_kept = self.may_keep_lock and self._spent.item(row + 1) < _short()
-        call = _flow_callers()[is_kept]
+        lock = _lock()
+        is_kept = self.may_keep_lock and self._spent.item(row + 1) < lock.short
+        if is_kept or lock.is_ending:
+            self._run(row, _flow_callers()[1], 0 if lock.is_ending else self._workers)
+        else:
+            lock.let_go(partial(self._run, row, _flow_callers()[0], self._workers))
+        return self._place.item(AT_ROW)
+
+    def _run(self, row: int, call: Callable[..., int], workers: int) -> int:
+        address = self._address
         walk = partial(call, address_of(self._spent) + 8 * (row + 1), self._walk)
         if workers > 0 and thread_pool.is_supported():
             thread_pool.current().flow(walk, address, self.rows, workers, row)
-        else:
-            walk(address, self.rows, 0, 0, address, row)
-        return self._place.item(AT_ROW)
+            return 0
+        return walk(address, self.rows, 0, 0, address, row)
 
     @property
     def is_paused(self) -> bool:

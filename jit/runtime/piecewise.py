@@ -16,6 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...engine import errors, stopping
+from ...engine.session import interpreter
+from ...engine.session.futures import Future
+from ...engine.session.host_calls import HostCalls
 from ..trace.loop_recovery import Frame, Unstructured, structured
 from ..trace.partition import is_free
 from ..trace.pieces import Alone, Guard, Join, Piece, Side, Stretch, Turns, cut, inside
@@ -73,8 +76,13 @@ class Piecewise:
         self.used = _uses(self.operations)
         self.asked = {*given, *_predicates(found.pieces)}
         guards = [self._guard(piece.guard) for piece in found.pieces]
-        self._steps = [
-            (guard, self._prepared(piece), _ways_on(guards, number))
+        # Of operations that may have to wait, by the number of the piece; and the bits of those
+        # that each piece comes behind.
+        self.waits: dict[int, Waiting] = {}
+        self.behind = found.behind
+        # The conditions of each piece, what runs it, and the ways on from there.
+        self.steps = [
+            (guard, self._prepared(piece, number), _ways_on(guards, number))
             for number, (guard, piece) in enumerate(zip(guards, found.pieces))
         ]
         # Variables are never among `values`, which have contents that no longer change.
@@ -85,18 +93,29 @@ class Piecewise:
         self._decisive = {name: cell for name, cell in asked.items() if cell is not None}
 
     def run(self, values: Values) -> list[Any]:
-        """Runs all pieces, given what the region takes, by tensor; what it gives."""
-        # Read once: a branch may assign to the variable that it hangs on.
-        values.update((name, cell.read().copy()) for name, cell in self._decisive.items())
+        """Runs all pieces, given what the region takes, by tensor; what it gives.
+
+        None of them may have to wait.
+        """
+        self.begin(values)
         # (What held for the piece before holds; what does not, does not for those behind either.)
-        number, held, count = 0, 0, len(self._steps)
+        number, held, count = 0, 0, len(self.steps)
         while number < count:
-            guard, piece, ways = self._steps[number]
+            guard, piece, ways = self.steps[number]
             while held < len(guard) and self.holds(guard[held], values):
                 held += 1
             if held == len(guard):
                 piece(values)
             number, held = ways[held]
+        return self.results(values)
+
+    def begin(self, values: Values) -> None:
+        """Adds to what the region takes what is decided before anything runs."""
+        # Read once: a branch may assign to the variable that it hangs on.
+        values.update((name, cell.read().copy()) for name, cell in self._decisive.items())
+
+    def results(self, values: Values) -> list[Any]:
+        """What the region gives, of the values after a run."""
         for position, tensor in enumerate(self.given):
             if self.name(tensor) not in values:
                 raise errors.invalid(f"Retval[{position}] does not have value")
@@ -125,7 +144,7 @@ class Piecewise:
             Side(self.name(c.predicate), c.is_true) if isinstance(c, Side) else c for c in guard
         )
 
-    def _prepared(self, piece: Piece) -> Callable[[Values], None]:
+    def _prepared(self, piece: Piece, number: int) -> Callable[[Values], Future | None]:
         match piece:
             case Stretch():
                 return _Part(self, piece.operations, [], _contexts(piece.operations)).run
@@ -138,6 +157,9 @@ class Piecewise:
                 around = _contexts([piece.frame.condition])
                 around.discard(piece.frame.condition._control_flow_context)
                 return _Part(self, loop, [], around, is_loop=True).run
+            case Alone() if piece.operation.definition.control_flow_role == "wait":
+                wait = self.waits[number] = Waiting(self, piece.operation, 1 << len(self.waits))
+                return wait.run
             case Alone():
                 return _Hosted(self, piece.operation).run
             case Join():
@@ -230,6 +252,51 @@ class _Hosted:
             values[tensor] = _boxed(result)
 
 
+class Waiting:
+    """An operation that may have to wait, by its reference kernel."""
+
+    def __init__(self, region: Piecewise, operation: Any, bit: int) -> None:
+        """bit: its own among those of `Piecewise.behind`."""
+        self.operation, self.bit = operation, bit
+        self._session = region.evaluate.session
+        self._start, self._spread = region.evaluate.bound(operation), region.evaluate.spread
+        pairs = zip(operation._inputs_val, operation._input_types_val)
+        cells = [(region.name(t), region.cell(t), t, kind) for t, kind in pairs]
+        # A variable's tensor stands for its memory. Who takes a value gets what is in it when the
+        # operation begins.
+        self._inputs = [
+            (name, cell, t.dtype._is_ref_dtype and not kind._is_ref_dtype)
+            for name, cell, t, kind in cells
+        ]
+
+    def run(self, values: Values) -> Future | None:
+        """Begins it; what it waits for, None if it is over."""
+        found = [
+            values[name] if cell is None else cell.read() if is_read else cell
+            for name, cell, is_read in self._inputs
+        ]
+        with stopping.within(self._session):
+            result = self._start(found)
+        if not isinstance(result, Future):
+            self._store(values, result)
+        elif result.is_done:
+            self.end(values, result)
+        else:
+            return result
+        return None
+
+    def end(self, values: Values, pending: Future) -> None:
+        """Takes the results of a wait that is over."""
+        if pending.error is not None:
+            raise interpreter.located(pending.error, self.operation) from pending.error
+        self._store(values, pending.result)
+
+    def _store(self, values: Values, result: object) -> None:
+        outputs = self.operation.outputs
+        for tensor, value in zip(outputs, self._spread(self.operation, result)):
+            values[tensor] = _boxed(value)
+
+
 def _boxed(value: Any) -> np.ndarray:
     """A value as an array; of a resource one that holds it."""
     if isinstance(value, (np.ndarray, np.generic)):
@@ -277,11 +344,19 @@ class _Part:
         if any(op.outputs or op.definition.kernel is not None for op in rest):
             self.runner = region.make([*constants, *rest], self.gives, feeds, cells, around)
             region.runners.append(self.runner)
+        # What it gives in every run, where that is the same.
+        self.fixed: Values = {}
+        if isinstance(self.runner, HostCalls) and self.runner.is_fixed:
+            self.fixed = {t: _boxed(value) for t, value in zip(self.gives, self.runner([]))}
+            for value in self.fixed.values():
+                value.flags.writeable = False  # so that nobody takes it for his own
+            self.runner = None
 
     def run(self, values: Values) -> None:
         """Runs them."""
         for step in self.before:
             step.run(values)
+        values.update(self.fixed)
         if self.runner is not None:
             self.region.count += 1
             results = self.runner([values[name] for name in self.takes])

@@ -58,6 +58,8 @@ NONE: Mapping[Any, Any] = MappingProxyType({})
 _MOST_LOOKS = 3
 # Seconds of a piece of a loop that is run by pieces, of which its kernels are but a part.
 _SMALL_PIECE = 5e-4
+# So few operations that give the same bits anywhere are run one by one between waits.
+_MOST_EXACT = 24
 # So few operations on truth values and whole numbers, as a loop's test has, are not worth a plan.
 _TRIFLE = 6
 
@@ -127,9 +129,11 @@ def _compiled(
         feeds: Sequence[Any],
         cells: dict[Any, Any],
     ) -> Any:
-        on_host = partial(host_calls.runs_on_host, operations, feeds, cells)
-        if not always and on_host(is_exact=lambda op: not may_round(op, evaluate)):
-            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells)
+        exact: Any = {"is_exact": lambda op: not may_round(op, evaluate)}
+        on_host = partial(host_calls.runs_on_host, operations, feeds, cells, **exact)
+        # (Between waits are single elements as a rule, each of another size.)
+        if not always and (on_host() or on_host(varies=True, most_others=_MOST_EXACT)):
+            calls = host_calls.HostCalls(session, operations, fetches, feeds, cells, is_inner=True)
             return InterpretedRunner(calls, "none of it would be compiled")
         runner = _without_waits(evaluate, operations, fetches, feeds, cells, leads=True)
         if isinstance(runner, InterpretedRunner):
@@ -138,7 +142,8 @@ def _compiled(
             runner, lambda: _reference(session, operations, fetches, feeds, "", cells), not always
         )
 
-    return AsyncRunner(operations, fetches, feeds, parts, evaluate, make)
+    within = partial(_within, evaluate)
+    return AsyncRunner(operations, fetches, feeds, parts, evaluate, make, within)
 
 
 def _without_waits(
@@ -443,15 +448,14 @@ class Runner:
 
     def is_exact(self, arrays: Sequence[np.ndarray]) -> bool:
         """Would reference kernels give the same bits (see jit/trace/bit_exact.py)?"""
-        if is_made_of_constants(self.operations, self.feeds, self._may_round):
+        if is_made_of_constants(
+            self.operations, self.feeds, partial(may_round, evaluate=self.evaluate)
+        ):
             return True
         try:
             return self._first.is_exact(arrays)
         except (errors.OpError, CompileFailure):
             return True  # reference kernels say best what is wrong
-
-    def _may_round(self, op: Operation) -> bool:
-        return may_round(op, self.evaluate)
 
     def live(self, position: int) -> list[Any]:
         """The tensors that exist before operation number `position` and are needed later."""

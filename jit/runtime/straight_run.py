@@ -3,63 +3,99 @@
 
 A thread that fills a queue runs a few small operations over and over: what it costs to find out
 each time what can begin counts more than they do.  So the order in which all begins if every wait
-is over at once is found once.  Where one is not, and something else could go on meanwhile, or it
-takes its time, jit/runtime/async_runner.py goes on from there.
+is over at once is found once.  What is not over holds up what comes behind it, and nothing else;
+where it takes its time, jit/runtime/async_runner.py goes on from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
 from ...engine.memory import is_alone
 from ...engine.session import interpreter
-from ...engine.session.futures import DEAD, Future, FutureSet
+from ...engine.session.futures import DEAD, Future, FutureSet, release_all
 from ...engine.session.state import VariableStorage
 from ...engine.stopping import within
 
 if TYPE_CHECKING:
     from ...engine.graph.tensor import Tensor
+    from ..trace.partition import Stage
     from .async_runner import AsyncRunner
+    from .waiting_branches import WaitingBranches
 
 _Values = list[Any]
-# Smaller results are copied sooner than it is found out whose they are.
-_LARGE = 1 << 12
+
+
+class Inside:
+    """The waits inside a conditional or loop, which the run waits for among others."""
+
+    __slots__ = ("_add", "_number", "count")
+
+    def __init__(self, add: Callable[[Any, Future], None], number: int) -> None:
+        """add: has the run wait for one more."""
+        self._add, self._number = add, number
+        self.count = 0
+
+    def add(self, key: Any, pending: Future) -> None:
+        """Waits for one more."""
+        self.count += 1
+        self._add((self._number, key), pending)
+
+
+class UnderWay(NamedTuple):
+    """A conditional or loop that has begun: what goes on with it, and what it gives in the end."""
+
+    resume: Callable[[Any, Future], None]
+    inside: Inside
+    results: Callable[[], list[Any]]
 
 
 class Rest(NamedTuple):
-    """Where a line stopped: a wait is under way, these numbers are still to come."""
+    """Where a line stopped: what is over, what is under way, and what is still to come."""
 
-    pending: Future
-    number: int
     over: int
     parts: list[int]
     waits: list[int]
-    futures: FutureSet | None
+    futures: FutureSet
+    under_way: dict[int, UnderWay]
 
 
 class _Part:
     """A compiled part."""
 
-    __slots__ = ("gives", "number", "run", "takes")
+    __slots__ = ("after", "bit", "gives", "number", "run", "takes")
 
     def __init__(self, line: Line, runner: AsyncRunner, number: int) -> None:
         part = runner.parts[number]
         self.number, self.run = number, runner.runners[number]
+        self.after, self.bit = part.after, 0
         self.takes = [line.slots[tensor] for tensor in part.takes]
         self.gives = [(line.slot(tensor), tensor) for tensor in part.gives]
+
+    def begin(self, walk: _Walk) -> bool:
+        """Runs it; True, as it is over then."""
+        values = walk.values
+        results = self.run([values[slot] for slot in self.takes])
+        for (slot, tensor), value in zip(self.gives, results):
+            values[slot] = value if type(value) is np.ndarray else as_array(tensor, value)
+        return True
 
 
 class _Wait:
     """An operation that may have to wait, at the top."""
 
-    __slots__ = ("begin", "gives", "holds_all", "number", "op", "reads", "spread", "takes")
+    __slots__ = (
+        *("after", "bit", "gives", "number", "op", "reads", "session", "spread", "start", "takes"),
+    )
 
     def __init__(self, line: Line, runner: AsyncRunner, number: int) -> None:
-        op = self.op = runner.waits[number].operations[-1]
-        self.number, self.begin = number, runner.evaluate.bound(op)
+        wait = runner.waits[number]
+        op = self.op = wait.operations[-1]
+        self.number, self.start = number, runner.evaluate.bound(op)
+        self.after, self.bit, self.session = wait.after, 1 << number, line.session
         self.takes = [line.slots[tensor] for tensor in op._inputs_val]
         # A variable's tensor stands for its memory. Who takes a value gets what is in it when the
         # operation begins.
@@ -76,10 +112,30 @@ class _Wait:
             if tensor not in runner.feeds
         ]
         self.spread = runner.evaluate.spread
-        # Whether nothing that comes later can begin before it is over.
-        self.holds_all = False
 
-    def inputs(self, values: _Values) -> list[Any]:
+    def begin(self, walk: _Walk) -> bool:
+        """Begins it; whether it is over."""
+        values = walk.values
+        with within(self.session):
+            result = self.start(self._inputs(values))
+        if not isinstance(result, Future):
+            self._store(values, result)
+        elif result.is_done and result.result is not DEAD:
+            self.end(walk, None, result)
+        else:
+            walk.add((self.number, None), result)
+            return False
+        return True
+
+    def end(self, walk: _Walk, key: object, pending: Future) -> bool:
+        """Takes the results of a wait that is over; True."""
+        del key
+        if pending.error is not None:
+            raise interpreter.located(pending.error, self.op) from pending.error
+        self._store(walk.values, pending.result)
+        return True
+
+    def _inputs(self, values: _Values) -> list[Any]:
         found = [values[slot] for slot in self.takes]
         for i in self.reads:
             if isinstance(found[i], VariableStorage):
@@ -89,19 +145,53 @@ class _Wait:
                     raise interpreter.located(error, self.op) from error
         return found
 
-    def keep(self, values: _Values, pending: Future) -> None:
-        """Takes the results of a wait that is over."""
-        if pending.error is not None:
-            raise interpreter.located(pending.error, self.op) from pending.error
-        self.store(values, pending.result)
-
-    def store(self, values: _Values, result: object) -> None:
-        """Puts results where they belong."""
+    def _store(self, values: _Values, result: object) -> None:
         if self.gives:
             found = self.spread(self.op, result)
             for number, slot, tensor in self.gives:
                 value = found[number]
                 values[slot] = value if type(value) is np.ndarray else as_array(tensor, value)
+
+
+class _Branches:
+    """Branches with waits inside, which begin when all is there that they take."""
+
+    __slots__ = ("after", "bit", "branches", "gives", "number", "takes")
+
+    def __init__(self, line: Line, branches: WaitingBranches, number: int, after: int) -> None:
+        self.number, self.after, self.bit = number, after, 1 << number
+        self.branches = branches
+        self.takes = [(tensor, line.slots[tensor]) for tensor in branches.takes]
+        self.gives = [(line.slot(tensor), tensor) for tensor in branches.gives]
+
+    def begin(self, walk: _Walk) -> bool:
+        """Begins them; whether they are over."""
+        values, inside = walk.values, Inside(walk.add, self.number)
+        begun = self.branches.begin({tensor: values[slot] for tensor, slot in self.takes}, inside)
+        under_way = UnderWay(begun.resume, inside, begun.results)
+        if inside.count:
+            walk.under_way[self.number] = under_way
+            return False
+        self._store(values, under_way)
+        return True
+
+    def end(self, walk: _Walk, key: object, pending: Future) -> bool:
+        """Goes on behind one wait; whether they are over."""
+        under_way = walk.under_way[self.number]
+        under_way.inside.count -= 1
+        under_way.resume(key, pending)
+        if under_way.inside.count:
+            return False
+        del walk.under_way[self.number]
+        self._store(walk.values, under_way)
+        return True
+
+    def _store(self, values: _Values, under_way: UnderWay) -> None:
+        for (slot, tensor), value in zip(self.gives, under_way.results()):
+            values[slot] = as_array(tensor, value)
+
+
+_Step = Union[_Part, _Wait, _Branches]
 
 
 class Line:
@@ -110,7 +200,8 @@ class Line:
     `slots` tells where the value of a tensor lies among those of a run.
     """
 
-    def __init__(self, runner: AsyncRunner) -> None:
+    def __init__(self, runner: AsyncRunner, branches: dict[int, WaitingBranches]) -> None:
+        """branches: what runs those waits that are branches, by number."""
         self.session, self.feeds = runner.evaluate.session, len(runner.feeds)
         self.slots: dict[Any, int] = {}
         # What is known before, and where what is fed goes.
@@ -125,7 +216,8 @@ class Line:
         self.aliases = [
             (self.slot(tensor), self.slot(origin)) for tensor, origin in runner.plan.origins.items()
         ]
-        self.steps = self._in_order(runner)
+        self.steps = self._in_order(runner, branches)
+        self.waits = {step.number: step for step in self.steps if not isinstance(step, _Part)}
         self.fetches = [(self.slots[tensor], tensor) for tensor in runner.fetches]
         # Slots by name, for what goes on from here.
         self.names = list(self.slots)
@@ -137,24 +229,25 @@ class Line:
             self.start.append(None)
         return self.slots[tensor]
 
-    def _in_order(self, runner: AsyncRunner) -> list[_Part | _Wait]:
-        steps: list[_Part | _Wait] = []
+    def _in_order(self, runner: AsyncRunner, branches: dict[int, WaitingBranches]) -> list[_Step]:
+        steps: list[_Step] = []
         parts, waits = list(range(len(runner.parts))), list(range(len(runner.waits)))
+        after = [wait.after for wait in runner.waits]
+        for number in branches:
+            after[number] = _needed(runner.plan.parts, runner.waits, number)
         over = 0
         while parts or waits:
             ready = [i for i in parts if not runner.parts[i].after & ~over]
             steps += [_Part(self, runner, i) for i in ready]
             parts = [i for i in parts if i not in ready]
-            begun = [i for i in waits if not runner.waits[i].after & ~over]
-            steps += [_Wait(self, runner, i) for i in begun]
-            waits = [i for i in waits if i not in begun]
+            begun = [i for i in waits if not after[i] & ~over]
             for i in begun:
+                found = branches.get(i)
+                steps.append(
+                    _Wait(self, runner, i) if found is None else _Branches(self, found, i, after[i])
+                )
                 over |= 1 << i
-        after = {False: runner.waits, True: runner.parts}
-        for at, step in enumerate(steps):
-            if isinstance(step, _Wait):
-                later = [after[isinstance(s, _Part)][s.number].after for s in steps[at + 1 :]]
-                step.holds_all = all(bits >> step.number & 1 for bits in later)
+            waits = [i for i in waits if i not in begun]
         return steps
 
     def begin(self, arrays: Sequence[np.ndarray]) -> _Values:
@@ -174,7 +267,7 @@ class Line:
     def fetched(self, values: _Values, slot: int, tensor: Tensor) -> Any:
         """A fetched value as the caller gets it: a copy, unless nobody else sees it."""
         value = values[slot]
-        is_large = type(value) is np.ndarray and value.ndim and value.nbytes >= _LARGE
+        is_large = type(value) is np.ndarray and value.ndim and value.nbytes >= interpreter.LARGE
         if is_large and value.flags.writeable and is_alone(values, slot, 1):
             return value
         return interpreter.fetched(value, tensor)
@@ -182,50 +275,78 @@ class Line:
     def run(self, values: _Values, patience: float) -> Rest | None:
         """Does what can be done in order; where that ended, unless all is done.
 
-        patience: for so many seconds it waits for what holds up all the rest.
+        patience: for so many seconds it waits for what holds up something.
         """
-        over = 0
-        for at, step in enumerate(self.steps):
-            if isinstance(step, _Part):
-                results = step.run([values[slot] for slot in step.takes])
-                for (slot, tensor), value in zip(step.gives, results):
-                    values[slot] = value if type(value) is np.ndarray else as_array(tensor, value)
-                continue
-            with within(self.session):
-                result = step.begin(step.inputs(values))
-            if not isinstance(result, Future):
-                step.store(values, result)
-            else:
-                futures: FutureSet | None = None
-                if not result.is_done and step.holds_all:
-                    futures = FutureSet(self.session)
-                    if self._is_over(futures, step, result, patience):
-                        futures = None
-                # (What is dead concerns all that comes later.)
-                if futures is not None or not result.is_done or result.result is DEAD:
-                    return self._rest(at, result, over, futures)
-                step.keep(values, result)
-            over |= 1 << step.number
-        return None
-
-    def _is_over(self, futures: FutureSet, step: _Wait, pending: Future, patience: float) -> bool:
-        """Waits for the last that holds up the run; whether it was over in time."""
-        futures.add((step.number, None), pending)
+        walk = _Walk(self, values)
         try:
-            is_last = step is self.steps[-1]
-            if is_last:
-                futures.next()
-                return True
-            return futures.next_within(patience) is not None
+            return walk.run(patience)
         except BaseException:
-            futures.close()
+            release_all(values)
+            if walk.futures is not None:
+                walk.futures.close()
             raise
 
-    def _rest(self, at: int, pending: Future, over: int, futures: FutureSet | None) -> Rest:
-        later = self.steps[at + 1 :]
+
+def _needed(parts: Sequence[Stage], waits: Sequence[Stage], number: int) -> int:
+    """The bits of the waits that branches come behind as a whole."""
+    homes = {op: part.after for part in parts for op in part.operations}
+    homes.update((op, 1 << i) for i, w in enumerate(waits) if i != number for op in w.operations)
+    bits = 0
+    for op in waits[number].outside:
+        bits |= homes[op]
+    return bits
+
+
+class _Walk:
+    """One run of a line."""
+
+    __slots__ = ("futures", "line", "missing", "under_way", "values")
+
+    def __init__(self, line: Line, values: _Values) -> None:
+        self.line, self.values = line, values
+        # The bits of what has begun and is not over; what is waited for, once something is; and
+        # branches among that.
+        self.missing = 0
+        self.futures: FutureSet | None = None
+        self.under_way: dict[int, UnderWay] = {}
+
+    def add(self, key: tuple[int, Any], pending: Future) -> None:
+        """Waits for one more."""
+        if self.futures is None:
+            self.futures = FutureSet(self.line.session)
+        self.futures.add(key, pending)
+
+    def run(self, patience: float) -> Rest | None:
+        """See `Line.run`."""
+        steps = self.line.steps
+        while True:
+            later: list[_Step] = []
+            for step in steps:
+                if step.after & self.missing:
+                    later.append(step)
+                elif not step.begin(self):
+                    self.missing |= step.bit
+            if self.futures is None or not self.missing:
+                return None
+            found = self.futures.next_within(patience) if later else self.futures.next()
+            # (What is dead concerns all that comes later.)
+            if found is None or found[1].result is DEAD:
+                if found is not None:
+                    self.futures.add(*found)
+                return self._rest(later, self.futures)
+            (number, key), pending = found
+            if self.line.waits[number].end(self, key, pending):
+                self.missing &= ~(1 << number)
+            steps = later
+
+    def _rest(self, later: Sequence[_Step], futures: FutureSet) -> Rest:
         parts = [step.number for step in later if isinstance(step, _Part)]
-        waits = [step.number for step in later if isinstance(step, _Wait)]
-        return Rest(pending, self.steps[at].number, over, sorted(parts), sorted(waits), futures)
+        waits = [step.number for step in later if not isinstance(step, _Part)]
+        open_bits = self.missing
+        for number in waits:
+            open_bits |= 1 << number
+        over = ((1 << len(self.line.waits)) - 1) & ~open_bits
+        return Rest(over, sorted(parts), sorted(waits), futures, self.under_way)
 
 
 def as_array(tensor: Tensor, value: np.ndarray | np.generic) -> np.ndarray:

@@ -29,7 +29,8 @@ class Stage:
     """Operations that run together once some waits are over: the bits of `after`.
 
     `cells` are references that others hand it.  `outside` are the operations, of a conditional or
-    loop that waits inside, which it waits for besides.
+    loop that waits inside, which it waits for besides; it is whole if nothing that it does could
+    begin before all of these are over.
     """
 
     after: int
@@ -38,6 +39,7 @@ class Stage:
     gives: list[Any] = field(default_factory=list)
     cells: list[Any] = field(default_factory=list)
     outside: list[Any] = field(default_factory=list)
+    is_whole: bool = True
 
 
 @record
@@ -145,6 +147,11 @@ class Partitioner:
         for wait in waits:
             if not waits_at_top(wait.operations[-1]):
                 self._find_outside(wait, home)
+                wait.is_whole = all(
+                    own[op] == whole[self.root[op]]
+                    for op in wait.operations
+                    if op in self.bits and not is_harmless(op)
+                )
         ordered = sorted(parts.values(), key=lambda part: part.after.bit_count())
         return Partition(ordered, waits, self.free, self.origins)
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cuts operations that branch and loop, and are no single plan, into pieces that each can be one.
 
-Operations under one condition are a stretch; merges, whole loops and what lives for one run stand
-between stretches.  Whether a piece runs is known when a run comes to it: then all that it takes is
-there.  Imports the engine's graph layer and jit's loops and regions.
+Operations under one condition are a stretch; merges, whole loops, what lives for one run and what
+may have to wait stand between stretches.  Whether a piece runs is known when a run comes to it:
+then all that it takes is there.  Imports the engine's graph layer and jit's loops and regions.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Union
@@ -60,7 +62,8 @@ class Turns:
 
 @record(eq=False)
 class Alone:
-    """An operation on what lives for one run, such as an array of tensors."""
+    """An operation on what lives for one run, such as an array of tensors, or one that may have to
+    wait."""
 
     guard: Guard
     operation: Any
@@ -72,17 +75,57 @@ Piece = Union[Stretch, Join, Turns, Alone]
 @record
 class Cut:
     """Pieces in an order that can run, and the tensors that stand for others, such as what comes
-    out of a switch."""
+    out of a switch.
+
+    behind: of each piece the bits of the waits, in their order, that it comes behind.
+    """
 
     pieces: list[Piece]
     aliases: dict[Any, Any]
+    behind: list[int]
 
 
 def cut(items: Sequence[Item], operations: Sequence[Any]) -> Cut:
     """Cuts items that are in order (jit/trace/loop_recovery.py); Unstructured if that cannot be."""
     guards = _Guards(operations)
     guards.find(items)
-    return Cut(list(_scheduled(items, operations, guards)), guards.aliases)
+    pieces = list(_scheduled(items, operations, guards))
+    return Cut(pieces, guards.aliases, _behind(pieces, operations))
+
+
+def _behind(pieces: Sequence[Piece], operations: Sequence[Any]) -> list[int]:
+    """Of each piece the bits of the waits that it comes behind."""
+    waits = [p.operation for p in pieces if isinstance(p, Alone) and _waits(p.operation)]
+    if not waits:
+        return [0] * len(pieces)
+    own = {op: 1 << number for number, op in enumerate(waits)}
+    after: dict[Any, list[Any]] = {}
+    for before, behind in accesses(operations):
+        # (Others may use a queue while something waits for it.)
+        if before not in own:
+            after.setdefault(behind, []).append(before)
+    bits = dict.fromkeys(operations, 0)
+    for op in operations:
+        for other in (*(t.op for t in op._inputs_val), *op._control_inputs_val, *after.get(op, ())):
+            bits[op] |= bits.get(other, 0) | own.get(other, 0)
+    return [_any_of(bits[op] for op in _operations(piece)) for piece in pieces]
+
+
+def _any_of(bits: Iterable[int]) -> int:
+    return functools.reduce(operator.or_, bits, 0)
+
+
+def _operations(piece: Piece) -> Iterable[Any]:
+    match piece:
+        case Stretch():
+            return piece.operations
+        case Turns():
+            return inside(piece.frame)
+    return [piece.operation]
+
+
+def _waits(op: Operation) -> bool:
+    return op.definition.control_flow_role == "wait"
 
 
 def alias_of(op: Operation) -> Tensor | None:
@@ -119,7 +162,7 @@ class _Guards:
                 self.of[item] = () if role == "trigger" else self._all([item])
             if role == "switch":
                 self._switch(item)
-            elif role not in ("", "merge", "trigger", "step"):
+            elif role not in ("", "merge", "trigger", "step", "wait"):
                 raise Unstructured(f"{item.type} (node '{item.name}')")
             given = alias_of(item)
             if given is not None:
@@ -265,7 +308,7 @@ class _Ready:
         if isinstance(item, Frame):
             return _LOOP
         role = item.definition.control_flow_role
-        return _PLAIN if not role else _STEP if role == "step" else _FREE
+        return _PLAIN if not role else _STEP if role in ("step", "wait") else _FREE
 
 
 def _numbers(items: Sequence[Item]) -> dict[Any, int]:

@@ -43,6 +43,8 @@ _OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 # Elements of rows are numbered below this, to fit in 64 bits.
 _ROOM = 2**62
+# Numbers are close to each other if one in so many is there.
+_SPARSE = 16
 _VALID = frozenset(
     getattr(dtypes, name)
     for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "string")
@@ -87,6 +89,13 @@ def _numbered(rows: np.ndarray, room: int) -> tuple[np.ndarray, Callable[[np.nda
 
 def _distinct(keys: np.ndarray) -> np.ndarray:
     """What numbers there are, in order."""
+    low = int(keys.min(initial=_ROOM))
+    width = int(keys.max(initial=low)) - low + 1
+    if width <= _SPARSE * len(keys):
+        # Of numbers that are close to each other nothing has to be sorted.
+        is_there = np.zeros(width, np.bool_)
+        is_there[keys - low] = True
+        return np.flatnonzero(is_there) + low
     # (NumPy's `unique` may go by hashes, which takes ten times as long.)
     keys = np.sort(keys)
     return keys[np.diff(keys, prepend=keys[:1] - 1) != 0]

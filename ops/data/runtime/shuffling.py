@@ -7,7 +7,8 @@ elements can be had by number, only numbers are shuffled.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,16 +16,19 @@ from ....engine import errors
 from .dataset import INFINITE, UNKNOWN, Block, BlockStream, Dataset, Element, Rows, State, Stream
 from .ordering import UnaryDataset
 from .random import Samples, SeedGenerator
+from .shuffle_pool import MOST_EPOCHS, Numbers, Pool, Slots
 from .singles import AheadSingles
 
 if TYPE_CHECKING:
     from .context import Context
 
-# Elements of so many epochs lie in a buffer at most: one more is begun (shuffle_dataset_op.cc).
-_MOST_EPOCHS = 3
+# The seeds of a stream, and what generated them.
+Seeds = tuple[tuple[int, int], SeedGenerator | None]
 # Numbers shuffled at a time.
 _DRAWN = 1 << 13
 _COMPUTED_BYTES = 1 << 19
+# Rows of a source read at a time.
+_MOST_ROWS = 256
 
 
 class ShuffleDataset(UnaryDataset):
@@ -48,9 +52,14 @@ class ShuffleDataset(UnaryDataset):
 
     def stream(self, context: Context, path: str) -> Stream:
         rows = self.source.rows(context)
-        if rows is None:
-            return _Shuffled(self, context, path).in_blocks()
-        return _ShuffledRows(self, context, path, rows)
+        if rows is not None:
+            return _ShuffledRows(self, context, path, rows)
+        seeds = _seeds(self, context, path)
+        source = self.source_stream(context, path)
+        if source.has_blocks:
+            return _ShuffledBlocks(self, context, path, seeds, source)
+        found = _Shuffled(self, context, path, seeds, source)
+        return AheadSingles(found) if source.has_ragged_blocks else found
 
     def cardinality(self) -> int:
         count = self.source.cardinality()
@@ -59,36 +68,27 @@ class ShuffleDataset(UnaryDataset):
         return count * self.count if count != UNKNOWN else UNKNOWN
 
 
-class _Slots:
-    """Where elements of one epoch lie in the buffer."""
-
-    __slots__ = ("start", "stop")
-
-    def __init__(self, start: int, stop: int) -> None:
-        self.start, self.stop = start, stop
-
-
 class _Shuffled(Stream):
     """Shuffles elements themselves."""
 
-    def __init__(self, dataset: ShuffleDataset, context: Context, path: str) -> None:
+    def __init__(
+        self,
+        dataset: ShuffleDataset,
+        context: Context,
+        path: str,
+        seeds: Seeds,
+        source: Stream,
+    ) -> None:
         self._dataset, self._context, self._path = dataset, context, path
-        self.seeds, self.generator = _seeds(dataset, context, path)
+        self.seeds, self.generator = seeds
         self._samples = Samples(*self.seeds)
         self._buffer: dict[int, Element] = {}
-        self._epochs = [_Slots(0, 0)]
+        self._epochs = [Slots(0, 0)]
         self._epoch = self._held = 0
-        self._source: Stream | None = None
+        self._source: Stream | None = source
 
     def _begin(self) -> Stream:
         return self._dataset.source_stream(self._context, self._path)
-
-    def in_blocks(self) -> Stream:
-        """The stream, in blocks if its source may be read before its time."""
-        self._source = self._begin()
-        if self._source.has_blocks or self._source.has_ragged_blocks:
-            return AheadSingles(self, self._source.has_blocks)
-        return self
 
     def next(self) -> Element | None:
         while self._source is not None and self._held < self._dataset.size:
@@ -99,7 +99,7 @@ class _Shuffled(Stream):
             self._buffer[last.stop % self._dataset.size] = element
             last.stop += 1
             self._held += 1
-            if len(self._epochs) > _MOST_EPOCHS:
+            if len(self._epochs) > MOST_EPOCHS:
                 break
         return self._draw() if self._held else None
 
@@ -115,7 +115,7 @@ class _Shuffled(Stream):
             if self._dataset.count == -1 and stop == 0:
                 break
             self._epoch += 1
-            self._epochs.append(_Slots(stop, stop))
+            self._epochs.append(Slots(stop, stop))
             self._context.check()
             # Even where nobody reads it: what it reads may draw seeds.
             self._source = self._begin()
@@ -159,7 +159,7 @@ class _Shuffled(Stream):
         if self.generator is not None:
             self.generator.skip_to(state["generated"])
         self._epoch = state["epoch"]
-        self._epochs = [_Slots(*slots) for slots in state["epochs"]]
+        self._epochs = [Slots(*slots) for slots in state["epochs"]]
         elements = (tuple(element) for element in state["buffer"])
         self._buffer = dict(zip(state["places"], elements))
         self._held = len(self._buffer)
@@ -173,97 +173,6 @@ class _Shuffled(Stream):
             self._source.close()
 
 
-class _Numbers:
-    """The numbers of elements, shuffled as `_Shuffled` shuffles elements, many at a time.
-
-    A step puts a number into the buffer and draws one.  As long as the numbers put there are of one
-    epoch, and those drawn are of one, many steps are one loop.
-    """
-
-    def __init__(self, size: int, count: int, epochs: int) -> None:
-        """epochs: how many times the numbers below `count` come; -1: without end."""
-        self._size, self._count, self._most = size, count, epochs
-        # (What is held never needs more room, however large a buffer was asked for.)
-        self._buffer = [0] * max(1, min(size, count * (_MOST_EPOCHS + 2)))
-        self._epochs = [_Slots(0, 0)]
-        self._held = self._epoch = self._next = 0
-        self._is_over = not count
-
-    def draw(self, samples: Samples, count: int) -> np.ndarray:
-        """At most so many numbers, in the order in which they are drawn; none at the end."""
-        drawn: list[int] = []
-        while len(drawn) < count:
-            self._fill()
-            if not self._held:
-                break
-            while self._epochs[0].start == self._epochs[0].stop:
-                self._epochs.pop(0)
-            self._steps(samples, drawn, count - len(drawn))
-        return np.array(drawn, np.int64)
-
-    def _fill(self) -> None:
-        """Puts numbers into the buffer as long as there is room."""
-        buffer = self._buffer
-        while not self._is_over and self._held < self._size:
-            last = self._epochs[-1]
-            if self._next == self._count:
-                self._epoch += 1
-                self._epochs.append(_Slots(last.stop, last.stop))
-                self._next = 0
-                self._is_over = self._epoch == self._most
-                continue
-            buffer[last.stop % len(buffer)] = self._next
-            last.stop += 1
-            self._next += 1
-            self._held += 1
-            if len(self._epochs) > _MOST_EPOCHS:
-                return
-
-    def _steps(self, samples: Samples, drawn: list[int], count: int) -> None:
-        """Draws, fills, draws again, and so on, at most `count` times; it ends with a draw."""
-        buffer, first, last = self._buffer, self._epochs[0], self._epochs[-1]
-        width, room = first.stop - first.start, len(buffer)
-        stays = first is last and not self._is_over
-        if not stays:
-            count = min(count, width)
-        fills = 0 if self._is_over else min(count - 1, self._count - self._next)
-        if not self._is_over:
-            count = fills + 1
-        widths = width if stays else width - np.arange(count)
-        fronts = first.start + np.arange(count)
-        places = (fronts + samples.take(count) % np.asarray(widths, np.uint32)) % room
-        drawn_at, moved_from = places.tolist(), (fronts % room).tolist()
-        ends = ((last.stop + np.arange(fills)) % room).tolist()
-        add = drawn.append
-        numbers = range(self._next, self._count)
-        for place, front, end, number in zip(drawn_at, moved_from, ends, numbers):
-            add(buffer[place])
-            buffer[place] = buffer[front]
-            buffer[end] = number
-        for place, front in zip(drawn_at[fills:], moved_from[fills:]):
-            add(buffer[place])
-            buffer[place] = buffer[front]
-        first.start += count
-        last.stop += fills
-        self._next += fills
-        self._held += fills - count
-
-    def save(self) -> State:
-        """Where it is."""
-        return {
-            "buffer": np.array(self._buffer, np.int64),
-            "epochs": [[slots.start, slots.stop] for slots in self._epochs],
-            "place": [self._held, self._epoch, self._next, int(self._is_over)],
-        }
-
-    def restore(self, state: State) -> None:
-        """Goes to where another one was."""
-        self._buffer = state["buffer"].tolist()
-        self._epochs = [_Slots(*slots) for slots in state["epochs"]]
-        self._held, self._epoch, self._next, is_over = state["place"]
-        self._is_over = bool(is_over)
-
-
 class _ShuffledRows(BlockStream):
     """Shuffles the numbers of elements, and has the elements computed in that order."""
 
@@ -271,16 +180,21 @@ class _ShuffledRows(BlockStream):
         super().__init__()
         self.seeds, self.generator = _seeds(dataset, context, path)
         self._rows, self._samples = rows, Samples(*self.seeds)
-        self._numbers = _Numbers(dataset.size, rows.count, dataset.count)
+        # (What is held never needs more room, however large a buffer was asked for.)
+        room = min(dataset.size, rows.count * (MOST_EPOCHS + 2))
+        self._feed = Numbers(rows.count)
+        self._pool = Pool(dataset.size, self._feed, dataset.count, room)
         self._computed: Block = []
         self._given = self._ready = 0
         self._most = _DRAWN
 
     def read_block(self, count: int) -> Block | None:
         if self._given == self._ready:
-            numbers = self._numbers.draw(self._samples, max(count, self._most))
-            if not len(numbers):
+            drawn: list[int] = []
+            self._pool.draw(self._samples, drawn, max(count, self._most))
+            if not drawn:
                 return None
+            numbers = np.array(drawn, np.int64)
             self._computed = self._rows.take(numbers)
             self._given, self._ready = 0, len(numbers)
             row_bytes = sum(column.nbytes for column in self._computed) // len(numbers) + 1
@@ -293,7 +207,11 @@ class _ShuffledRows(BlockStream):
         state: State = {
             "seeds": list(self.seeds),
             "drawn": self._samples.count,
-            "numbers": self._numbers.save(),
+            "numbers": {
+                **self._pool.save(),
+                "buffer": np.array(self._pool.buffer, np.int64),
+                "next": self._feed.next,
+            },
             "computed": [np.array(column[self._given : self._ready]) for column in self._computed],
             **self.save_ahead(),
         }
@@ -310,14 +228,140 @@ class _ShuffledRows(BlockStream):
         self._samples.skip_to(state["drawn"])
         if self.generator is not None:
             self.generator.skip_to(state["generated"])
-        self._numbers.restore(state["numbers"])
+        self._pool.restore(state["numbers"])
+        self._pool.buffer = state["numbers"]["buffer"].tolist()
+        self._feed.next = state["numbers"]["next"]
         self._computed = list(state["computed"])
         self._given, self._ready = 0, len(self._computed[0]) if self._computed else 0
 
 
-def _seeds(
-    dataset: ShuffleDataset, context: Context, path: str
-) -> tuple[tuple[int, int], SeedGenerator | None]:
+class _Elements:
+    """The elements of a source, by rows of its blocks."""
+
+    def __init__(
+        self, dataset: ShuffleDataset, context: Context, path: str, source: Stream
+    ) -> None:
+        self._dataset, self._context, self._path = dataset, context, path
+        self.source: Stream | None = source
+        # Type and rank of each component, once there was an element.
+        self.likes: list[tuple[np.dtype[Any], int]] = []
+        self._is_at_end = False
+
+    def take(self, count: int) -> Sequence[Any]:
+        """See `Feed`."""
+        if count <= 0 or self.source is None or self._is_at_end:
+            return []
+        # (Rows keep their whole block.)
+        block = self.source.next_block(min(count, _MOST_ROWS))
+        if block is None:
+            self._is_at_end = True
+            return []
+        self.likes = self.likes or [(column.dtype, column.ndim) for column in block]
+        return rows_of(block)
+
+    def end_epoch(self, is_last: bool) -> None:
+        """See `Feed`."""
+        if self.source is not None:
+            self.source.close()
+        self.source, self._is_at_end = None, False
+        self._context.check()
+        # Begun even where nobody reads it: what it reads may draw seeds.
+        found = self._dataset.source_stream(self._context, self._path)
+        if is_last:
+            found.close()
+        else:
+            self.source = found
+
+    def restore(self, state: State) -> None:
+        """Goes on where another one was."""
+        if self.source is not None:
+            self.source.close()
+        self.source = None
+        if state:
+            self.source = self._dataset.source_stream(self._context, self._path)
+            self.source.restore(state)
+
+    def block(self, rows: Sequence[Any]) -> Block:
+        """Rows as a block."""
+        return [
+            np.stack(values) if rank > 1 else np.fromiter(values, dtype, len(rows))
+            for values, (dtype, rank) in zip(zip(*rows), self.likes)
+        ]
+
+
+def rows_of(block: Block) -> list[Any]:
+    """The rows of a block, each a tuple of what the components have there."""
+    columns = [x.tolist() if x.dtype == object and x.ndim == 1 else list(x) for x in block]
+    return list(zip(*columns))
+
+
+class _ShuffledBlocks(BlockStream):
+    """Shuffles elements of one shape, read in blocks as nobody sees that."""
+
+    def __init__(
+        self, dataset: ShuffleDataset, context: Context, path: str, seeds: Seeds, source: Stream
+    ) -> None:
+        super().__init__()
+        self.seeds, self.generator = seeds
+        self._samples = Samples(*self.seeds)
+        self._feed = _Elements(dataset, context, path, source)
+        self._pool = Pool(dataset.size, self._feed, dataset.count)
+        # What comes behind what was drawn before it.
+        self._failure: Exception | None = None
+
+    def read_block(self, count: int) -> Block | None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        drawn: list[Any] = []
+        try:
+            self._pool.draw(self._samples, drawn, count)
+        except errors.OpError as error:
+            if not drawn:
+                raise
+            self._failure = error
+        return self._feed.block(drawn) if drawn else None
+
+    def save(self) -> State:
+        failure = self._failure or self._pool.failure
+        if failure is not None:
+            raise failure
+        places, source = self._pool.places(), self._feed.source
+        held = [self._pool.buffer[place] for place in places]
+        state: State = {
+            "seeds": list(self.seeds),
+            "drawn": self._samples.count,
+            "pool": self._pool.save(),
+            "places": places,
+            "held": self._feed.block(held) if held else [],
+            "source": {} if source is None else source.save(),
+            **self.save_ahead(),
+        }
+        if self.generator is not None:
+            state["generated"] = self.generator.count
+        return state
+
+    def restore(self, state: State) -> None:
+        if "pool" not in state:
+            raise errors.invalid("The state is of an iterator over other data")
+        self.restore_ahead(state)
+        self.seeds = tuple(state["seeds"])
+        self._samples = Samples(*self.seeds)
+        self._samples.skip_to(state["drawn"])
+        if self.generator is not None:
+            self.generator.skip_to(state["generated"])
+        self._pool.restore(state["pool"])
+        held = list(state["held"])
+        self._feed.likes = [(column.dtype, column.ndim) for column in held]
+        self._pool.buffer = dict(zip(state["places"], rows_of(held)))
+        self._feed.restore(state["source"])
+
+    def close(self) -> None:
+        if self._feed.source is not None:
+            self._feed.source.close()
+
+
+def _seeds(dataset: ShuffleDataset, context: Context, path: str) -> Seeds:
     """The seeds of a stream, and what generated them."""
     if dataset.generator is None and not dataset.reshuffles:
         return dataset.seeds, None

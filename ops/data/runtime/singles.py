@@ -72,10 +72,7 @@ class Singles(OneSource):
 class AheadSingles(Singles):
     """The same of a stream of which nobody sees whether elements are read before their time."""
 
-    def __init__(self, source: Stream, has_blocks: bool) -> None:
-        """has_blocks: all elements are of the same shapes."""
-        super().__init__(source)
-        self.has_blocks, self.has_ragged_blocks = has_blocks, not has_blocks
+    has_ragged_blocks = True
 
 
 def _rows(items: Sequence[np.ndarray]) -> Any:

@@ -43,7 +43,7 @@ def test_a_chain_is_a_line() -> None:
         line = runner_of(session, move).line
         assert line is not None
         assert [type(step).__name__ for step in line.steps] == ["_Wait", "_Part", "_Wait"]
-        assert line.steps[0].holds_all
+        assert all(step.after & line.steps[0].bit for step in line.steps[1:])
 
 
 def test_what_is_fed_of_what_comes_out_of_a_queue_stays() -> None:
