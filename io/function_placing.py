@@ -177,8 +177,11 @@ def _functions_of(nodes: Iterable[Any], library: Mapping[str, Any]) -> list[Any]
     return list(found.values())
 
 
-def placed(function: FlatFunction, inputs: Sequence[Tensor], name: str) -> list[Tensor]:
-    """Adds a function's nodes to the default graph; its results, once its effects are over."""
+def placed(
+    function: FlatFunction, inputs: Sequence[Tensor], name: str
+) -> tuple[list[Tensor], list[Operation]]:
+    """Adds a function's nodes to the default graph: its results, once its effects are over, these.
+    """
     from ..ops.public import tf
 
     graph = get_default_graph()
@@ -199,7 +202,7 @@ def placed(function: FlatFunction, inputs: Sequence[Tensor], name: str) -> list[
     effects = [op for op in found[len(inner) :] if isinstance(op, Operation)]
     results: list[Any] = [made.get(result, given.get(result)) for result in function.results]
     with control_dependencies(effects):
-        return [tf.identity(result) for result in results]
+        return [tf.identity(result) for result in results], effects
 
 
 def renamed_library(
