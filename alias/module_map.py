@@ -579,7 +579,12 @@ OTHERS["python.autograph.operators.special_values"] = f"{_AUTOGRAPH}.state"
 OTHERS["python.layers"] = f"tf.layers {HOMES['layers']['convolutional']}"
 OTHERS["python.ops.collective_ops"] = ".ops.collective"
 OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.clustering_ops"]
-OTHERS["python.ops.op_selector"] = ".alias.internals.privates .train.contrib.graph_editor.util"
+OTHERS["python.ops.op_selector"] = (
+    ".alias.internals.privates .train.contrib.graph_editor.util .ops.flow.lifting"
+)
+OTHERS["python.eager.lift_to_graph"] = ".ops.flow.lifting"
+OTHERS["python.eager.wrap_function"] = ".train.saved_model.wrapped_functions"
+OTHERS["python.saved_model.load_v1_in_v2"] = ".train.saved_model.graph_loading"
 for _module in ("cond_v2", "while_v2", "control_flow_util_v2", "control_flow_v2_func_graphs"):
     OTHERS[f"python.ops.{_module}"] = ".alias.internals.control_flow_v2"
 OTHERS.update(keras_modules.MODULES)

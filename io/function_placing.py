@@ -180,8 +180,7 @@ def _functions_of(nodes: Iterable[Any], library: Mapping[str, Any]) -> list[Any]
 def placed(
     function: FlatFunction, inputs: Sequence[Tensor], name: str
 ) -> tuple[list[Tensor], list[Operation]]:
-    """Adds a function's nodes to the default graph: its results, once its effects are over, these.
-    """
+    """Adds a function's nodes to the default graph: its results, behind its effects, and these."""
     from ..ops.public import tf
 
     graph = get_default_graph()

@@ -35,7 +35,7 @@ class TracedGraph(FuncGraph):
 
     calls_functions = True
 
-    def __init__(self, name: str, signature: tuple[Any, Any]) -> None:
+    def __init__(self, name: str, signature: tuple[Any, Any] | None) -> None:
         super().__init__(name, False, set(), False)
         self.structured_input_signature = signature
         self.structured_outputs: Any = None
@@ -128,12 +128,16 @@ class ConcreteFunction:
         given = self._flat_arguments(args, kwargs)
         for i, (value, placed) in enumerate(zip(given, self.inputs)):
             given[i] = tensor = convert_to_tensor(value, dtype_hint=placed.dtype)
-            if tensor.dtype != placed.dtype or not placed.shape.is_compatible_with(tensor.shape):
+            if tensor.dtype != placed.dtype or not self._may_be(tensor, placed):
                 raise ValueError(
                     f"{tensor} does not fit {self.name}, which takes {placed.dtype.name} of the "
                     f"shape {placed.shape}"
                 )
         return self._call_flat(given)
+
+    def _may_be(self, tensor: Tensor, placed: Tensor) -> bool:
+        """Whether a tensor's shape can be that of an argument."""
+        return placed.shape.is_compatible_with(tensor.shape)
 
     def _flat_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         keywords = self._arg_keywords

@@ -25,7 +25,7 @@ class UnliftableError(Exception):
 
 
 def copied_operation(op: Operation, graph: Graph, inputs: Sequence[Tensor]) -> Operation:
-    """A copy of an operation in another graph, with other inputs and the functions that it calls."""
+    """A copy of an operation in another graph, with other inputs, and the functions it calls."""
     attrs = {key: value for key, value in op._attrs.items() if not key.startswith(_BOUND)}
     for function in _functions_of(op):
         graph._add_function(function)
@@ -57,7 +57,7 @@ def _op_of(element: Any) -> Operation:
 
 def _before(op: Operation) -> list[Operation]:
     """What an operation needs; a loop's next turn is none of it."""
-    inputs = op._inputs_val
+    inputs: Sequence[Tensor] = op._inputs_val
     if op.type in _MERGES:
         inputs = [x for x in inputs if x.op.type not in _TURNS] or inputs
     return [*(x.op for x in inputs), *op._control_inputs_val]
@@ -197,7 +197,8 @@ def _stand_in(source: Tensor, graph: Any, outer: Tensor | None, found: dict[Any,
         if op.type == "PlaceholderWithDefault" and op.inputs[0].op.type == "Const":
             _copy_all([op.inputs[0].op], graph, found)
             default = found[op.inputs[0]]
-            stands: Tensor = tf.placeholder_with_default(default, source.shape, name=op.name)
+            shape: Any = source.shape
+            stands: Tensor = tf.placeholder_with_default(default, shape, name=op.name)
             return stands
         made: Tensor = tf.placeholder(source.dtype.base_dtype, source.shape, name=op.name)
     made.op._given = op._given if op._given is not None else source
@@ -209,7 +210,7 @@ def _copy_all(operations: Sequence[Operation], graph: Graph, found: dict[Any, An
     for op in operations:
         inputs = [found.get(x) for x in op._inputs_val]
         first = next((x for x in inputs if x is not None), None)
-        known = [first if x is None else x for x in inputs]
+        known: list[Any] = [first if x is None else x for x in inputs]
         waits = [found[each] for each in op._control_inputs_val if each in found]
         with graph.control_dependencies(None), graph.control_dependencies(waits):
             copy = copied_operation(op, graph, known)

@@ -13,8 +13,6 @@ from typing import Any
 
 from ...engine.graph import trust
 from ...engine.graph.collections import GraphKeys, add_to_collection
-from ...engine.graph.graph import init_scope
-from ...engine.graph.tensor import Tensor
 from ...io import protos
 from ...io.function_placing import fix_node, renamed_library
 from ...ops.flow.concrete_functions import unique_name
@@ -91,9 +89,7 @@ class _Loading:
         for _, function in library.values():
             graph_def.library.function.add().CopyFrom(function.definition)
         for name, gradient in gradients:
-            graph_def.library.gradient.add(
-                function_name=names[name], gradient_func=names[gradient]
-            )
+            graph_def.library.gradient.add(function_name=names[name], gradient_func=names[gradient])
         for node in graph_def.node:
             fix_node(node, names, suffix)
 

@@ -14,11 +14,9 @@ from ...engine.graph.collections import GraphKeys
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.operation import Operation
 from ...engine.graph.scope_functions import init_scope, name_scope
-from ...engine.graph.tensor import SparseTensor, Tensor
+from ...engine.graph.tensor import Tensor
 from ...engine.interface.log import get_logger
-from ...engine.interface.specs import TensorSpec, TypeSpec
-from ...engine.types import dtypes, nest
-from ...engine.types.shape import TensorShape
+from ...engine.types import nest
 from ...io import protos
 from ...io.tensor_proto import shape_from_proto
 from ...ops.flow.concrete_functions import (
@@ -138,10 +136,15 @@ class WrappedFunction(PlacedFunction):
         pairs = zip(given, placed, strict=True)
         return self._call_flat([convert_to_tensor(x, p.dtype.base_dtype) for x, p in pairs])
 
+    def _may_be(self, tensor: Tensor, placed: Tensor) -> bool:
+        # (A graph's placeholders tell shapes, which nothing held it to.)
+        return True
+
     def _call_flat(self, args: Sequence[Any]) -> Any:
         results, effects = self._placed(args)
         for result, known in zip(results, self.outputs):
-            result.set_shape(known.shape)
+            if known.shape.is_compatible_with(result.shape):
+                result.set_shape(known.shape)
         structure = self.structured_outputs
         return tf.group(*effects) if structure is None else pack(structure, results)
 
@@ -382,7 +385,7 @@ class WrappedGraph:
         graph = self.graph
         building = self._variable_holder.call_with_variable_creator_scope(fn)
         made, found = _traced(graph, building, signature)
-        name = name or getattr(fn, "__name__", "wrapped")
+        name = name or str(getattr(fn, "__name__", "wrapped"))
         specs = graph.structured_input_signature
         wrapped = self._wrapped_function.prune(made, found, name, specs)
         wrapped._signature = signature

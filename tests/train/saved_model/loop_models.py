@@ -19,6 +19,31 @@ NAMES = ("repeated", "chosen", "rows", "gathered", "scanned")
 VALUES = ("searched", "counted")
 
 
+def gathered(tf, x, w):
+    """Products of rows, of which every other one is chosen otherwise, in an array."""
+    count = tf.shape(x)[0]
+
+    def turn(i, found):
+        row = tf.matmul(x[i : i + 1], w)
+        value = tf.cond(i % 2 > 0, lambda: row * 3.0, lambda: tf.sin(row))
+        return i + 1, found.write(i, value)
+
+    found = tf.TensorArray(tf.float32, size=count, element_shape=[1, 3])
+    _, found = tf.while_loop(lambda i, _: i < count, turn, [0, found])
+    return found.concat()
+
+
+def searched(tf, total, w):
+    """A sum that grows by more each time until it is large."""
+    n = 0
+    while total < 50.0:
+        n += 1
+        if n > 20:
+            break
+        total = total + tf.reduce_sum(w) * tf.cast(n, tf.float32)
+    return total
+
+
 def module_of(tf):
     """A module whose functions loop and branch over what a variable gives."""
     kind = {"use_resource": True} if tf.__name__ == "numbaflow" else {}
@@ -26,7 +51,7 @@ def module_of(tf):
 
     class Loops(tf.Module):
         def __init__(self):
-            super(Loops, self).__init__()
+            super().__init__()
             self.w = tf.Variable(WEIGHTS, name="w", **kind)
             self.turns = tf.Variable(0, trainable=False, **kind)
 
@@ -53,16 +78,7 @@ def module_of(tf):
 
         @takes
         def gathered(self, x):
-            count = tf.shape(x)[0]
-
-            def turn(i, found):
-                row = tf.matmul(x[i : i + 1], self.w)
-                value = tf.cond(i % 2 > 0, lambda: row * 3.0, lambda: tf.sin(row))
-                return i + 1, found.write(i, value)
-
-            found = tf.TensorArray(tf.float32, size=count, element_shape=[1, 3])
-            _, found = tf.while_loop(lambda i, _: i < count, turn, [0, found])
-            return found.concat()
+            return gathered(tf, x, self.w)
 
         @takes
         def scanned(self, x):
@@ -71,13 +87,7 @@ def module_of(tf):
         @takes
         def searched(self, x):
             total = tf.reduce_sum(tf.matmul(x, self.w))
-            n = 0
-            while total < 50.0:
-                n += 1
-                if n > 20:
-                    break
-                total = total + tf.reduce_sum(self.w) * tf.cast(n, tf.float32)
-            return total
+            return searched(tf, total, self.w)
 
         @takes
         def counted(self, x):
@@ -125,7 +135,7 @@ def write(tf, folder):
     tf.saved_model.save(loops, os.path.join(folder, "loops"), signatures=loops.repeated)
     for name, values in results(tf, loops).items():
         for number, value in enumerate(values if isinstance(values, list) else [values]):
-            np.save(os.path.join(folder, "%s_%d.npy" % (name, number)), value)
+            np.save(os.path.join(folder, f"{name}_{number}.npy"), value)
 
 
 def read(tf, folder):
@@ -139,9 +149,9 @@ def read(tf, folder):
     for name in sorted(found):
         values = found[name] if isinstance(found[name], list) else [found[name]]
         for number, value in enumerate(values):
-            expected = np.load(os.path.join(folder, "%s_%d.npy" % (name, number)))
+            expected = np.load(os.path.join(folder, f"{name}_{number}.npy"))
             if not np.allclose(value, expected, rtol=1e-4, atol=1e-5):
-                wrong.append("WRONG %s %d: %s, not %s" % (name, number, value, expected))
+                wrong.append(f"WRONG {name} {number}: {value}, not {expected}")
     return wrong
 
 
