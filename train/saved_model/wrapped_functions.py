@@ -102,6 +102,8 @@ class WrappedFunction(PlacedFunction):
         signature: TensorSpecs and values by position, if the function is called so.
     """
 
+    effects_are_stated = True
+
     def __init__(
         self, fn_graph: TracedGraph, variable_holder: VariableHolder, signature: Any = None
     ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import numbaflow as tf
@@ -78,6 +79,9 @@ def test_signatures_are_functions_of_the_restored_variables(model: Any) -> None:
         with pytest.raises(TypeError, match="Missing: \\['text'\\]|Missing: \\['x'\\]|Expected at"):
             serve(tf.constant([[1.0, 0.0]]))
         assert session.run(loaded.prune("x:0", "MatMul:0")(tf.constant([[1.0, 1.0]]))).sum() == 10.0
+        if not is_resource:
+            with pytest.raises(ValueError, match="has the reference variable '.*w' in it"):
+                tf.saved_model.save(loaded, f"{folder}/again", signatures=loaded.signatures)
 
 
 @pytest.mark.parametrize("model", [True], indirect=True)
@@ -140,6 +144,26 @@ def test_one_of_several_graphs_is_asked_for_by_its_tags(tmp_path: Path) -> None:
         assert found[0]["first_output"].tolist() == [42.0] and found[1]["second_output"] == 21.0
         with pytest.raises(TypeError, match="second_start"):
             second(x=tf.constant([2.0]))
+
+
+def test_loops_with_arrays_are_called_and_saved_again(tmp_path: Path) -> None:
+    folder, again = str(tmp_path / "model"), str(tmp_path / "again")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 3, 2], name="x")
+        with tf.variable_scope("rnn", use_resource=True):
+            cell = tf.nn.rnn_cell.BasicLSTMCell(2)
+            y, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
+        session.run(tf.global_variables_initializer())
+        expected = session.run(y, {x: np.ones([1, 3, 2])})
+        tf.saved_model.simple_save(session, folder, {"x": x}, {"y": y})
+    for source, target in ((folder, again), (again, None)):
+        with tf.Graph().as_default(), tf.Session() as session:
+            loaded = tf.saved_model.load_v2(source)
+            found = loaded.signatures["serving_default"](x=tf.ones([1, 3, 2]))["y"]
+            started(session)
+            np.testing.assert_allclose(session.run(found), expected, rtol=1e-6)
+            if target is not None:
+                tf.saved_model.save(loaded, target, signatures=loaded.signatures)
 
 
 def test_results_must_not_need_placeholders_that_are_no_inputs(tmp_path: Path) -> None:
