@@ -495,6 +495,7 @@ _INTERNALS = {
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
     "subscribe": "framework.subscribe",
+    "wrapping": "eager.wrap_function eager.lift_to_graph",
     "dispatching": "util.dispatch",
     "framework": (
         "util.object_identity framework.composite_tensor framework.kernels framework.registry "
@@ -568,7 +569,7 @@ OTHERS.update(
     }
 )
 OTHERS["python.estimator.canned.optimizers"] += f" {_KEYS}"
-OTHERS.update({**renamed_contrib.HOMES, **strategy_modules.MODULES})
+OTHERS.update({**renamed_contrib.HOMES, **strategy_modules.MODULES, **keras_modules.MODULES})
 _AUTOGRAPH = ".ops.flow.autograph"
 for _module in ("autograph", "autograph.impl.api", "autograph.core.converter"):
     OTHERS[f"python.{_module}"] = f"tf.autograph tf.autograph.experimental {_AUTOGRAPH}.api"
@@ -582,7 +583,6 @@ OTHERS["python.ops.clustering_ops"] = OTHERS["contrib.factorization.python.ops.c
 OTHERS["python.ops.op_selector"] = ".alias.internals.privates .train.contrib.graph_editor.util"
 for _module in ("cond_v2", "while_v2", "control_flow_util_v2", "control_flow_v2_func_graphs"):
     OTHERS[f"python.ops.{_module}"] = ".alias.internals.control_flow_v2"
-OTHERS.update(keras_modules.MODULES)
 # (`from tensorflow.python import ops` gives the module of framework, whose name hides the package.)
 OTHERS["python.ops"] = HOMES["framework"]["ops"]
 OTHERS["tools.graph_transforms"] = ".io.graph_transforms"

@@ -38,8 +38,10 @@ class FlatFunction(NamedTuple):
 class _Flattening:
     """Collects the nodes of a function, and of those that it calls under the calls' names."""
 
-    def __init__(self, library: Mapping[str, Any]) -> None:
+    def __init__(self, library: Mapping[str, Any], is_implied: bool) -> None:
+        """is_implied: whether all effects are the function's where it states none."""
         self.library = library
+        self._is_implied = is_implied
         self.nodes: list[Any] = []
         # Results of calls and arguments -> what they are; calls -> their effects.
         self.renamed: dict[str, str] = {}
@@ -69,8 +71,8 @@ class _Flattening:
                 f"Function {name} has more than {_MOST_NODES} nodes with its calls"
             )
         wanted = list(definition.control_ret.values())
-        if not wanted and signature.is_stateful:
-            wanted = [node.name for node in body if _is_stateful(node.op, self.library)]
+        if not wanted and signature.is_stateful and (self._is_implied or len(self._active) > 1):
+            wanted = _effects(body, self.library)
         self._active.pop()
         results = [prefix + flat[definition.ret[arg.name]] for arg in signature.output_arg]
         return results, [prefix + effect for effect in wanted]
@@ -117,6 +119,26 @@ class _Flattening:
         return list(found)
 
 
+def _effects(body: Sequence[Any], library: Mapping[str, Any]) -> list[str]:
+    """The nodes with effects; for those within a loop of TensorFlow 1, where it is left."""
+    users: dict[str, list[Any]] = {}
+    for node in body:
+        for text in node.input:
+            users.setdefault(text.lstrip("^").partition(":")[0], []).append(node)
+    within, left = set[str](), set[str]()
+    pending = [node for node in body if node.op in ("Enter", "RefEnter")]
+    while pending:
+        node = pending.pop()
+        if node.op in ("Exit", "RefExit"):
+            left.add(node.name)
+        elif node.name not in within:
+            within.add(node.name)
+            pending += users.get(node.name, ())
+    found = [node.name for node in body if _is_stateful(node.op, library)]
+    outside = [name for name in found if name not in within]
+    return outside if len(outside) == len(found) else [*outside, *sorted(left)]
+
+
 def _node_of(tensor: str) -> str:
     return tensor.rpartition(":")[0]
 
@@ -135,14 +157,18 @@ def _called(node: Any, library: Mapping[str, Any]) -> tuple[str, Any] | None:
     return None
 
 
-def flattened(name: str, library: Mapping[str, Any]) -> FlatFunction:
+def flattened(
+    name: str, library: Mapping[str, Any], effects_are_stated: bool = False
+) -> FlatFunction:
     """A function of a library without the calls in it.
+
+    effects_are_stated: whether only what the function states must run besides its results.
 
     Raises:
         ValueError: functions call one another in a circle.
         InvalidArgumentError: it has too many nodes.
     """
-    work = _Flattening(library)
+    work = _Flattening(library, not effects_are_stated)
     signature = library[name].definition.signature
     # A name that no node has.
     parameters = [f"__argument_{i}" for i in range(len(signature.input_arg))]
@@ -177,8 +203,10 @@ def _functions_of(nodes: Iterable[Any], library: Mapping[str, Any]) -> list[Any]
     return list(found.values())
 
 
-def placed(function: FlatFunction, inputs: Sequence[Tensor], name: str) -> list[Tensor]:
-    """Adds a function's nodes to the default graph; its results, once its effects are over."""
+def placed(
+    function: FlatFunction, inputs: Sequence[Tensor], name: str
+) -> tuple[list[Tensor], list[Operation]]:
+    """Adds a function's nodes to the default graph: its results, behind its effects, and these."""
     from ..ops.public import tf
 
     graph = get_default_graph()
@@ -199,7 +227,7 @@ def placed(function: FlatFunction, inputs: Sequence[Tensor], name: str) -> list[
     effects = [op for op in found[len(inner) :] if isinstance(op, Operation)]
     results: list[Any] = [made.get(result, given.get(result)) for result in function.results]
     with control_dependencies(effects):
-        return [tf.identity(result) for result in results]
+        return [tf.identity(result) for result in results], effects
 
 
 def renamed_library(

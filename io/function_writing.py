@@ -42,6 +42,7 @@ def graph_to_function_def(
     outputs: Sequence[Tensor],
     out_names: Sequence[str] | None = None,
     name: str = "_",
+    control_outputs: Sequence[Operation] = (),
 ) -> Any:
     """The FunctionDef from some tensors of a graph to others.
 
@@ -52,6 +53,7 @@ def graph_to_function_def(
       outputs: The results.
       out_names: Names of the results; by default those of the nodes.
       name: The function's name.
+      control_outputs: Operations of the body that each call must run.
 
     Raises:
       InvalidArgumentError: There are more or fewer names than results.
@@ -88,6 +90,9 @@ def graph_to_function_def(
         _add_node(message, op, node_names, {**parameters, **node_names}, renamed)
     for argument, tensor in zip(message.signature.output_arg, outputs):
         message.ret[argument.name] = renamed[tensor]
+    for op in control_outputs:
+        message.control_ret[node_names[op]] = node_names[op]
+        message.signature.control_output.append(node_names[op])
     return message
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...engine.graph.constants import constant_value
 from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape
+from ...ops.flow.lifting import UnliftableError as UnliftableError
 from ...ops.public import tf
 
 

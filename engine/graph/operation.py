@@ -253,6 +253,10 @@ class Operation:
 
     def _clear_attr(self, name: str) -> None:
         self._attrs.pop(name, None)
+        # (What is not there has its default value.)
+        for attr in self.definition.attrs:
+            if attr.name == name and attr.has_default:
+                self._attrs[name] = attr.default
         self._graph.note_mutation()
 
     def _get_attr_type(self, name: str) -> DType:

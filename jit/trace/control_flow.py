@@ -160,11 +160,11 @@ class _Part(Flow):
             (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
             handle.cell = value.cell
             return handle
+        if not holds(value.dtype):
+            raise Unstructured(f"a loop takes a value of type {value.dtype}")
         # Known contents go in as they are: shapes stay known within the loop.
         if value.known is not None:
             return self.tracer.builder.known_as(value.known, value.dtype)
-        if not holds(value.dtype):
-            raise Unstructured(f"a loop takes a value of type {value.dtype}")
         if value not in self._captured:
             source = Captured(self.loop, len(self.loop.inputs))
             self.loop.inputs += (value,)

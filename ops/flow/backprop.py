@@ -14,7 +14,7 @@ from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
 from ..array.shape import shape_internal
 from ..public import tf
-from ..state.resource import zeros_like_variable
+from ..state.resource import variable_behind, zeros_like_variable
 from . import util
 from .accumulate import inside
 from .nodes import next_iteration, switch, switch_ref_or_tensor
@@ -117,7 +117,12 @@ class ControlFlowState:
         shape = val.get_shape()
         if not shape.is_fully_defined():
             return self._zeros_by_history(op, val, state)
-        result = tf.constant(0, shape=shape.as_list(), dtype=val.dtype)
+        variable = variable_behind(val) if val.dtype == dtypes.resource else None
+        if variable is not None:
+            # (The handle outside of the loop, which is not dead.)
+            result = zeros_like_variable(variable.outputs[0])
+        else:
+            result = tf.constant(0, shape=shape.as_list(), dtype=val.dtype)
         if is_dead:
             # The switch of a conditional: the zeros belong to the branch not taken.
             pred = state.history_map.get(context.pred.name)

@@ -25,12 +25,17 @@ def _is_chosen(device: Any) -> bool:
 class CapturingGraph(Graph):
     """A graph with parameters and results within another one, whose tensors it may use."""
 
+    # Whether branches and loops in it are nodes that call functions.
+    calls_functions = False
+
     def __init__(self, name: str, outer_graph: Graph) -> None:
         super().__init__()
         self.name = name
         self.outer_graph = outer_graph
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
+        # What must run whether or not a result needs it.
+        self.control_outputs: list[Operation] = []
         # Tensors of graphs around -> the parameters that stand for them here, in order.
         self._captured: dict[Tensor, Tensor] = {}
         self._building_function = True
@@ -73,6 +78,13 @@ class CapturingGraph(Graph):
             self._captured[tensor] = self._parameter(tensor, name)
         return self._captured[tensor]
 
+    def add_capture(self, tensor: Tensor, parameter: Tensor) -> None:
+        """Has a tensor of this graph stand for one of a graph around, as a further parameter."""
+        self._captured[tensor] = parameter
+        self.inputs.append(parameter)
+        if parameter.op.definition.is_fed:
+            parameter.op._given = parameter.op._captured = tensor
+
     def taken_in(self, tensor: Tensor) -> Tensor:
         """The parameter that stands for a tensor of a graph around, if there is one."""
         return self._captured.get(tensor, tensor)
@@ -93,6 +105,8 @@ class BodyGraph(CapturingGraph):
     something here waits for are waited for by the call (`control_captures`).
     """
 
+    calls_functions = True
+
     def __init__(self, name: str, outer_graph: Graph) -> None:
         super().__init__(name, outer_graph)
         self.structured_outputs: Any = None
@@ -100,6 +114,7 @@ class BodyGraph(CapturingGraph):
         self._functions = outer_graph._functions
         self._collection_lists = outer_graph._collection_lists
         self._seed = outer_graph._seed
+        self._variable_creator_stack = outer_graph._variable_creator_stack
         self._gradient_override_map = outer_graph._gradient_override_map
         self._colocation_stack = outer_graph._colocation_stack.copy()
         # (Devices are the call's but for those that functions choose for each node.)

@@ -25,6 +25,7 @@ from ..state.variable_scope import variable_creator_scope
 from .effects import ordered
 from .function_graph import FuncGraph, share_variables
 from .function_spec import FunctionSpec, filled, named, placeholders
+from .lifting import UnliftableError, lift_to_graph
 
 _numbers = itertools.count()
 
@@ -32,12 +33,12 @@ _numbers = itertools.count()
 class TracedGraph(FuncGraph):
     """The graph of a function, with the structure of its arguments and results."""
 
-    def __init__(self, name: str, signature: tuple[Any, Any]) -> None:
+    calls_functions = True
+
+    def __init__(self, name: str, signature: tuple[Any, Any] | None) -> None:
         super().__init__(name, False, set(), False)
         self.structured_input_signature = signature
         self.structured_outputs: Any = None
-        # What must run whether or not a result needs it.
-        self.effects: list[Operation] = []
         self.variables: list[Any] = []
 
 
@@ -127,12 +128,16 @@ class ConcreteFunction:
         given = self._flat_arguments(args, kwargs)
         for i, (value, placed) in enumerate(zip(given, self.inputs)):
             given[i] = tensor = convert_to_tensor(value, dtype_hint=placed.dtype)
-            if tensor.dtype != placed.dtype or not placed.shape.is_compatible_with(tensor.shape):
+            if tensor.dtype != placed.dtype or not self._may_be(tensor, placed):
                 raise ValueError(
                     f"{tensor} does not fit {self.name}, which takes {placed.dtype.name} of the "
                     f"shape {placed.shape}"
                 )
         return self._call_flat(given)
+
+    def _may_be(self, tensor: Tensor, placed: Tensor) -> bool:
+        """Whether a tensor's shape can be that of an argument."""
+        return placed.shape.is_compatible_with(tensor.shape)
 
     def _flat_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         keywords = self._arg_keywords
@@ -202,7 +207,7 @@ class TracedFunction(ConcreteFunction):
 
     def library(self) -> dict[str, Any]:
         if self._library is None:
-            self._library = _library_of(self.graph, self.name)
+            self._library = library_of(self.graph, self.name, self.graph.get_operations())
         return self._library
 
 
@@ -217,7 +222,7 @@ def _traced(
     with init_scope():
         graph = TracedGraph(name, (given, given_named))
         share_variables(graph)
-        with graph.as_default(), variable_creator_scope(_made_outside):
+        with graph.as_default(), variable_creator_scope(made_outside):
             values = tuple(_parameter(graph, s, n) for s, n in zip(given, names))
             named_values = {key: _parameter(graph, s, key) for key, s in given_named.items()}
             with ordered() as inner:
@@ -232,10 +237,10 @@ def _traced(
                 effects = inner.settle()
             with control_dependencies(effects):
                 results = nest.map_structure(_result, found, expand_composites=True)
-    graph.effects = effects
+    graph.control_outputs = effects
     graph.structured_outputs = results
     graph.outputs = [x for x in nest.flatten(results, expand_composites=True) if x is not None]
-    graph.variables = list(_variables_behind(graph.extra_inputs))
+    graph.variables = list(variables_behind(graph.extra_inputs))
     return graph
 
 
@@ -251,7 +256,7 @@ def _result(value: Any) -> Any:
     return tf.identity(convert_to_tensor(value))
 
 
-def _variables_behind(handles: Iterable[Tensor]) -> Iterator[Any]:
+def variables_behind(handles: Iterable[Tensor]) -> Iterator[Any]:
     """The variables of the program whose handles are given, in that order."""
     for handle in handles:
         if handle.dtype == dtypes.resource:
@@ -261,66 +266,48 @@ def _variables_behind(handles: Iterable[Tensor]) -> Iterator[Any]:
                     break
 
 
-def _made_outside(next_creator: Callable[..., Any], **given: Any) -> Any:
+def made_outside(next_creator: Callable[..., Any], **given: Any) -> Any:
     """Makes a variable outside of the function that asks for it, as a resource."""
     inner = get_default_graph()
     given["use_resource"] = True
     with init_scope():
         value = given.get("initial_value")
         if isinstance(value, Tensor) and value.graph is inner:
-            given["initial_value"] = _copied(value, {})
+            try:
+                given["initial_value"] = _lifted(value, inner)
+            except UnliftableError as error:
+                raise ValueError(
+                    "A variable's initial value depends on an argument of the function that makes "
+                    f"the variable: it must be made of values that are known before. {error}"
+                ) from None
         return next_creator(**given)
 
 
-def _copied(tensor: Tensor, known: dict[Operation, Operation]) -> Tensor:
-    """An initial value of the function's graph, built again in the default graph."""
-    pending = [tensor.op]
-    graph = get_default_graph()
-    while pending:
-        op = pending[-1]
-        missing = [x.op for x in op.inputs if x.op not in known]
-        if op.definition.is_fed:
-            raise ValueError(
-                f"A variable's initial value depends on '{op.name}', an argument of the function "
-                "that makes the variable: it must be made of values that are known before"
-            )
-        if missing:
-            pending += missing
-            continue
-        if op not in known:
-            inputs = [known[x.op].outputs[x.value_index] for x in op.inputs]
-            known[op] = graph._create(op.definition, op.name, inputs, dict(op._attrs))
-        pending.pop()
-    return known[tensor.op].outputs[tensor.value_index]
+def _lifted(value: Tensor, inner: Any) -> Any:
+    """A tensor of a function's graph, built again in the default graph, outside."""
+    outside = {parameter: tensor for tensor, parameter in inner.captures}
+    return lift_to_graph([value], get_default_graph(), outside, op_map=outside)[value]
 
 
-def _library_of(graph: Any, name: str) -> dict[str, Any]:
-    """The FunctionDef of a traced graph, and the functions that its nodes call."""
+def library_of(graph: TracedGraph, name: str, operations: Sequence[Operation]) -> dict[str, Any]:
+    """The FunctionDef of some operations of a graph, and the functions that they call."""
     from ...io import protos
     from ...io.function_def import Function
     from ...io.function_writing import graph_to_function_def
     from ...io.tensor_proto import shape_proto
 
-    operations = graph.get_operations()
-    definition = graph_to_function_def(graph, operations, graph.inputs, graph.outputs, None, name)
-    written = {op: node.name for op, node in zip(_inner(graph, operations), definition.node_def)}
-    for op in graph.effects:
-        definition.control_ret[written[op]] = written[op]
-        definition.signature.control_output.append(written[op])
-    count = len(graph.inputs) - len(graph.extra_inputs)
+    definition = graph_to_function_def(
+        graph, operations, graph.inputs, graph.outputs, None, name, graph.control_outputs
+    )
     for i, placed in enumerate(graph.inputs):
         attrs = definition.arg_attr[i].attr
         attrs["_output_shapes"].list.shape.add().CopyFrom(shape_proto(placed.shape))
-        if i < count:
-            attrs["_user_specified_name"].CopyFrom(protos.AttrValue(s=user_name(placed).encode()))
+        told = placed.op._attrs.get("_user_specified_name")
+        if told is not None:
+            attrs["_user_specified_name"].CopyFrom(protos.AttrValue(s=told))
     library: dict[str, Any] = dict(graph._functions)
     library[name] = Function(definition, library)
     return library
-
-
-def _inner(graph: Any, operations: Sequence[Operation]) -> list[Operation]:
-    parameters = {tensor.op for tensor in graph.inputs}
-    return [op for op in operations if op not in parameters]
 
 
 def call_of(function: ConcreteFunction, inputs: Sequence[Tensor]) -> list[Tensor]:

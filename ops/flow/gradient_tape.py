@@ -130,7 +130,7 @@ class GradientTape:
         if not self._watch_accessed_variables:
             return {}
         graphs = dict.fromkeys(graph for graph, *_ in self._stretches)
-        variables = [v for graph in graphs for v in graph.get_collection("trainable_variables")]
+        variables = [v for graph in graphs for v in _trainable_in(graph)]
         return {root: v for v in variables for root in _roots(v)}
 
     def watched_variables(self) -> tuple[Any, ...]:
@@ -294,6 +294,12 @@ class GradientTape:
         self._persistent = is_persistent
         self._is_spent = not is_persistent
         return rows
+
+
+def _trainable_in(graph: Any) -> list[Any]:
+    """The trainable variables of a graph; those of loaded models are in one collection only."""
+    known = [v for v in graph.get_collection("variables") if getattr(v, "trainable", False)]
+    return [*known, *graph.get_collection("trainable_variables")]
 
 
 def _is_watched(source: TensorLike, watched: dict[Any, Any], recorded: set[Operation]) -> bool:

@@ -25,6 +25,7 @@ from ...engine.interface.specs import TypeSpec
 from ...engine.types import nest
 from .. import runtime_settings
 from ..public import tf
+from ..state.variable_scope import variable_creator_scope
 from .autograph.api import options_of
 from .autograph.conversion import Options, converted
 from .concrete_functions import ConcreteFunction, TracedFunction
@@ -93,8 +94,8 @@ class Function:
     def _built(self, args: Any, kwargs: Any) -> Any:
         """What the function returns, built in the default graph."""
         graph = get_default_graph()
-        with name_scope(self._name):
-            with ordered() as inner:
+        with name_scope(self._name) as scope:
+            with ordered() as inner, variable_creator_scope(_named_without(scope)):
                 found = self._traced(graph, args, kwargs)
                 effects = inner.settle()
             if found is None:
@@ -182,6 +183,19 @@ class Function:
             if made not in found:
                 found.append(made)
         return found
+
+
+def _named_without(scope: str) -> Callable[..., Any]:
+    """A creator of variables whose names begin within a function's scope, as in TensorFlow."""
+
+    def made(next_creator: Callable[..., Any], **given: Any) -> Any:
+        current = f"{get_default_graph().get_name_scope()}/"
+        if not current.startswith(scope):
+            return next_creator(**given)
+        with name_scope(current.removeprefix(scope) or None):
+            return next_creator(**given)
+
+    return made
 
 
 def _identity(value: Any) -> Any:

@@ -24,9 +24,9 @@ def EnableControlFlowV2(graph: Graph) -> bool:
     """Whether branches and loops of a graph are nodes that call functions, as in their bodies."""
     if ENABLE_CONTROL_FLOW_V2 or not graph.building_function:
         return ENABLE_CONTROL_FLOW_V2
-    from .capturing_graph import BodyGraph
+    from .capturing_graph import CapturingGraph
 
-    return isinstance(graph, BodyGraph)
+    return isinstance(graph, CapturingGraph) and graph.calls_functions
 
 
 def IsSwitch(op: Operation) -> bool:

@@ -250,11 +250,10 @@ class Connected:
         """Has the outputs of a call carry their masks."""
         flat = nest.flatten(outputs)
         overridden = type(self).compute_mask is not Connected.compute_mask
-        if all(mask_of(x) is not None for x in flat) or not (self.supports_masking or overridden):
-            return
-        found = self.compute_mask(inputs, mask)
-        if found is not None:
-            for output, of_output in zip(flat, nest.flatten(found)):
+        is_carried = all(mask_of(x) is not None for x in flat)
+        if not is_carried and (self.supports_masking or overridden):
+            found = self.compute_mask(inputs, mask)
+            for output, of_output in zip(flat, nest.flatten(found) if found is not None else ()):
                 output._keras_mask = of_output
         no_histories([mask for mask in map(mask_of, flat) if mask is not None])
 

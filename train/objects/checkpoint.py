@@ -15,6 +15,7 @@ from ...engine.graph.trackable import OBJECT_GRAPH_PROTO_KEY, Trackable
 from ...engine.types import dtypes
 from ...io import protos
 from ...ops.public import tf
+from ...ops.state.dependencies import capture_dependencies as capture_dependencies
 from ...ops.state.variable_store import default_initializer
 from ..checkpoints.checkpoint_management import update_checkpoint_state_internal
 from .data_structures import NoDependency
@@ -128,6 +129,13 @@ def frozen_saver(root_trackable: Trackable) -> MultiDeviceSaver:
     return MultiDeviceSaver(ObjectGraph(root_trackable).frozen())
 
 
+def _is_function(value: object) -> bool:
+    """Whether a value is what tf.function makes: SavedModels hold it, checkpoints leave it out."""
+    from ...ops.flow.graph_functions import Function
+
+    return isinstance(value, Function)
+
+
 class Checkpoint(AutoTrackable):
     """A group of objects that are saved together; they are its attributes.
 
@@ -138,7 +146,7 @@ class Checkpoint(AutoTrackable):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__()
         for name, value in sorted(kwargs.items()):
-            if not isinstance(value, (Trackable, list, dict)):
+            if not isinstance(value, (Trackable, list, dict)) and not _is_function(value):
                 raise ValueError(
                     "`Checkpoint` was expecting a trackable object (an object derived from "
                     f"`TrackableBase`), got {value}. If you believe this object should be "

@@ -244,10 +244,11 @@ def load_internal(
         tags = nest.flatten(tags)
     graphs = message.meta_graphs
     if len(graphs) != 1 or not graphs[0].HasField("object_graph_def"):
-        raise NotImplementedError(
-            f"The SavedModel at {export_dir} holds graphs without objects: tf.saved_model.load_v2 "
-            "of such is not in numbaflow; tf.saved_model.loader.load loads them into a session"
-        )
+        from .graph_loading import load_graph, meta_graph_of
+
+        meta_graph = meta_graph_of(message, tags, export_dir)
+        with init_scope():
+            return _with_versions(load_graph(meta_graph, export_dir), meta_graph)
     (meta_graph,) = graphs
     if tags is not None and set(tags) != set(meta_graph.meta_info_def.tags):
         raise ValueError(
@@ -257,6 +258,10 @@ def load_internal(
         )
     with init_scope():
         root = loader_class(meta_graph.object_graph_def, meta_graph, export_dir).nodes[0]
+    return _with_versions(root, meta_graph)
+
+
+def _with_versions(root: Any, meta_graph: Any) -> Any:
     root.tensorflow_version = meta_graph.meta_info_def.tensorflow_version
     root.tensorflow_git_version = meta_graph.meta_info_def.tensorflow_git_version
     return root

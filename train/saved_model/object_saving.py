@@ -153,6 +153,7 @@ class _Saving:
             for key, signature in sorted(signatures.items()):
                 message.signature_def[key].CopyFrom(self._signature_def(key, signature))
             for concrete in self.functions.values():
+                _refuse_references(concrete)
                 concrete.add_to_graph()
         message.graph_def.CopyFrom(self.graph.as_graph_def(add_shapes=True))
         info = message.meta_info_def
@@ -327,6 +328,17 @@ class _Saving:
             message.resource.device = node._resource_device
         else:
             message.user_object.CopyFrom(revived_kinds.serialize(node) or _user_object(node))
+
+
+def _refuse_references(concrete: ConcreteFunction) -> None:
+    """ValueError for a function of a loaded graph with reference variables: no file has these."""
+    for node in concrete.function_def.node_def:
+        if node.op in ("VariableV2", "Variable"):
+            raise ValueError(
+                f"Function {concrete.name} has the reference variable '{node.name}' in it, whose "
+                "value would not be saved. Build the model that was loaded with resource variables "
+                "(tf.enable_resource_variables()) and save it anew."
+            )
 
 
 def _is_in(graph: Graph, tensor: Any) -> bool:

@@ -31,3 +31,4 @@ lazy(
 )
 lazy("train.saved_model.object_saving:save", "saved_model.save", "saved_model.experimental.save")
 lazy("train.saved_model.object_loading:load", "saved_model.load_v2")
+lazy("train.saved_model.wrapped_functions:wrap_function", "wrap_function")

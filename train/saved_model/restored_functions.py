@@ -7,16 +7,16 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...engine.graph import trust
 from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import Graph
 from ...engine.graph.tensor import Tensor
 from ...engine.interface.specs import TensorSpec, TypeSpec
 from ...engine.types import nest
-from ...io.function_placing import FlatFunction, clean_name, flattened, placed
+from ...io.function_placing import clean_name
 from ...ops.flow.concrete_functions import ConcreteFunction
 from ...ops.flow.function_spec import FunctionSpec, filled, placeholders, spec_of
 from ...ops.flow.graph_functions import Function
+from ...ops.flow.placed_functions import PlacedFunction
 from ...ops.public import tf
 from .structures import decode_structure
 
@@ -53,14 +53,13 @@ class _RestoredGraph(Graph):
         return known[kind]
 
 
-class RestoredConcreteFunction(ConcreteFunction):
+class RestoredConcreteFunction(PlacedFunction):
     """A function of a SavedModel's library; a call places its nodes."""
 
     def __init__(self, name: str, library: Mapping[str, Any], message: Any) -> None:
         """library: the functions by name; message: the SavedConcreteFunction."""
         super().__init__(_RestoredGraph(message), name)
         self._all = library
-        self._flat: FlatFunction | None = None
         self.bound_ids = list(message.bound_inputs)
 
     @property
@@ -77,11 +76,7 @@ class RestoredConcreteFunction(ConcreteFunction):
         return found
 
     def _call_flat(self, args: Sequence[Any]) -> Any:
-        if self._flat is None:
-            self._flat = flattened(self.name, self._all)
-        inputs = [*args, *self.captured_inputs]
-        with trust.importing(None):  # The nodes have the marks that they came with.
-            results = placed(self._flat, inputs, clean_name(self.name))
+        results, _ = self._placed(args)
         for result, known in zip(results, self.outputs):
             result.set_shape(known.shape)
         return filled(self.structured_outputs, results)

@@ -71,7 +71,8 @@ def to_graph(
     """A function whose `if`, `while` and `for` may be on tensors (tf.autograph.to_graph).
 
     Args:
-        entity: a Python function or method, or what tf.function made of one.
+        entity: a Python function or method, what tf.function made of one, or a class: of that a
+            subclass is made whose methods are rewritten.
         recursive: whether functions that it calls are rewritten, too.
         arg_values, arg_types: no difference.
         experimental_optional_features: what to rewrite besides, of `Feature`.
@@ -80,7 +81,8 @@ def to_graph(
         The function; `entity` itself where nothing in it can be on tensors.
 
     Raises:
-        NotImplementedError: `entity` is a class, or a generator.
+        NotImplementedError: `entity` is a generator.
+        ValueError: it is a class without methods.
 
     Example:
         >>> def amount(x):
@@ -94,7 +96,7 @@ def to_graph(
     """
     del arg_values, arg_types
     if isinstance(entity, type):
-        raise NotImplementedError("tf.autograph.to_graph of a class is not in numbaflow")
+        return _class(entity, options_of(experimental_optional_features, recursive))
     function = _function_of(entity)
     if inspect.isgeneratorfunction(function):
         raise NotImplementedError(
@@ -102,6 +104,24 @@ def to_graph(
             f"{function.__code__.co_filename}, line {function.__code__.co_firstlineno}"
         )
     return converted(function, options_of(experimental_optional_features, recursive))
+
+
+def _class(entity: type, options: Options) -> type:
+    """A subclass with the methods that programs wrote for a class and its bases, rewritten."""
+    members: dict[str, Any] = {"__doc__": entity.__doc__, "__module__": entity.__module__}
+    package = __name__.partition(".")[0]
+    for base in reversed(entity.__mro__):
+        if base.__module__.partition(".")[0] == package:
+            continue
+        for name, member in vars(base).items():
+            if isinstance(member, FunctionType) and not inspect.isgeneratorfunction(member):
+                members[name] = converted(member, options)
+            elif name in members and name not in ("__doc__", "__module__"):
+                del members[name]
+    if not any(isinstance(member, FunctionType) for member in members.values()):
+        raise ValueError(f"cannot convert {entity}: no member methods")
+    made: type = type(entity)(entity.__name__, (entity,), members)
+    return made
 
 
 @export("autograph.to_code", "contrib.autograph.to_code")

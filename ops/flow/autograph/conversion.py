@@ -150,6 +150,8 @@ def _compiled(function: types.FunctionType, node: ast.FunctionDef) -> types.Code
     """The code of a syntax tree, in the place of a function's."""
     code = function.__code__
     free = [name for name in code.co_freevars if name != RUN]
+    # (Under another name: what the program calls by its name need not be the function itself.)
+    own, node.name = node.name, "_rewritten"
     lines = f"def _around({', '.join([*free, RUN])}):\n  return {node.name}"
     around = tree_of(lines).body[0]
     assert isinstance(around, ast.FunctionDef), "a function was parsed"
@@ -165,6 +167,8 @@ def _compiled(function: types.FunctionType, node: ast.FunctionDef) -> types.Code
     compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
     for name in (*((owner,) if owner is not None else ()), "_around", node.name):
         compiled = next(c for c in _codes_within(compiled) if c.co_name == name)
+    node.name = own
+    compiled = compiled.replace(co_name=own, co_qualname=function.__code__.co_qualname)
     _made.update(_all_codes(compiled))
     return compiled
 

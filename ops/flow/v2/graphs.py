@@ -8,6 +8,7 @@ when a gradient needs it: so the nodes of imported graphs are no different from 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ....engine.graph.convert import convert_to_tensor
@@ -18,6 +19,7 @@ from ....engine.types import dtypes, nest
 from ....engine.types.shape import TensorShape, as_shape
 from ...public import tf
 from ..capturing_graph import BodyGraph
+from ..effects import current, ordered
 from ..tensor_array import arrays_of, flow_of
 
 LOOPS = ("While", "StatelessWhile")
@@ -44,10 +46,14 @@ def build(
         args: parameters, in any structure.
         done: what is returned, behind it, for an operation among the results.
     """
-    with graph.as_default():
+    # Where a function puts its effects in order, those of its branches and loops are.
+    is_ordered = current() is not None
+    with graph.as_default(), ordered() if is_ordered else nullcontext() as effects:
         found = function(*args)
+        waits = [] if effects is None else effects.settle()
         flat = nest.flatten(found, expand_composites=True)
         graph.outputs = [graph.capture(_as_result(x, done)) for x in flat if x is not None]
+    graph.control_outputs = [*graph.control_outputs, *waits]
     graph.structured_outputs = found
 
 
@@ -85,7 +91,13 @@ def as_function(graph: BodyGraph) -> Any:
     from ....io.function_writing import graph_to_function_def
 
     definition = graph_to_function_def(
-        graph, graph.get_operations(), graph.inputs, graph.outputs, None, graph.name
+        graph,
+        graph.get_operations(),
+        graph.inputs,
+        graph.outputs,
+        None,
+        graph.name,
+        graph.control_outputs,
     )
     graph.outer_graph._add_function(Function(definition, graph._functions))
     return protos.NameAttrList(name=graph.name)
@@ -128,6 +140,9 @@ def body_of(op: Operation, called: Any, inputs: Sequence[Tensor]) -> BodyGraph:
         with trust.importing(None):
             known = {name: tensor for name, tensor in given.items() if name in used}
             import_graph_def(message, input_map=known, name="")
+    graph.control_outputs = [
+        graph.get_operation_by_name(name) for name in definition.control_ret.values()
+    ]
     for argument in definition.signature.output_arg:
         place = flat[definition.ret[argument.name]]
         graph.outputs.append(given[place] if place in given else graph.get_tensor_by_name(place))

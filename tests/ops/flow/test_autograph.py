@@ -158,3 +158,45 @@ def test_a_function_may_be_left_out() -> None:
         return x
 
     assert converted(left) is left
+
+
+def _halved(x: Any, times: int) -> Any:
+    if times == 0:
+        return x
+    return _halved(x // 2 if x > 4 else x, times - 1)
+
+
+class _Signed:
+    """Methods, of which one has the name of the function that it calls."""
+
+    def __init__(self, factor: Any) -> None:
+        self.factor = factor
+
+    def _halved(self, x: Any) -> Any:
+        if x > 0:
+            return _halved(x, 2) * self.factor
+        return -x
+
+
+class _Counting(_Signed):
+    def count(self, x: Any) -> Any:
+        turns = 0
+        while x > 1:
+            x = self._halved(x) - 1
+            turns += 1
+        return turns
+
+
+def test_functions_call_others_of_their_own_name() -> None:
+    signed = converted(_Signed(tf.constant(3))._halved)
+    assert _values([tf.function(_halved)(tf.constant(20), 3), signed(tf.constant(9))]) == [2, 12]
+
+
+def test_classes_are_converted_with_the_methods_of_their_bases() -> None:
+    made = tf.autograph.to_graph(_Counting)
+    assert made.__name__ == "_Counting" and issubclass(made, _Counting)
+    counting = made(tf.constant(1))
+    found = [counting.count(tf.constant(20)), counting._halved(tf.constant(-7))]
+    assert _values(found) == [4, 7]
+    with pytest.raises(ValueError, match="no member methods"):
+        tf.autograph.to_graph(type("Empty", (), {}))

@@ -276,3 +276,17 @@ def test_files_of_earlier_versions_name_batch_normalization_otherwise() -> None:
     config = {"class_name": "BatchNormalizationV1", "config": {"name": "bn", "momentum": 0.5}}
     layer = layers.deserialize(config)
     assert isinstance(layer, layers.BatchNormalization) and layer.momentum == 0.5
+
+
+def test_inputs_that_come_in_later_are_called_with_the_network() -> None:
+    first, later = layers.Input((3,), name="first"), layers.Input((2,), name="later")
+    end = layers.concatenate([layers.Dense(2, name="dense")(first), later])
+    model = keras.Model([first, later], end, name="inner")
+    graph = tf.get_default_graph()
+    before = len(graph.get_operations())
+    y = model([layers.Input((3,)), layers.Input((2,))])
+    made = [op.name for op in graph.get_operations()[before:]]
+    # (As many operations as in TensorFlow 1.15, by which seeds of what is made behind are chosen.)
+    assert "inner/later/later/Identity" in made
+    assert "inner/first/first/Identity" not in made and len(made) == 9
+    assert y.shape.as_list() == [None, 4]

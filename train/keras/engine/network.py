@@ -44,6 +44,7 @@ class Network(Saved, Layer):
     _nested_outputs: Any
     _layers: list[Any]
     _nodes: list[Any]
+    _first: int
     _keys: set[tuple[str, int]]
     _input_layers: list[Any]
     _output_layers: list[Any]
@@ -78,6 +79,7 @@ class Network(Saved, Layer):
             _nested_outputs=None,
             _layers=[],
             _nodes=[],
+            _first=0,
             _keys=set(),
             input_names=[],
             output_names=[],
@@ -124,6 +126,7 @@ class Network(Saved, Layer):
             _nested_outputs=_single(outputs),
             _layers=found.layers,
             _nodes=found.nodes,
+            _first=found.first,
             _keys=found.keys,
             _input_layers=[history_of(x).layer for x in flat_inputs],
             _output_layers=[history_of(x).layer for x in flat_outputs],
@@ -414,9 +417,8 @@ class Network(Saved, Layer):
             known[id(own)] = x
             if of_x is not None:
                 x._keras_mask = of_x
-        for node in self._nodes:
-            if not nest.flatten(node.inbound_layers):
-                continue
+        # (Inputs that come in later on are called: they have an identity of their own.)
+        for node in self._nodes[self._first :]:
             if any(id(x) not in known for x in nest.flatten(node.input_tensors)):
                 continue
             layer = node.outbound_layer

@@ -18,11 +18,13 @@ class NetworkMap(NamedTuple):
         keys: (name of a layer, number of its call) of each node.
         nodes: the nodes, those that others need first.
         layers: the layers in the same order.
+        first: how many nodes are farthest from the outputs: inputs all of them.
     """
 
     keys: set[tuple[str, int]]
     nodes: list[Node]
     layers: list[Any]
+    first: int
 
 
 def network_map(inputs: Sequence[Any], outputs: Sequence[Any]) -> NetworkMap:
@@ -48,7 +50,7 @@ def network_map(inputs: Sequence[Any], outputs: Sequence[Any]) -> NetworkMap:
     _check_connected(inputs, nodes)
     _check_names(layers)
     keys = {node_key(node) for node in nodes}
-    return NetworkMap(keys, nodes, layers)
+    return NetworkMap(keys, nodes, layers, len(by_depth[max(by_depth)]))
 
 
 def node_key(node: Node) -> tuple[str, int]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....engine.types import nest
 from ....engine.types.shape import TensorShape
 from ....ops.public import tf
 from ...layers.input_spec import InputSpec
+from ...layers.nodes import int_shape
 from ...layers.utils import (
     conv_output_length,
     normalize_data_format,
@@ -149,6 +151,9 @@ class _ConvRNN(_OfCell):
         if not self.return_state:
             return output
         return [output, *(TensorShape([batch, *picture]) for _ in range(2))]
+
+    def _most_steps(self, inputs: Any) -> int | None:
+        return int_shape(nest.flatten(inputs)[0])[1]  # type: ignore[no-any-return]
 
     def get_initial_state(self, inputs: Any) -> list[Any]:
         """Zeros in the shape of an output, whatever the pictures' size turns out to be."""

@@ -15,6 +15,8 @@ from .style import KerasLayer
 
 
 def _sizes(shapes: Any) -> list[list[Any]]:
+    if not isinstance(shapes, (list, tuple)):
+        raise ValueError("A merge layer should be called on a list of inputs.")
     return [TensorShape(shape).as_list() for shape in shapes]
 
 

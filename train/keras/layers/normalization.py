@@ -288,15 +288,19 @@ class AlphaDropout(_Noise):
 
     def call(self, inputs: Any, training: Any = None) -> Any:  # type: ignore[override]
         """The inputs, changed when training if the rate is within 0 and 1."""
-        return super().call(inputs, training) if 0.0 < self.rate < 1.0 else inputs
+        if not 0.0 < self.rate < 1.0:
+            return inputs
+        # (Outside of the branch, as in TensorFlow: seeds depend on how many nodes there are.)
+        shape = self.noise_shape if self.noise_shape else tf.shape(inputs)
+        return in_train_phase(lambda: self._dropped(inputs, shape), inputs, training)
 
-    def _changed(self, inputs: Any) -> Any:
+    def _dropped(self, inputs: Any, shape: Any) -> Any:
         from ..backend.random import random_uniform
 
         # Dropped elements become the value that selu has far below zero.
         lowest = -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946
-        shape = tf.shape(inputs) if self.noise_shape is None else self.noise_shape
         kept = tf.greater_equal(random_uniform(shape, seed=self.seed), self.rate)
         kept = tf.cast(kept, inputs.dtype)
         a = ((1 - self.rate) * (1 + self.rate * lowest**2)) ** -0.5
-        return a * (inputs * kept + lowest * (1 - kept)) - a * lowest * self.rate
+        b = -a * lowest * self.rate
+        return a * (inputs * kept + lowest * (1 - kept)) + b

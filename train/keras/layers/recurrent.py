@@ -247,6 +247,11 @@ class RNN(KerasLayer):
         self.input_spec = self.input_spec[: -len(specs)]
         return outputs
 
+    def _most_steps(self, inputs: Any) -> int | None:
+        """What the loop over the steps is told to be the most of them."""
+        del inputs
+        return None
+
     def _separated(self, inputs: Any, initial_state: Any, constants: Any) -> tuple[Any, Any, Any]:
         return separated(inputs, initial_state, constants, vars(self)["_num_constants"])
 
@@ -286,6 +291,7 @@ class RNN(KerasLayer):
             go_backwards=self.go_backwards,
             mask=mask,
             unroll=self.unroll,
+            input_length=self._most_steps(inputs),
             time_major=self.time_major,
             zero_output_for_mask=self.zero_output_for_mask,
         )

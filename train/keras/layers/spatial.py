@@ -149,7 +149,12 @@ class GlobalAveragePooling1D(_GlobalMean):
         if mask is None:
             return super().call(inputs)
         axis = self._axes[0]
-        mask = tf.expand_dims(tf.cast(mask, inputs.dtype), 2 if axis == 1 else 1)
+        steps = inputs.shape.as_list()[axis]
+        mask = tf.cast(mask, inputs.dtype)
+        if steps is None:
+            mask = tf.expand_dims(mask, 2 if axis == 1 else 1)
+        else:
+            mask = tf.reshape(mask, [-1, steps, 1] if axis == 1 else [-1, 1, steps])
         inputs *= mask
         return tf.reduce_sum(inputs, axis=axis) / tf.reduce_sum(mask, axis=axis)
 

@@ -85,28 +85,49 @@ class _Confusion(Metric):
         (y_pred, y_true), _ = flat_values([y_pred, y_true], sample_weight)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
         checks = [
-            tf.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
-            tf.assert_less_equal(y_pred, 1.0, message="predictions must be <= 1"),
+            tf.assert_greater_equal(
+                y_pred, tf.cast(0.0, y_pred.dtype), message="predictions must be >= 0"
+            ),
+            tf.assert_less_equal(
+                y_pred, tf.cast(1.0, y_pred.dtype), message="predictions must be <= 1"
+            ),
         ]
         with tf.control_dependencies(checks):
-            y_pred, y_true, sample_weight = matched(tf.identity(y_pred), y_true, sample_weight)
+            y_pred, y_true, sample_weight = matched(y_pred, y_true, sample_weight)
         if self.top_k is not None:
             y_pred = _top(y_pred, self.top_k)
         if self.class_id is not None:
             y_true, y_pred = y_true[..., self.class_id], y_pred[..., self.class_id]
+        with tf.control_dependencies(checks):
+            size = tf.size(y_pred)
+        return tf.group(self._added(y_true, y_pred, sample_weight, size))
+
+    def _added(self, y_true: Any, y_pred: Any, sample_weight: Any, size: Any) -> list[Any]:
+        """The operations that add to the counts, all made as TensorFlow makes them."""
         count = len(self.thresholds)
-        limits = tf.expand_dims(tf.constant(self.thresholds), 1)
-        above = tf.reshape(y_pred, [1, -1]) > limits
-        labels = tf.tile(tf.reshape(tf.cast(y_true, tf.bool), [1, -1]), [count, 1])
+        y_pred_row = tf.reshape(y_pred, [1, -1])
+        labels = tf.reshape(tf.cast(y_true, tf.bool), [1, -1])
+        limits = tf.tile(tf.expand_dims(tf.constant(self.thresholds), 1), tf.stack([1, size]))
+        above = tf.greater(tf.tile(y_pred_row, [count, 1]), limits)
+        labels = tf.tile(labels, [count, 1])
         weights = None
         if sample_weight is not None:
             weights = broadcast_weights(tf.cast(sample_weight, tf.float32), y_pred)
-            weights = tf.reshape(weights, [1, -1])
-        return tf.group([self._add(name, labels, above, weights) for name in self._counted])
+            weights = tf.tile(tf.reshape(weights, [1, -1]), [count, 1])
+        wanted = set(self._counted)
+        sides = {"true_positives": (labels, above)}
+        if wanted & {"false_negatives", "true_negatives"}:
+            below = tf.logical_not(above)
+            sides["false_negatives"] = labels, below
+        if wanted & {"false_positives", "true_negatives"}:
+            others = tf.logical_not(labels)
+            sides["false_positives"] = others, above
+            if "true_negatives" in wanted:
+                sides["true_negatives"] = others, below
+        return [self._add(name, *both, weights) for name, both in sides.items() if name in wanted]
 
-    def _add(self, name: str, labels: Any, above: Any, weights: Any) -> Any:
-        label = labels if name in ("true_positives", "false_negatives") else ~labels
-        found = tf.cast(label & (above if name.endswith("positives") else ~above), tf.float32)
+    def _add(self, name: str, label: Any, side: Any, weights: Any) -> Any:
+        found = tf.cast(tf.logical_and(label, side), tf.float32)
         if weights is not None:
             found *= weights
         return getattr(self, name).assign_add(tf.reduce_sum(found, 1))
@@ -229,7 +250,8 @@ class _AtOther(_Confusion):
     def _share_at(self, share: tuple[str, str], other: tuple[str, str]) -> Any:
         distance = tf.abs(self._share(*other) - self.value)
         place = tf.cast(tf.argmin(distance, axis=0), tf.int32)
-        return self._share(*share)[place]
+        one, rest = (getattr(self, name) for name in share)
+        return tf.div_no_nan(one[place], one[place] + rest[place])
 
 
 class SensitivityAtSpecificity(_AtOther):
