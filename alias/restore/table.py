@@ -440,8 +440,9 @@ KEYWORDS = {
 }
 # What calls of pandas and of scikit-learn take again (tables.py, estimators.py).
 TABLES = (
-    "arguments by position and under old names; columns changed in place; numbers' columns alone",
-    "pandas 1.3, 2.0, 3.0",
+    "arguments by position and under old names; columns changed in place; numbers' columns alone; "
+    "`loc` of labels that are missing",
+    "pandas 1.0, 1.3, 2.0, 3.0",
 )
 ESTIMATORS = ("arguments by position and under old names; old words for losses", "scikit-learn 1.0")
 TABLE_METHODS = frozenset(
