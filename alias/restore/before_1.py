@@ -64,6 +64,42 @@ MODULES = {
     "python.platform.default._flags": "flags",
     "python.platform.default._logging": "logging",
 }
+# Modules of that time -> those of 1.15 that have what programs take from inside them.
+INSIDE = {
+    "models.rnn.rnn_cell": "python.ops.rnn_cell_impl",
+    "models.rnn.seq2seq": "contrib.legacy_seq2seq.python.ops.seq2seq",
+    "python.ops.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops.seq2seq": "contrib.legacy_seq2seq.python.ops.seq2seq",
+}
+
+
+def linear(
+    args: Any, output_size: int, bias: bool, bias_start: float = 0.0, scope: Any = None
+) -> Any:
+    """`rnn_cell._linear`: a linear map of matrices beside each other, by variables of a scope.
+
+    Args:
+        args: a matrix, or several with as many rows.
+        output_size: the columns of the result.
+        bias: whether a bias is added.
+        bias_start: what it starts as.
+        scope: the scope of the variables, or its name; "Linear" if None.
+
+    Returns:
+        A matrix.
+    """
+    from ...ops.public import tf
+
+    parts = list(args) if isinstance(args, (list, tuple)) else [args]
+    columns = sum(part.get_shape().as_list()[1] for part in parts)
+    with tf.variable_scope(scope or "Linear"):
+        matrix = tf.get_variable("Matrix", [columns, output_size], dtype=parts[0].dtype)
+        joined = parts[0] if len(parts) == 1 else tf.concat(parts, 1)
+        result = tf.matmul(joined, matrix)
+        if not bias:
+            return result
+        start = tf.constant_initializer(bias_start, dtype=parts[0].dtype)
+        return result + tf.get_variable("Bias", [output_size], parts[0].dtype, start)
 
 
 def _is_number(value: Any) -> bool:
@@ -194,7 +230,10 @@ def install(package: str) -> None:
         setattr(cells, name, _without_input_size(getattr(cells, name)))
     for path, namespace in MODULES.items():
         _Module.make(f"tensorflow.{path}", functools.partial(_find, root, namespace))
+        if namespace == "nn.rnn_cell":
+            sys.modules[f"tensorflow.{path}"].__dict__["_linear"] = linear
     importlib.import_module("tensorflow.python")
+    importlib.import_module(f"{package}.train.variables.slot_creator").REUSE.is_of_slots = False
 
 
 def _find(root: Any, path: str) -> Any:
@@ -257,7 +296,8 @@ class _Module(ModuleType):
             known: Any = finder.resolve(path)
         except ImportError:
             known = None
-        vars(module).update(__path__=[], _find=find, _known=known)
+        inside = INSIDE.get(path.removeprefix("tensorflow."))
+        vars(module).update(__path__=[], _find=find, _known=known, _inside=inside)
         sys.modules[path] = module
         if parent in sys.modules:
             setattr(sys.modules[parent], leaf, module)
@@ -268,4 +308,8 @@ class _Module(ModuleType):
         for place in (self._known, self._find()):
             if place is not None and hasattr(place, name):
                 return getattr(place, name)
+        if self._inside is not None:
+            within = importlib.import_module(f"tensorflow.{self._inside}")
+            if hasattr(within, name):
+                return getattr(within, name)
         raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")
