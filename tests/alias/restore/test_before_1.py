@@ -44,6 +44,15 @@ assert [v.op.name for v in tf.trainable_variables("lin")] == [
     "lin/Linear/Matrix", "lin/Linear/Bias"
 ]
 assert rnn_cell._zero_state_tensors is not None
+assert rnn_cell.DropoutWrapper(cell, 0.5)._cell is cell
+twice = rnn_cell.MultiRNNCell([rnn_cell.GRUCell(4)] * 2)
+for name, parts in (("near", [left]), ("far", [x, x]), ("near", [left])):
+    with tf.variable_scope(name, reuse=name == "near" and bool(tf.trainable_variables("near"))):
+        tf.nn.rnn(twice, parts, dtype=tf.float32)
+sizes = {n: [v.shape[0].value for v in tf.trainable_variables(n)] for n in ("near", "far")}
+assert sizes == {"near": [6, 8, 6, 4, 8, 8, 8, 4], "far": [8, 8, 8, 4, 8, 8, 8, 4]}, sizes
+tf.flags.FLAGS.made_here = [1, 2]
+assert tf.flags.FLAGS.made_here == [1, 2] and tf.app.flags.FLAGS.made_here[0] == 1
 tf.scalar_summary("a loss", tf.reduce_sum(loss))
 summary = tf.merge_all_summaries()
 assert summary.op.inputs[0].op.type == "ScalarSummary"
