@@ -487,5 +487,8 @@ PYTHON_2_NAMES = frozenset(
     "xrange raw_input unicode basestring long unichr reduce file execfile cmp buffer".split()
 )
 
+# Methods of what Python has itself.
+PYTHON_2_METHODS = frozenset("iteritems iterkeys itervalues viewitems has_key next".split())
+
 # What `--api` takes: versions whose names have the same table, alias/restore/before_1.py.
 OLD_VERSIONS = ("0.12", "0.11", "0.10", "0.9", "0.8")
