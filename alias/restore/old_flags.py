@@ -20,7 +20,7 @@ def parse_flags(values: Any, args: list[str] | None = None) -> list[str]:
 
 
 def take_any_name(values: Any) -> None:
-    """Has values be given to names that are no flags, as before TensorFlow 1.5: `FLAGS.out_dir = …`.
+    """Has names that are no flags take values, as before TensorFlow 1.5: `FLAGS.out_dir = …`.
 
     Args:
         values: absl's FlagValues.

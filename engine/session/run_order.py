@@ -255,13 +255,16 @@ def _uses(ops: Iterable[Operation]) -> Iterator[tuple[Operation, Operation, bool
             # What else is in a loop or branch is given what comes in there.
             if gives or op.definition.control_flow_role not in _WAYS_IN:
                 continue
-        for variable, tensor, is_given in zip(held, op._inputs_val, reference_flags(op), strict=True):
+        flags = zip(held, op._inputs_val, reference_flags(op), strict=True)
+        for variable, tensor, is_given in flags:
             if variable is None:
                 continue
-            if tensor.dtype == dtypes.resource:
+            if tensor.dtype != dtypes.resource:
+                if gives or not is_given:
+                    yield op, variable, is_given
+            elif not (gives and op.definition.transfer == "write"):
+                # (What assigns to a handle may be the first to do so, before which none can read.)
                 yield op, variable, gives
-            elif gives or not is_given:
-                yield op, variable, is_given
 
 
 def _takes_variable(op: Operation) -> bool:
