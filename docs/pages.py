@@ -89,7 +89,12 @@ def names_before_1_table() -> str:
     ]
     rows = ["| then | what it is |", "|---|---|"]
     rows += [f"| `{old}` | {new} |" for old, new in (*olds, *changed, *modules)]
-    rows.append(f"| cells: {', '.join(f'`{name}`' for name in before_1.CELLS)} | `input_size` |")
+    cells = ", ".join(f"`{name}`" for name in before_1.CELLS)
+    rows.append(f"| cells: {cells} | `input_size`; variables in each scope where one is called |")
+    rows.append(f"| cells: {', '.join(f'`{n}`' for n in before_1.WRAPPERS)} | `_cell` |")
+    rows.append("| `rnn_cell._linear` | a linear map by variables `Matrix` and `Bias` |")
+    rows.append("| optimizers | slots are made where variables are reused |")
+    rows.append("| `tf.flags.FLAGS` | takes values under names that are no flags |")
     return "\n".join(rows) + "\n"
 
 

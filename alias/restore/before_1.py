@@ -10,9 +10,12 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
+
+from . import old_flags
 
 # Old name below `tf` -> today's.
 RENAMED = {
@@ -64,6 +67,42 @@ MODULES = {
     "python.platform.default._flags": "flags",
     "python.platform.default._logging": "logging",
 }
+# Modules of that time -> those of 1.15 that have what programs take from inside them.
+INSIDE = {
+    "models.rnn.rnn_cell": "python.ops.rnn_cell_impl",
+    "models.rnn.seq2seq": "contrib.legacy_seq2seq.python.ops.seq2seq",
+    "python.ops.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops.seq2seq": "contrib.legacy_seq2seq.python.ops.seq2seq",
+}
+
+
+def linear(
+    args: Any, output_size: int, bias: bool, bias_start: float = 0.0, scope: Any = None
+) -> Any:
+    """`rnn_cell._linear`: a linear map of matrices beside each other, by variables of a scope.
+
+    Args:
+        args: a matrix, or several with as many rows.
+        output_size: the columns of the result.
+        bias: whether a bias is added.
+        bias_start: what it starts as.
+        scope: the scope of the variables, or its name; "Linear" if None.
+
+    Returns:
+        A matrix.
+    """
+    from ...ops.public import tf
+
+    parts = list(args) if isinstance(args, (list, tuple)) else [args]
+    columns = sum(part.get_shape().as_list()[1] for part in parts)
+    with tf.variable_scope(scope or "Linear"):
+        matrix = tf.get_variable("Matrix", [columns, output_size], dtype=parts[0].dtype)
+        joined = parts[0] if len(parts) == 1 else tf.concat(parts, 1)
+        result = tf.matmul(joined, matrix)
+        if not bias:
+            return result
+        start = tf.constant_initializer(bias_start, dtype=parts[0].dtype)
+        return result + tf.get_variable("Bias", [output_size], parts[0].dtype, start)
 
 
 def _is_number(value: Any) -> bool:
@@ -178,6 +217,8 @@ CHANGED: dict[str, Callable[..., Any]] = {
 }
 # Cells that took the size of their input.
 CELLS = "BasicRNNCell BasicLSTMCell GRUCell LSTMCell".split()
+# Wrappers that called the cell within `_cell`, as classes of programs do that extend them.
+WRAPPERS = "DropoutWrapper ResidualWrapper DeviceWrapper".split()
 
 
 def install(package: str) -> None:
@@ -189,12 +230,18 @@ def install(package: str) -> None:
         module, _, leaf = name.rpartition(".")
         today = getattr(_find(root, module), leaf, None)
         setattr(_find(root, module), leaf, _bound(name, call, today))
-    for name in CELLS:
+    for name in (*CELLS, "MultiRNNCell"):
         cells = root.nn.rnn_cell
-        setattr(cells, name, _without_input_size(getattr(cells, name)))
+        setattr(cells, name, _as_function(getattr(cells, name)))
+    for name in WRAPPERS:
+        getattr(root.nn.rnn_cell, name)._cell = property(lambda wrapper: wrapper.cell)
     for path, namespace in MODULES.items():
         _Module.make(f"tensorflow.{path}", functools.partial(_find, root, namespace))
+        if namespace == "nn.rnn_cell":
+            sys.modules[f"tensorflow.{path}"].__dict__["_linear"] = linear
     importlib.import_module("tensorflow.python")
+    old_flags.take_any_name(root.flags.FLAGS)
+    importlib.import_module(f"{package}.train.variables.slot_creator").REUSE.is_of_slots = False
 
 
 def _find(root: Any, path: str) -> Any:
@@ -224,20 +271,41 @@ def _bound(name: str, call: Callable[..., Any], today: Any) -> Callable[..., Any
     return changed
 
 
-def _without_input_size(cell: type) -> type:
-    """A cell's class that takes `input_size`, where it stood, and makes nothing of it."""
-    place = {"BasicLSTMCell": 2}.get(cell.__name__, 1)
+def _as_function(cell: type) -> type:
+    """A cell's class whose variables are those of the scope in which it is called.
+
+    Cells were functions: one object, called in several scopes, had variables in each, so that
+    `MultiRNNCell([cell] * 2)` has two layers.  `input_size` is taken where it stood, and makes
+    nothing.  (Classes of programs that extend these keep one set of variables.)
+    """
+    place = {"BasicLSTMCell": 2}.get(cell.__name__, 1) if cell.__name__ in CELLS else -1
+    given: Any = weakref.WeakKeyDictionary()
+    others: Any = weakref.WeakKeyDictionary()
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         kwargs.pop("input_size", None)
-        behind = args[place:] if len(args) > place else ()
-        first = behind[0] if behind else 0
         # None or a whole number stood there; what stands there now is neither.
-        if len(args) > place and (first is None or type(first) is int):
+        if 0 <= place < len(args) and (args[place] is None or type(args[place]) is int):
             args = (*args[:place], *args[place + 1 :])
+        given[self] = args, kwargs
         cell.__init__(self, *args, **kwargs)  # type: ignore[misc]
 
-    made = type(cell.__name__, (cell,), {"__init__": __init__, "__module__": cell.__module__})
+    def __call__(self: Any, inputs: Any, state: Any, scope: Any = None, **more: Any) -> Any:
+        from ...ops.public import tf
+
+        called = self
+        if type(self) is made:
+            within = tf.get_variable_scope()._name, getattr(scope, "name", scope)
+            known = others.setdefault(self, {})
+            key = (*within, id(tf.get_default_graph()))
+            if key not in known:
+                args, kwargs = given[self]
+                known[key] = made(*args, **kwargs) if known else None
+            called = self if known[key] is None else known[key]
+        return cell.__call__(called, inputs, state, scope, **more)  # type: ignore[operator]
+
+    body = {"__init__": __init__, "__call__": __call__, "__module__": cell.__module__}
+    made = type(cell.__name__, (cell,), body)
     return made
 
 
@@ -257,7 +325,8 @@ class _Module(ModuleType):
             known: Any = finder.resolve(path)
         except ImportError:
             known = None
-        vars(module).update(__path__=[], _find=find, _known=known)
+        inside = INSIDE.get(path.removeprefix("tensorflow."))
+        vars(module).update(__path__=[], _find=find, _known=known, _inside=inside)
         sys.modules[path] = module
         if parent in sys.modules:
             setattr(sys.modules[parent], leaf, module)
@@ -268,4 +337,8 @@ class _Module(ModuleType):
         for place in (self._known, self._find()):
             if place is not None and hasattr(place, name):
                 return getattr(place, name)
+        if self._inside is not None:
+            within = importlib.import_module(f"tensorflow.{self._inside}")
+            if hasattr(within, name):
+                return getattr(within, name)
         raise AttributeError(f"module {self.__name__!r} has no {name!r} in numbaflow")

@@ -19,6 +19,7 @@ from .table import CALLS, KEYWORDS, METHODS, SCALARS
 from .tables import attribute as attribute
 from .tables import in_place as in_place
 from .tables import item as item
+from .tables import labels as labels
 from .tables import table_function as table_function
 from .tables import table_method as table_method
 from .tables import text_method as text_method

@@ -17,3 +17,20 @@ def parse_flags(values: Any, args: list[str] | None = None) -> list[str]:
     if values.is_parsed() and args is None:
         return []
     return list(values([sys.argv[0], *(sys.argv[1:] if args is None else args)])[1:])
+
+
+def take_any_name(values: Any) -> None:
+    """Has names that are no flags take values, as before TensorFlow 1.5: `FLAGS.out_dir = …`.
+
+    Args:
+        values: absl's FlagValues.
+    """
+
+    def make(name: str, value: Any) -> Any:
+        from absl import flags
+
+        values[name] = flag = flags.Flag(flags.ArgumentParser(), None, name, None, "")
+        flag.value = value
+        return value
+
+    values._register_unknown_flag_setter(make)

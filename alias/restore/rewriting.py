@@ -96,7 +96,7 @@ _LEAVES = frozenset(
 # What is looked for in a file.
 _KINDS = (
     *(ast.Import, ast.ImportFrom, ast.arg, ast.FunctionDef, ast.ClassDef, ast.Name),
-    *(ast.Assign, ast.AugAssign, ast.Call),
+    *(ast.Assign, ast.AugAssign, ast.Call, ast.Subscript),
 )
 _BRANCHES: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 
@@ -178,6 +178,9 @@ class _Rewriter:
         for node in reversed(found.of(ast.Call)):
             if node not in kept:
                 self._change_call(node)
+        for node in found.of(ast.Subscript) if self._has_tables else ():
+            if node not in kept:
+                self._read_labels(node)
         for node in found.of(ast.Assign):
             if len(node.targets) == 1 and node not in kept:
                 node.value = self._element(node.value, node.targets[0])
@@ -293,6 +296,14 @@ class _Rewriter:
             return
         call = "attribute" if isinstance(place, ast.Attribute) else "item"
         target.value = ast.copy_location(ast.Call(self._call(place, call), parts[1:], []), place)
+
+    def _read_labels(self, node: ast.Subscript) -> None:
+        """`table.loc[labels]` that is read; what is given values stays as it is."""
+        place = node.value
+        is_loc = isinstance(place, ast.Attribute) and place.attr == "loc"
+        if is_loc and isinstance(node.ctx, ast.Load):
+            called = ast.Call(self._call(place, "labels"), [place.value], [])
+            node.value = ast.copy_location(called, place)
 
     def _element(self, value: ast.expr, target: ast.expr) -> ast.expr:
         """What is put into `x[i]`, if it may be an array and x can be named once more."""

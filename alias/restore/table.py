@@ -440,8 +440,9 @@ KEYWORDS = {
 }
 # What calls of pandas and of scikit-learn take again (tables.py, estimators.py).
 TABLES = (
-    "arguments by position and under old names; columns changed in place; numbers' columns alone",
-    "pandas 1.3, 2.0, 3.0",
+    "arguments by position and under old names; columns changed in place; numbers' columns alone; "
+    "`loc` of labels that are missing",
+    "pandas 1.0, 1.3, 2.0, 3.0",
 )
 ESTIMATORS = ("arguments by position and under old names; old words for losses", "scikit-learn 1.0")
 TABLE_METHODS = frozenset(
@@ -485,6 +486,9 @@ PYTHON_2_MODULES = frozenset(
 PYTHON_2_NAMES = frozenset(
     "xrange raw_input unicode basestring long unichr reduce file execfile cmp buffer".split()
 )
+
+# Methods of what Python has itself.
+PYTHON_2_METHODS = frozenset("iteritems iterkeys itervalues viewitems has_key next".split())
 
 # What `--api` takes: versions whose names have the same table, alias/restore/before_1.py.
 OLD_VERSIONS = ("0.12", "0.11", "0.10", "0.9", "0.8")

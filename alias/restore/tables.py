@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .table import TABLES
 from .use import note
 
@@ -205,3 +207,62 @@ def in_place(
     thing[name] = table_method(method, thing[name], *args, **kwargs)
     _note(f"table[column].{method}(inplace=True)")
     return None
+
+
+class _Labels:
+    """`table.loc` of which something is read: labels that are not there have no values."""
+
+    def __init__(self, table: Any) -> None:
+        self._table, self._held = table, table.loc
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._held, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._held(*args, **kwargs)
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._held[key]
+        except KeyError:
+            parts = list(key) if isinstance(key, tuple) else [key]
+            table = _with_gaps(self._table, parts)
+            if table is None:
+                raise
+        _note("table.loc[labels that are missing]")
+        return table.loc[tuple(parts) if isinstance(key, tuple) else parts[0]]
+
+
+def _with_gaps(table: Any, parts: list[Any]) -> Any:
+    """The table's rows and columns of lists of labels, which parts then ask for as a whole.
+
+    None if a list has no label that is there, or if there is no list that has others.
+    """
+    import pandas
+
+    found = table
+    for place, part in enumerate(parts[: table.ndim]):
+        axis = table.axes[place]
+        is_list = isinstance(part, (list, np.ndarray, pandas.Index, pandas.Series))
+        if not is_list or isinstance(axis, pandas.MultiIndex):
+            continue
+        wanted = pandas.Index(part)
+        if wanted.dtype == bool:
+            continue
+        rows, missing = axis.get_indexer_non_unique(wanted)
+        if not len(missing):
+            continue
+        if len(missing) == len(wanted):
+            return None
+        names = axis.take(rows).to_numpy(object, copy=True)
+        names[rows < 0] = wanted.take(missing).to_numpy(object)
+        numbered = found.set_axis(range(len(axis)), axis=place)
+        found = numbered.reindex(rows, **({"axis": place} if table.ndim == 2 else {}))
+        found = found.set_axis(pandas.Index(list(names), name=axis.name), axis=place)
+        parts[place] = slice(None)
+    return None if found is table else found
+
+
+def labels(thing: Any) -> Any:
+    """`thing.loc`; a table's gives rows without values for labels that it does not have."""
+    return _Labels(thing) if _is_table(thing) else thing.loc

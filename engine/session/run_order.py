@@ -2,7 +2,7 @@
 """Which operations a run needs, and in which order they run.
 
 They run in order of creation, so that a program means one thing; but for reads and changes of a
-reference variable that nothing in the graph orders.  A network that is applied twice and changes a
+variable that nothing in the graph orders.  A network that is applied twice and changes a
 variable each time (the power iteration of a spectral norm) would read the second time what the
 first has left.  TensorFlow starts whatever is ready, so that both read what was there before the
 run: a read that lies fewer operations from the start than a change comes before it.  A loop or
@@ -21,6 +21,7 @@ from typing import Any
 from .. import errors
 from ..graph.operation import Operation, arg_length
 from ..graph.tensor import Tensor
+from ..types import dtypes
 
 # Roles in control flow by which values come into loops and branches.
 _WAYS_IN = ("enter", "switch")
@@ -249,23 +250,45 @@ def _uses(ops: Iterable[Operation]) -> Iterator[tuple[Operation, Operation, bool
         held = [_variable(tensor) for tensor in op._inputs_val]
         if not any(held):
             continue
-        gives = any(arg.is_ref for arg in op.definition.outputs)
+        gives = _gives_variable(op)
         if op._get_control_flow_context() is not None:
             # What else is in a loop or branch is given what comes in there.
             if gives or op.definition.control_flow_role not in _WAYS_IN:
                 continue
-        for variable, is_given in zip(held, reference_flags(op), strict=True):
-            if variable is not None and (gives or not is_given):
-                yield op, variable, is_given
+        flags = zip(held, op._inputs_val, reference_flags(op), strict=True)
+        for variable, tensor, is_given in flags:
+            if variable is None:
+                continue
+            if tensor.dtype != dtypes.resource:
+                if gives or not is_given:
+                    yield op, variable, is_given
+            elif not (gives and op.definition.transfer == "write"):
+                # (What assigns to a handle may be the first to do so, before which none can read.)
+                yield op, variable, gives
 
 
 def _takes_variable(op: Operation) -> bool:
     definition = op.definition
-    return not definition.passes_ref and any(arg.is_ref for arg in definition.inputs)
+    if definition.passes_ref:
+        return False
+    return any(arg.is_ref or arg.dtype == dtypes.resource for arg in definition.inputs)
+
+
+def _gives_variable(op: Operation) -> bool:
+    """Whether an op leaves a variable changed: it gives the variable itself, or nothing at all.
+
+    (What is given a handle and gives something reads; what changes a variable gives nothing.)
+    """
+    outputs = op.definition.outputs
+    return not outputs or any(arg.is_ref for arg in outputs)
 
 
 def _variable(tensor: Tensor) -> Operation | None:
-    """The operation that holds the variable which a tensor is, if it is one."""
+    """The operation that holds the variable which a tensor is, or is the handle of, if any."""
     while tensor.op.definition.passes_ref and tensor.op._inputs_val:
         tensor = tensor.op._inputs_val[0]
-    return tensor.op if tensor.dtype._is_ref_dtype and not tensor.op._inputs_val else None
+    op = tensor.op
+    if op._inputs_val:
+        return None
+    is_handle = tensor.dtype == dtypes.resource and op.definition.transfer == "value"
+    return op if is_handle or tensor.dtype._is_ref_dtype else None

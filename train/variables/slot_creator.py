@@ -60,9 +60,23 @@ def create_zeros_slot(
     return create_slot(primary, val, name, colocate_with_primary)
 
 
+class _Reuse:
+    """Whether a scope that reuses variables has slots reused, too, which then must be there.
+
+    Before TensorFlow 1.0 it had not (alias/restore/before_1.py).
+    """
+
+    is_of_slots = True
+
+
+REUSE = _Reuse()
+
+
 @contextmanager
 def _slot_scope(primary: Any, name: str, colocate: bool) -> Iterator[None]:
-    with tf.variable_scope(None, primary.op.name + "/" + name):
+    with tf.variable_scope(None, primary.op.name + "/" + name) as scope:
+        if not REUSE.is_of_slots:
+            scope._reuse = False
         if colocate:
             with colocation(primary):
                 yield

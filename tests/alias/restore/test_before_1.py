@@ -35,6 +35,24 @@ cell = rnn_cell.MultiRNNCell([rnn_cell.BasicLSTMCell(5, 1.0, 2)])
 outputs, _ = rnn.rnn(cell, [left, right], dtype=tf.float32)
 assert outputs[0].shape.as_list() == [None, 5] and old_rnn.rnn is tf.nn.static_rnn
 assert tf.python.framework.ops.Graph is tf.Graph and tf.nn.rnn_cell.GRUCell(3, 2).state_size == 3
+with tf.variable_scope("lin"):
+    mapped = rnn_cell._linear([left, right], 3, True, 0.5)
+    tf.get_variable_scope().reuse_variables()
+    assert rnn_cell._linear([left, right], 3, True).shape.as_list() == [None, 3]
+    step = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(mapped))
+assert [v.op.name for v in tf.trainable_variables("lin")] == [
+    "lin/Linear/Matrix", "lin/Linear/Bias"
+]
+assert rnn_cell._zero_state_tensors is not None
+assert rnn_cell.DropoutWrapper(cell, 0.5)._cell is cell
+twice = rnn_cell.MultiRNNCell([rnn_cell.GRUCell(4)] * 2)
+for name, parts in (("near", [left]), ("far", [x, x]), ("near", [left])):
+    with tf.variable_scope(name, reuse=name == "near" and bool(tf.trainable_variables("near"))):
+        tf.nn.rnn(twice, parts, dtype=tf.float32)
+sizes = {n: [v.shape[0].value for v in tf.trainable_variables(n)] for n in ("near", "far")}
+assert sizes == {"near": [6, 8, 6, 4, 8, 8, 8, 4], "far": [8, 8, 8, 4, 8, 8, 8, 4]}, sizes
+tf.flags.FLAGS.made_here = [1, 2]
+assert tf.flags.FLAGS.made_here == [1, 2] and tf.app.flags.FLAGS.made_here[0] == 1
 tf.scalar_summary("a loss", tf.reduce_sum(loss))
 summary = tf.merge_all_summaries()
 assert summary.op.inputs[0].op.type == "ScalarSummary"
@@ -46,6 +64,9 @@ assert (values[0] == values[1]).all() and (values[2] == values[3]).all()
 assert values[4].tolist() == [[4, 3, 2, 1]] and values[5].tolist() == [[3, 4]]
 assert sess.run([loss, sparse, sampled, product], feed)[0].shape == (1,)
 assert b"a loss" in sess.run(summary, feed)
+first = sess.run(mapped, feed)
+sess.run(step, feed)
+assert (sess.run(mapped, feed) < first).all()
 print("as of old")
 """
 

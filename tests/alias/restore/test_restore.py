@@ -266,13 +266,17 @@ def test_errors_of_calls_stay_the_programs_own(tmp_path: Path) -> None:
     assert lines[-1].startswith("TypeError: only ") and not any("restore" in li for li in lines)
 
 
-@pytest.mark.parametrize("text", ["print 'a'\n", "import cPickle\n", "xrange(3)\n"])
+PYTHON_2 = ("print 'a'", "import cPickle", "xrange(3)", "{}.iteritems()", "{1: 2}.keys()[0]")
+
+
+@pytest.mark.parametrize("text", [*PYTHON_2, "len(map(str, [1]))", "iter([1]).next()"])
 def test_programs_of_python_2_are_told_from_others(tmp_path: Path, text: str) -> None:
     done = run(tmp_path, text)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "is a program of Python 2" in last and f"-w {tmp_path / 'old.py'}` converts it" in last
-    assert "Python 2" not in run(tmp_path, "import no_such").stderr
+    for other in ("import no_such", "class A: pass\nA().next()", "[][0]", "len(3)"):
+        assert "Python 2" not in run(tmp_path, other).stderr
 
 
 @pytest.mark.programs

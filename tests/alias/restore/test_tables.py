@@ -64,6 +64,25 @@ assert sizes.index.tolist() == [1, 5, 32] and sizes[5.0] == 1 and df["id"].size 
 assert pd.Index(["2017-01-02"]).astype("M8[D]")[0].day == 2
 assert pd.rolling_mean(pd.Series([1.0, 3.0]), 2)[1] == 2.0
 
+ages = pd.Series([1, 2, 3], index=["a", "b", "b"], name="ages")
+assert ages.loc[["a", "b"]].tolist() == [1, 2, 3] and ages.loc["a"] == 1
+found = ages.loc[["b", "z", "a"]]
+assert found.index.tolist() == ["b", "b", "z", "a"] and found.name == "ages"
+assert found.dropna().tolist() == [2.0, 3.0, 1.0] and found.isnull().tolist()[2]
+people = pd.DataFrame({"x": [1.0, 2.0], "y": [3, 4]}, index=pd.Index([10, 20], name="id"))
+assert people.loc[[20, 30], "x"].tolist()[0] == 2.0 and people.loc[[20, 30]].index.name == "id"
+assert people.loc[10, ["x", "w"]].isnull().tolist() == [False, True]
+assert people.loc[[True, False]].shape == (1, 2) and people.loc[:, ["y", "w"]].shape == (2, 2)
+assert people.loc[people.x > 1.0, "y"].tolist() == [4] and people.loc(axis=0)[10].x == 1.0
+people.loc[30, "x"] = 5.0
+assert people.loc[[30]].y.isnull().all()
+for wrong in (lambda: people.loc[[1, 2]], lambda: people.loc[77], lambda: ages.loc[["q"]]):
+    try:
+        wrong()
+    except KeyError:
+        continue
+    raise AssertionError("these are wrong at any time")
+
 
 class Held:
     pass
@@ -154,8 +173,8 @@ def table_text() -> str:
 
 
 def test_files_without_tables_stay_as_they_are() -> None:
-    lines = "x['a'][i] = f(1)\nx.any(1)\nx.a.fillna(0, inplace=True)\n"
-    changed = ("table_method", "item", "in_place")
+    lines = "x['a'][i] = f(x.loc[1])\nx.any(1)\nx.a.fillna(0, inplace=True)\n"
+    changed = ("table_method", "item", "in_place", "labels")
 
     def names(text: str) -> set[str]:
         return {n.attr for n in ast.walk(_changed(text)) if isinstance(n, ast.Attribute)}

@@ -91,6 +91,30 @@ def test_loops_and_branches_beside_training_read_what_was_there_before(
 
 
 @MODES
+@pytest.mark.parametrize("of_resources", [False, True])
+def test_what_is_made_behind_training_reads_what_was_there_before(
+    mode: str, of_resources: bool
+) -> None:
+    """As TensorFlow 1.15.5 nearly always does, for which such a read is ready at the start."""
+    w = tf.get_variable("w", [3], initializer=tf.ones_initializer(), use_resource=of_resources)
+    x = tf.placeholder(tf.float32, [3])
+    loss = tf.reduce_sum(tf.square(tf.tanh(w * x)))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    rows = tf.gather(w, [2, 1])
+    with tf.control_dependencies([train]):
+        behind = w.read_value()
+    feed = {x: np.ones(3, np.float32)}
+    with settings.override(jit=mode), tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        held = session.run(w)
+        for _ in range(3):
+            _, beside, after = session.run([train, rows + 0.0, behind], feed)
+            np.testing.assert_array_equal(beside, held[[2, 1]])
+            held = session.run(w)
+            np.testing.assert_array_equal(after, held)
+
+
+@MODES
 def test_a_loop_behind_a_change_sees_it(mode: str) -> None:
     w = tf.get_variable("w", [3], initializer=tf.ones_initializer())
     x = tf.placeholder(tf.float32, [2, 3])
