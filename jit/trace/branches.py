@@ -17,6 +17,7 @@ from ..kernel import ir, scalar, sizes
 from ..kernel.scalar import holds
 from ..kernel.sizes import AnySize
 from ..library import arrays
+from ..library.lists import List, joined
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Guard,
@@ -403,6 +404,10 @@ class Branches:
         wanted = op._input_types_val[op._inputs_val.index(tensor)]
         if value.cell is None or wanted._is_ref_dtype or wanted.base_dtype.name == "resource":
             return value
+        if isinstance(value.cell, List):
+            self.program.guard = self.guard(tensor)
+            value.cell.require_unspent(self.tracer.builder)
+            return value
         self.program.guard = self.guard(tensor)
         return self.tracer.builder.read(value)  # type: ignore[no-any-return]
 
@@ -411,6 +416,8 @@ class Branches:
         one, two = values
         if one.cell is not None and one.cell is two.cell:
             return [one, one]
+        if isinstance(one.cell, List):
+            return [joined(self.tracer.builder, one, two)] * 2
         if one.cell is not None or two.cell is not None:
             raise Unstructured(f"'{op.name}' merges variables")
         self._require_like(one, two, op.name)

@@ -189,7 +189,23 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
 
 
 def _refers(tensor: Any) -> bool:
-    return bool(tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource")
+    kind = tensor.dtype.base_dtype.name
+    return bool(tensor.dtype._is_ref_dtype or kind == "resource") or is_list(tensor)
+
+
+def is_list(tensor: Any) -> bool:
+    """Is a variant what an operation gives that works on what lives for one run?"""
+    seen: set[Any] = set()
+    while tensor.dtype.base_dtype.name == "variant" and tensor.op not in seen:
+        op = tensor.op
+        seen.add(op)
+        role = op.definition.control_flow_role
+        if role == "step":
+            return True
+        if not op._inputs_val or not (role or op.definition.lower is not None):
+            return False
+        tensor = op._inputs_val[0]
+    return False
 
 
 def _edges(operations: Sequence[Any], fed: set[Any]) -> Iterator[tuple[Any, Any]]:

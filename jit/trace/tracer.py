@@ -25,6 +25,7 @@ from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles, holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import AnySize, Unanswered
+from ..library.lists import List, Reused
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -58,7 +59,7 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
             with scope.assuming(segment.may_assume, segment.doubted):
                 stop, is_barrier = tracer.run()
             break
-        except Varies:
+        except (Varies, Reused):
             continue
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
@@ -119,7 +120,7 @@ class Tracer:
         self.builder.may_measure = segment.may_measure
         self.builder.may_assume = segment.may_assume
         self.builder.is_plain, self.builder.offered = segment.is_plain, segment.offered
-        self.builder.is_mixed = segment.is_mixed
+        self.builder.is_mixed, self.builder.copied = segment.is_mixed, segment.copied
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         self.fed, self.may_fold = frozenset(segment.inputs), True
@@ -143,6 +144,7 @@ class Tracer:
             offered=self.segment.offered,
             is_mixed=self.segment.is_mixed,
             varying=self.segment.varying,
+            copied=self.segment.copied,
         )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
@@ -255,7 +257,8 @@ class Tracer:
         result = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
-            is_variable = value.cell is not None and not is_handle(tensor)
+            is_variable = value.cell is not None and not isinstance(value.cell, List)
+            is_variable = is_variable and not is_handle(tensor)
             if is_variable and not wanted._is_ref_dtype:
                 # Read here and not where the variable was made: writes in between are to be seen
                 # (but what has another shape goes into memory of its own, as in TensorFlow).
@@ -400,6 +403,8 @@ class Tracer:
         return self.builder.known_as(numbers, "int64")
 
     def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
+        if any(isinstance(value.cell, List) for value in inputs):
+            raise NotLowered(f"{op.type} (node '{op.name}') takes a list of tensors")
         shapes, is_guessed = self._shapes(op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.

@@ -14,6 +14,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import TensorShape, unknown_shape
 from .. import shape_inference
 from ..array.tensor_list_store import shape_of
+from .tensor_list_lower import LOWER
 
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
@@ -208,6 +209,8 @@ def define_list_op(
         kernel=kernel,
         gradient=gradient,
         stateful=stateful,
+        lower=LOWER.get(name),
+        control_flow_role="step",
         test={"needs": "a list"},
         doc=doc,
     )
