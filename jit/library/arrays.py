@@ -131,7 +131,7 @@ class Array:
             raise b.host("an array's elements have different shapes")
 
     def hold(self, b: Any, rows: Value, marks: Value | None = None) -> None:
-        """Has the elements be the rows of a tensor; marks: which of them are written, if not all."""
+        """Has the elements be the rows of a tensor; marks: which are written, if not all."""
         if of_turn(b, rows.shape[1:], self.place):
             raise b.host("an array's elements are of another size in each turn")
         self.shape = rows.shape[1:]
@@ -419,9 +419,7 @@ def adds_up(dtype: str) -> bool:
     return dtype in _ADDED
 
 
-def store(
-    b: Any, array: Array, how: str, index: Value, value: Value, adds: bool = False
-) -> Value:
+def store(b: Any, array: Array, how: str, index: Value, value: Value, adds: bool = False) -> Value:
     """Writes elements to their places, or adds to what is there; whether that must not be.
 
     how: "write", an element, or "scatter", rows.  It must not be where there is no such place, or

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernel import scalar, sizes
+from ..kernel import scalar
 from ..kernel.sizes import AnySize
 from ..program.tensor_ir import Guard, Register, Value, Write
 from . import arrays
@@ -28,7 +28,7 @@ Unset = Callable[..., BaseException]
 
 
 class Reused(Exception):
-    """A list is read after it changed in place: all is traced again, with a copy (Builder.copied)."""
+    """A list is read after it changed in place: all is traced again (Builder.copied)."""
 
 
 class Elements(NamedTuple):
@@ -201,12 +201,40 @@ def leaving(b: Any, entered: List, value: Value, origin: Any) -> None:
     found.spend(b, origin)
 
 
-def joined(b: Any, one: Value, other: Value) -> Value:
-    """The list that two branches give, which both have in one place."""
-    first, last = one.cell, other.cell
-    if not isinstance(first, List) or not isinstance(last, List) or first.array is not last.array:
+def joined(b: Any, sides: Sequence[tuple[Guard, Value]]) -> Value:
+    """The list that two branches give, which has its place in one memory for both."""
+    both: list[List] = []
+    common = b.program.guard
+    for guard, value in sides:
+        b.program.guard = guard
+        both.append(given(b, value))
+    b.program.guard = common
+    first, last = both
+    is_whole = first.is_whole and last.is_whole
+    if first.array is last.array:
+        return _state(b, first, is_whole=is_whole)
+    made = _either(b, [(guard, each.array) for (guard, _), each in zip(sides, both)])
+    return _state(b, first, made, is_whole)
+
+
+def _either(b: Any, sides: Sequence[tuple[Guard, Array]]) -> Array:
+    """An array that has the elements of the branch's that runs."""
+    (_, one), (_, other) = sides
+    grow = [array.growing is not None or array.has_grown for _, array in sides]
+    if any(grow) or one.shape is None or other.shape is None or one.dtype != other.dtype:
         raise b.host("branches give different lists")
-    return _state(b, first, is_whole=first.is_whole and last.is_whole)
+    b.require(len(one.shape) == len(other.shape) and b.equal(one.size, other.size))
+    b.require(all(map(b.equal, one.shape, other.shape)))
+    made = Array(b, one.name, one.dtype, one.size, one.stated, clears=False)
+    zeros = b.full((one.size, *one.shape), 0, one.dtype)
+    made.hold(b, zeros, b.full((one.size,), 0, "uint8"))
+    before = b.program.guard
+    for guard, array in sides:
+        b.program.guard = guard
+        _write(b, made.memory, arrays.contents(b, array))
+        _write(b, made.marks, arrays.marks_of(b, array))
+    b.program.guard = before
+    return made
 
 
 # Making lists.
@@ -280,13 +308,13 @@ def _set(b: Any, array: Array, index: Value, item: Value, problem: Problem) -> N
         arrays.store(b, array, "write", index, item)
 
 
+def _is_outside(index: Any, count: Any) -> Any:
+    return scalar.logical_or(scalar.lt(index, 0), scalar.ge(index, count))
+
+
 def _require_inside(b: Any, index: Value, count: Value, problem: Problem) -> None:
     """Raises problem(index, count) for an index of no element."""
-
-    def is_outside(i: Any, n: Any) -> Any:
-        return scalar.logical_or(scalar.lt(i, 0), scalar.ge(i, n))
-
-    outside = b.map(is_outside, index, count)
+    outside = b.map(_is_outside, index, count)
     if outside.ndim:
         outside = b.reduce("any", outside, None)
     b.require_not(outside, problem, index, count)
@@ -377,8 +405,7 @@ def _scatter(
     count = arrays.size_of(b, array)
     if problem is None:
         # (It may grow by this, which only a run tells.)
-        outside = b.map(lambda i, n: scalar.logical_or(scalar.lt(i, 0), scalar.ge(i, n)), indices, count)
-        b.assume(b.reduce("any", outside, None))
+        b.assume(b.reduce("any", b.map(_is_outside, indices, count), None))
     else:
         _require_inside(b, indices, count, problem)
     arrays.store(b, array, "scatter", indices, rows)
@@ -477,9 +504,10 @@ def _settled(b: Any, found: List, stated: Stated) -> tuple[AnySize, ...] | None:
 
 def _require_set(b: Any, found: List, unset: Unset) -> None:
     """Raises unset(count) if no element was ever set, so that nobody knows their shape."""
-    if found.is_whole:
-        return
     array = found.array
+    if found.is_whole:
+        b.require(not b.equal(array.size, 0))
+        return
     if array.growing is not None:
         raise b.host("whether an element of a list that grows was set")
     marks = arrays.marks_of(b, array)

@@ -253,7 +253,10 @@ class Branches:
         guards = [self.guard(t) for t in alive]
         self.program.guard = common
         is_known = all(map(self._is_known, given))
-        if is_known and self._are_like(*given):
+        if all(isinstance(value.cell, List) for value in given):
+            both = list(map(Side, guards, given))
+            self.tracer.values[op.outputs[0]] = joined(self.tracer.builder, both)
+        elif is_known and self._are_like(*given):
             both = list(map(Side, guards, self._joined(op, given)))
             self.tracer.values[op.outputs[0]] = self._one_of(op.name, both)
         elif self._can_measure(is_known) and given[0].ndim == given[1].ndim:
@@ -405,8 +408,6 @@ class Branches:
         if value.cell is None or wanted._is_ref_dtype or wanted.base_dtype.name == "resource":
             return value
         if isinstance(value.cell, List):
-            self.program.guard = self.guard(tensor)
-            value.cell.require_unspent(self.tracer.builder)
             return value
         self.program.guard = self.guard(tensor)
         return self.tracer.builder.read(value)  # type: ignore[no-any-return]
@@ -416,8 +417,6 @@ class Branches:
         one, two = values
         if one.cell is not None and one.cell is two.cell:
             return [one, one]
-        if isinstance(one.cell, List):
-            return [joined(self.tracer.builder, one, two)] * 2
         if one.cell is not None or two.cell is not None:
             raise Unstructured(f"'{op.name}' merges variables")
         self._require_like(one, two, op.name)

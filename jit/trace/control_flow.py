@@ -15,6 +15,7 @@ import numpy as np
 from ...engine import errors
 from ..kernel.scalar import holds
 from ..kernel.sizes import Unanswered, same_shape
+from ..library.lists import List, entering
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Captured,
@@ -24,7 +25,6 @@ from ..program.tensor_ir import (
 )
 from .branches import Branches
 from .builder import NotLowered, Unsettled
-from ..library.lists import List, entering
 from .carriers import Carrier, Fixed, Held, Varies, Varying, changing
 from .collecting import Collector, collector, collects, row_collector
 from .counted import note_touched

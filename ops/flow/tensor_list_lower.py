@@ -91,12 +91,15 @@ def _scattered(index: np.ndarray, count: np.ndarray) -> BaseException:
     return outside(text)(index, count)
 
 
-def _unset(text: str) -> Callable[[Stated], Callable[..., BaseException]]:
-    """What makes the error for a list of which nobody knows the shape of its elements."""
+def _unset(text: str, empty: str = "") -> Callable[[Stated], Callable[..., BaseException]]:
+    """What makes the error for a list of which nobody knows the shape of its elements.
+
+    empty: the text for a list without any.
+    """
 
     def of(stated: Stated) -> Callable[..., BaseException]:
         shape = shape_text(None if stated is None else [_number(size) for size in stated])
-        return lambda count: errors.invalid(text.format(shape))
+        return lambda count: errors.invalid((text if count else empty or text).format(shape))
 
     return of
 
@@ -113,7 +116,8 @@ _GET_UNSET = _unset(
 )
 _STACK_UNSET = _unset(
     "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined "
-    "element_shape: {}"
+    "element_shape: {}",
+    "Tried to stack elements of an empty list with non-fully-defined element_shape: {}",
 )
 _GATHER_UNSET = _unset(
     "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}"
