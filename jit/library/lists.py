@@ -19,6 +19,7 @@ from ..kernel.sizes import AnySize
 from ..program.tensor_ir import Guard, Register, Value, Write
 from . import arrays
 from .arrays import Array, Problem
+from .of_run import OfRun
 from .stacks import handle_of
 
 # The shape that elements are stated to have: None for a size that is open, or for all of it.
@@ -51,13 +52,13 @@ class Elements(NamedTuple):
 class _Set(NamedTuple):
     """An element that is put into a list that was just made."""
 
-    index: Value
+    place: Value
     item: Value
     problem: Problem
     origin: Any
 
 
-class List:
+class List(OfRun):
     """A list at one point of a program: its elements, and the array that has them.
 
     array: None for a list that was just made, of which only `sets` are set.  is_whole: all elements
@@ -93,7 +94,7 @@ class List:
             self._array = Array(b, made.name, made.dtype, made.size, made.shape, clears=False)
             for each in self.sets:
                 program.origin = each.origin
-                _set(b, self._array, each.index, each.item, each.problem)
+                _set(b, self._array, each.place, each.item, each.problem)
             program.guard, program.origin = before
         return self._array
 
@@ -114,6 +115,37 @@ class List:
                 raise b.host("a list is read that was changed since")
             b.copied.add(origin)
             raise Reused(f"'{origin.name}' changes a list that is read later")
+
+    def joined(self, b: Any, sides: Sequence[tuple[Guard, Value]]) -> Value:
+        """The list of the branch that runs, in one memory for both."""
+        both: list[List] = []
+        common = b.program.guard
+        for guard, value in sides:
+            b.program.guard = guard
+            both.append(given(b, value))
+        b.program.guard = common
+        first, last = both
+        array, is_whole = first.array, first.is_whole and last.is_whole
+        if array is not last.array:
+            array = _either(b, [(guard, each.array) for (guard, _), each in zip(sides, both)])
+        return _state(b, first, array, is_whole)
+
+    def zeroed(self, b: Any) -> Value:
+        """A list like this one, of zeros."""
+        self.require_unspent(b)
+        if self.is_new and not self.sets:
+            return handle_of(b, List(b, self.elements))
+        array = self.array
+        if array.shape is None or array.growing is not None:
+            raise b.host("the shape of a list's elements is not known yet")
+        made = Array(b, array.name, array.dtype, array.size, array.stated, clears=False)
+        zeros = b.full((array.size, *array.shape), 0, array.dtype)
+        made.hold(b, zeros, arrays.marks_of(b, array))
+        return _state(b, self, made)
+
+    def total(self, b: Any, handles: Sequence[Value]) -> Value:
+        """A list of the sums of the elements of several."""
+        return _total(b, [given(b, handle) for handle in handles])
 
 
 def _conditions(place: frozenset[Any]) -> list[tuple[Value, bool]]:
@@ -201,22 +233,6 @@ def leaving(b: Any, entered: List, value: Value, origin: Any) -> None:
     found.spend(b, origin)
 
 
-def joined(b: Any, sides: Sequence[tuple[Guard, Value]]) -> Value:
-    """The list that two branches give, which has its place in one memory for both."""
-    both: list[List] = []
-    common = b.program.guard
-    for guard, value in sides:
-        b.program.guard = guard
-        both.append(given(b, value))
-    b.program.guard = common
-    first, last = both
-    is_whole = first.is_whole and last.is_whole
-    if first.array is last.array:
-        return _state(b, first, is_whole=is_whole)
-    made = _either(b, [(guard, each.array) for (guard, _), each in zip(sides, both)])
-    return _state(b, first, made, is_whole)
-
-
 def _either(b: Any, sides: Sequence[tuple[Guard, Array]]) -> Array:
     """An array that has the elements of the branch's that runs."""
     (_, one), (_, other) = sides
@@ -265,20 +281,6 @@ def scattered(b: Any, elements: Elements, indices: Value, rows: Value, problem: 
     found = List(b, elements)
     _scatter(b, found, found.array, indices, rows, problem)
     return handle_of(b, found)
-
-
-def zeros_like(b: Any, handle: Value) -> Value:
-    """A list like another one, of zeros."""
-    found = given(b, handle)
-    if found.is_new and not found.sets:
-        return handle_of(b, List(b, found.elements))
-    array = found.array
-    if array.shape is None or array.growing is not None:
-        raise b.host("the shape of a list's elements is not known yet")
-    made = Array(b, array.name, array.dtype, array.size, array.stated, clears=False)
-    zeros = b.full((array.size, *array.shape), 0, array.dtype)
-    made.hold(b, zeros, arrays.marks_of(b, array))
-    return _state(b, found, made)
 
 
 # Changing lists.
@@ -411,9 +413,7 @@ def _scatter(
     arrays.store(b, array, "scatter", indices, rows)
 
 
-def total(b: Any, handles: Sequence[Value]) -> Value:
-    """The sums of the elements of several lists."""
-    given_lists = [given(b, handle) for handle in handles]
+def _total(b: Any, given_lists: list[List]) -> Value:
     # (Whichever of the first two is added to the other: the sum is the same.)
     first = next((i for i, each in enumerate(given_lists[:2]) if not _is_one(b, each)), 0)
     found = given_lists.pop(first)
@@ -426,8 +426,8 @@ def total(b: Any, handles: Sequence[Value]) -> Value:
         if _is_one(b, other) and arrays.adds_up(array.dtype):
             (each,) = other.sets
             array.settle(b, each.item.shape)
-            _require_inside(b, each.index, arrays.size_of(b, array), each.problem)
-            arrays.store(b, array, "write", each.index, each.item, adds=True)
+            _require_inside(b, each.place, arrays.size_of(b, array), each.problem)
+            arrays.store(b, array, "write", each.place, each.item, adds=True)
         else:
             _add(b, array, other.array)
         is_whole |= other.is_whole

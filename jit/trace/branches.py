@@ -17,7 +17,7 @@ from ..kernel import ir, scalar, sizes
 from ..kernel.scalar import holds
 from ..kernel.sizes import AnySize
 from ..library import arrays
-from ..library.lists import List, joined
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Guard,
@@ -253,9 +253,9 @@ class Branches:
         guards = [self.guard(t) for t in alive]
         self.program.guard = common
         is_known = all(map(self._is_known, given))
-        if all(isinstance(value.cell, List) for value in given):
+        if all(isinstance(value.cell, OfRun) for value in given):
             both = list(map(Side, guards, given))
-            self.tracer.values[op.outputs[0]] = joined(self.tracer.builder, both)
+            self.tracer.values[op.outputs[0]] = given[0].cell.joined(self.tracer.builder, both)
         elif is_known and self._are_like(*given):
             both = list(map(Side, guards, self._joined(op, given)))
             self.tracer.values[op.outputs[0]] = self._one_of(op.name, both)
@@ -407,7 +407,7 @@ class Branches:
         wanted = op._input_types_val[op._inputs_val.index(tensor)]
         if value.cell is None or wanted._is_ref_dtype or wanted.base_dtype.name == "resource":
             return value
-        if isinstance(value.cell, List):
+        if isinstance(value.cell, OfRun):
             return value
         self.program.guard = self.guard(tensor)
         return self.tracer.builder.read(value)  # type: ignore[no-any-return]

@@ -16,6 +16,7 @@ from ...engine import errors
 from ..kernel.scalar import holds
 from ..kernel.sizes import Unanswered, same_shape
 from ..library.lists import List, entering
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Captured,
@@ -43,6 +44,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     """
     mark, values = tracer.program.last, dict(tracer.values)
     hosted = len(tracer.hosted)
+    tracer.builder.is_closed = True
     try:
         flow = Flow(tracer)
         flow.run(structured(operations))
@@ -57,7 +59,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
             raise
         return str(reason).splitlines()[0]
     finally:
-        tracer.program.guard = ()
+        tracer.program.guard, tracer.builder.is_closed = (), False
 
 
 def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
@@ -74,11 +76,11 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
     for op in operations:
         for tensor in op.outputs:
             value = values.get(tensor)
-            if value is None or not isinstance(value.cell, List):
+            if value is None or not isinstance(value.cell, OfRun):
                 continue
             users = (user for user in tensor._consumers if user in present)
             if tensor in wanted or any(user not in inside for user in users):
-                raise Unstructured(f"'{tensor.name}' is a list of tensors that others take")
+                raise Unstructured(f"'{tensor.name}' is a list or optional that others take")
 
 
 class Flow(Branches):
@@ -170,7 +172,7 @@ class _Part(Flow):
     def _capture(self, value: Value) -> Value:
         """A value from outside, for use within."""
         if value.cell is not None:
-            if isinstance(value.cell, List):
+            if isinstance(value.cell, OfRun):
                 value.cell.require_unspent(self.outer.tracer.builder)
             (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
             handle.cell = value.cell

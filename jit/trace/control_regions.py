@@ -190,21 +190,24 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
 
 def _refers(tensor: Any) -> bool:
     kind = tensor.dtype.base_dtype.name
-    return bool(tensor.dtype._is_ref_dtype or kind == "resource") or is_list(tensor)
+    return bool(tensor.dtype._is_ref_dtype or kind == "resource") or lives_for_run(tensor)
 
 
-def is_list(tensor: Any) -> bool:
-    """Is a variant what an operation gives that works on what lives for one run?"""
+def lives_for_run(tensor: Any) -> bool:
+    """Is a variant a list or optional that compiled code may have, and nobody outside of it?"""
     seen: set[Any] = set()
     while tensor.dtype.base_dtype.name == "variant" and tensor.op not in seen:
         op = tensor.op
         seen.add(op)
-        role = op.definition.control_flow_role
-        if role == "step":
+        definition = op.definition
+        if definition.control_flow_role == "step":
             return True
-        if not op._inputs_val or not (role or op.definition.lower is not None):
+        if not definition.control_flow_role and definition.lower is None:
             return False
-        tensor = op._inputs_val[0]
+        given = [t for t in op._inputs_val if t.dtype.base_dtype.name == "variant"]
+        if not given:
+            return True
+        tensor = given[0]
     return False
 
 

@@ -20,12 +20,14 @@ from ...engine.graph.operation import group
 from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
+from ...engine.types import dtypes
 from .. import debug
 from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles, holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import AnySize, Unanswered
-from ..library.lists import List, Reused
+from ..library.lists import Reused
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -148,7 +150,7 @@ class Tracer:
         )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
-        tracer.builder.outer = self.builder
+        tracer.builder.outer, tracer.builder.is_closed = self.builder, True
         tracer.told, tracer.fed = self.told, self.fed
         tracer.builder.may_measure = self.builder.may_measure
         # One set for all: what the loop does to a variable holds behind it as well.
@@ -257,7 +259,7 @@ class Tracer:
         result = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
-            is_variable = value.cell is not None and not isinstance(value.cell, List)
+            is_variable = value.cell is not None and not isinstance(value.cell, OfRun)
             is_variable = is_variable and not is_handle(tensor)
             if is_variable and not wanted._is_ref_dtype:
                 # Read here and not where the variable was made: writes in between are to be seen
@@ -272,6 +274,9 @@ class Tracer:
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
         if not self.may_fold:
+            return False
+        # (Those would be things of the host's.)
+        if definition.lower is not None and any(y.dtype == dtypes.variant for y in op.outputs):
             return False
         if definition.touches:  # What it finds may be something else in the next run.
             return False
@@ -403,8 +408,8 @@ class Tracer:
         return self.builder.known_as(numbers, "int64")
 
     def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
-        if any(isinstance(value.cell, List) for value in inputs):
-            raise NotLowered(f"{op.type} (node '{op.name}') takes a list of tensors")
+        if any(isinstance(value.cell, OfRun) for value in inputs):
+            raise NotLowered(f"{op.type} (node '{op.name}') takes a list or optional")
         shapes, is_guessed = self._shapes(op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.

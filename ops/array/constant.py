@@ -298,9 +298,9 @@ def _zeros_of(c: KernelContext, x: np.ndarray) -> np.ndarray:
 
 def _zeros_lower(b: Builder, op: OpView, x: Value) -> Any:
     if x.cell is not None:
-        from ...jit.library import lists
+        from ...jit.library import of_run
 
-        return lists.zeros_like(b, x)
+        return of_run.zeros_like(b, x)
     return NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
 
 
