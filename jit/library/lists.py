@@ -10,7 +10,7 @@ lists of one element each, which are added to the sum in place.  Imports the res
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from . import arrays
 from .arrays import Array, Problem
 from .of_run import OfRun
 from .stacks import handle_of
+
+if TYPE_CHECKING:
+    from ...engine.graph.operation import Operation
+    from ..trace.builder import Builder
 
 # The shape that elements are stated to have: None for a size that is open, or for all of it.
 Stated = tuple[AnySize | None, ...] | None
@@ -55,7 +59,7 @@ class _Set(NamedTuple):
     place: Value
     item: Value
     problem: Problem
-    origin: Any
+    origin: Operation
 
 
 class List(OfRun):
@@ -67,7 +71,7 @@ class List(OfRun):
 
     def __init__(
         self,
-        b: Any,
+        b: Builder,
         elements: Elements,
         array: Array | None = None,
         sets: tuple[_Set, ...] = (),
@@ -98,15 +102,15 @@ class List(OfRun):
             program.guard, program.origin = before
         return self._array
 
-    def is_of(self, b: Any) -> bool:
+    def is_of(self, b: Builder) -> bool:
         """Was it made where things are added now?"""
         return self.b.program is b.program and self.guard == b.program.guard
 
-    def spend(self, b: Any, origin: Any) -> None:
+    def spend(self, b: Builder, origin: Operation) -> None:
         """Says that an operation changes the array."""
         self._spent.append((b.place, origin))
 
-    def require_unspent(self, b: Any) -> None:
+    def require_unspent(self, b: Builder) -> None:
         """Raises Reused if the array was changed since, and what is added now may run then."""
         for place, origin in self._spent:
             if any((flag, not side) in b.place for flag, side in _conditions(place)):
@@ -116,7 +120,7 @@ class List(OfRun):
             b.copied.add(origin)
             raise Reused(f"'{origin.name}' changes a list that is read later")
 
-    def joined(self, b: Any, sides: Sequence[tuple[Guard, Value]]) -> Value:
+    def joined(self, b: Builder, sides: Sequence[tuple[Guard, Value]]) -> Value:
         """The list of the branch that runs, in one memory for both."""
         both: list[List] = []
         common = b.program.guard
@@ -130,7 +134,7 @@ class List(OfRun):
             array = _either(b, [(guard, each.array) for (guard, _), each in zip(sides, both)])
         return _state(b, first, array, is_whole)
 
-    def zeroed(self, b: Any) -> Value:
+    def zeroed(self, b: Builder) -> Value:
         """A list like this one, of zeros."""
         self.require_unspent(b)
         if self.is_new and not self.sets:
@@ -143,7 +147,7 @@ class List(OfRun):
         made.hold(b, zeros, arrays.marks_of(b, array))
         return _state(b, self, made)
 
-    def total(self, b: Any, handles: Sequence[Value]) -> Value:
+    def total(self, b: Builder, handles: Sequence[Value]) -> Value:
         """A list of the sums of the elements of several."""
         return _total(b, [given(b, handle) for handle in handles])
 
@@ -155,7 +159,7 @@ def _conditions(place: frozenset[Any]) -> list[tuple[Value, bool]]:
 # What a handle stands for.
 
 
-def given(b: Any, handle: Value, dtype: str | None = None) -> List:
+def given(b: Builder, handle: Value, dtype: str | None = None) -> List:
     """The list that a handle stands for.
 
     Raises:
@@ -171,7 +175,7 @@ def given(b: Any, handle: Value, dtype: str | None = None) -> List:
     return found
 
 
-def _state(b: Any, of: List, array: Array | None = None, is_whole: bool | None = None) -> Value:
+def _state(b: Builder, of: List, array: Array | None = None, is_whole: bool | None = None) -> Value:
     """A handle of what a list is now."""
     array = of.array if array is None else array
     elements = of.elements._replace(size=array.size)
@@ -179,7 +183,7 @@ def _state(b: Any, of: List, array: Array | None = None, is_whole: bool | None =
     return handle_of(b, List(b, elements, array, is_whole=is_whole))
 
 
-def taken(b: Any, found: List, origin: Any = None) -> Array:
+def taken(b: Builder, found: List, origin: Operation | None = None) -> Array:
     """The array of a list, to be changed by an operation: its own, or a copy."""
     origin = b.program.origin if origin is None else origin
     array = found.array
@@ -189,7 +193,7 @@ def taken(b: Any, found: List, origin: Any = None) -> Array:
     return array
 
 
-def _copied(b: Any, array: Array) -> Array:
+def _copied(b: Builder, array: Array) -> Array:
     if array.growing is not None or array.has_grown:
         raise b.host("a list that grows is changed and read later")
     made = Array(b, array.name, array.dtype, array.size, array.stated, clears=False)
@@ -201,21 +205,21 @@ def _copied(b: Any, array: Array) -> Array:
 # Loops and branches.
 
 
-def entering(b: Any, value: Value, origin: Any) -> List:
+def entering(b: Builder, value: Value, origin: Operation) -> List:
     """A list that goes round a loop, which changes it from there on."""
     found = given(b, value)
     array = taken(b, found, origin)
     return List(b, found.elements, array, is_whole=found.is_whole)
 
 
-def arriving(b: Any, entered: List) -> Value:
+def arriving(b: Builder, entered: List) -> Value:
     """What comes round, or out of the loop, of a list that went in."""
     array = entered.array
     is_whole = entered.is_whole and array.growing is None and not array.has_grown
     return _state(b, entered, array, is_whole)
 
 
-def leaving(b: Any, entered: List, value: Value, origin: Any) -> None:
+def leaving(b: Builder, entered: List, value: Value, origin: Operation) -> None:
     """Has a turn hand a list on to the next: the one that came in, or one made in that turn."""
     found = given(b, value)
     array, home = found.array, entered.array
@@ -233,7 +237,7 @@ def leaving(b: Any, entered: List, value: Value, origin: Any) -> None:
     found.spend(b, origin)
 
 
-def _either(b: Any, sides: Sequence[tuple[Guard, Array]]) -> Array:
+def _either(b: Builder, sides: Sequence[tuple[Guard, Array]]) -> Array:
     """An array that has the elements of the branch's that runs."""
     (_, one), (_, other) = sides
     grow = [array.growing is not None or array.has_grown for _, array in sides]
@@ -256,14 +260,14 @@ def _either(b: Any, sides: Sequence[tuple[Guard, Array]]) -> Array:
 # Making lists.
 
 
-def new(b: Any, elements: Elements) -> Value:
+def new(b: Builder, elements: Elements) -> Value:
     """A list of elements that were not set yet."""
     if not scalar.holds(elements.dtype):
         raise b.host(f"a list of {elements.dtype}")
     return handle_of(b, List(b, elements))
 
 
-def of_rows(b: Any, name: str, stated: Stated, rows: Value) -> Value:
+def of_rows(b: Builder, name: str, stated: Stated, rows: Value) -> Value:
     """The rows of a tensor as a list."""
     if not rows.ndim or not scalar.holds(rows.dtype):
         raise b.host("what a list is made of are no rows")
@@ -274,7 +278,9 @@ def of_rows(b: Any, name: str, stated: Stated, rows: Value) -> Value:
     return handle_of(b, List(b, elements, array, is_whole=True))
 
 
-def scattered(b: Any, elements: Elements, indices: Value, rows: Value, problem: Problem) -> Value:
+def scattered(
+    b: Builder, elements: Elements, indices: Value, rows: Value, problem: Problem
+) -> Value:
     """A list with the rows of a tensor at these places."""
     if not scalar.holds(elements.dtype):
         raise b.host(f"a list of {elements.dtype}")
@@ -286,7 +292,7 @@ def scattered(b: Any, elements: Elements, indices: Value, rows: Value, problem: 
 # Changing lists.
 
 
-def put(b: Any, handle: Value, index: Value, item: Value, problem: Problem) -> Value:
+def put(b: Builder, handle: Value, index: Value, item: Value, problem: Problem) -> Value:
     """The list with another element at a place."""
     found = given(b, handle, item.dtype)
     if index.ndim:
@@ -300,7 +306,7 @@ def put(b: Any, handle: Value, index: Value, item: Value, problem: Problem) -> V
     return _state(b, found, array)
 
 
-def _set(b: Any, array: Array, index: Value, item: Value, problem: Problem) -> None:
+def _set(b: Builder, array: Array, index: Value, item: Value, problem: Problem) -> None:
     array.settle(b, item.shape)
     if array.growing is not None:
         _require_inside(b, index, array.growing.count(b), problem)
@@ -314,7 +320,7 @@ def _is_outside(index: Any, count: Any) -> Any:
     return scalar.logical_or(scalar.lt(index, 0), scalar.ge(index, count))
 
 
-def _require_inside(b: Any, index: Value, count: Value, problem: Problem) -> None:
+def _require_inside(b: Builder, index: Value, count: Value, problem: Problem) -> None:
     """Raises problem(index, count) for an index of no element."""
     outside = b.map(_is_outside, index, count)
     if outside.ndim:
@@ -322,7 +328,7 @@ def _require_inside(b: Any, index: Value, count: Value, problem: Problem) -> Non
     b.require_not(outside, problem, index, count)
 
 
-def _fit(b: Any, elements: Elements, shape: Sequence[AnySize]) -> None:
+def _fit(b: Builder, elements: Elements, shape: Sequence[AnySize]) -> None:
     """Sees that an element has the shape that is stated."""
     if elements.stated is not None:
         pairs = list(zip(elements.stated, shape))
@@ -330,7 +336,7 @@ def _fit(b: Any, elements: Elements, shape: Sequence[AnySize]) -> None:
         b.require(all(size is None or b.equal(size, n) for size, n in pairs))
 
 
-def pushed(b: Any, handle: Value, item: Value) -> Value:
+def pushed(b: Builder, handle: Value, item: Value) -> Value:
     """The list with one more element at its end."""
     found = given(b, handle, item.dtype)
     _fit(b, found.elements, item.shape)
@@ -342,7 +348,7 @@ def pushed(b: Any, handle: Value, item: Value) -> Value:
     return _state(b, found, array)
 
 
-def _growing(b: Any, found: List) -> Array:
+def _growing(b: Builder, found: List) -> Array:
     """The array of a list, in memory that grows with it."""
     array = taken(b, found)
     if array.growing is None:
@@ -350,7 +356,7 @@ def _growing(b: Any, found: List) -> Array:
     return array
 
 
-def resized(b: Any, handle: Value, count: Value) -> Value:
+def resized(b: Builder, handle: Value, count: Value) -> Value:
     """The list cut, or lengthened by elements that were not set."""
     found = given(b, handle)
     known, array = b.known(count), None if found.is_new else found.array
@@ -369,7 +375,7 @@ def resized(b: Any, handle: Value, count: Value) -> Value:
     return _cut(b, found, size)
 
 
-def _cut(b: Any, found: List, size: AnySize) -> Value:
+def _cut(b: Builder, found: List, size: AnySize) -> Value:
     array = found.array
     if b.equal(size, array.size):
         return _state(b, found)
@@ -387,7 +393,7 @@ def _cut(b: Any, found: List, size: AnySize) -> Value:
     return _state(b, found, made, is_whole=found.is_whole and bool(size < array.size))
 
 
-def scattered_into(b: Any, handle: Value, indices: Value, rows: Value) -> Value:
+def scattered_into(b: Builder, handle: Value, indices: Value, rows: Value) -> Value:
     """The list with the rows of a tensor at these places, all of which it has."""
     found = given(b, handle, rows.dtype)
     array = taken(b, found)
@@ -396,7 +402,7 @@ def scattered_into(b: Any, handle: Value, indices: Value, rows: Value) -> Value:
 
 
 def _scatter(
-    b: Any, found: List, array: Array, indices: Value, rows: Value, problem: Problem | None
+    b: Builder, found: List, array: Array, indices: Value, rows: Value, problem: Problem | None
 ) -> None:
     if indices.ndim != 1 or not rows.ndim or not b.equal(indices.shape[0], rows.shape[0]):
         raise b.host("rows and indices that do not belong together")
@@ -413,7 +419,7 @@ def _scatter(
     arrays.store(b, array, "scatter", indices, rows)
 
 
-def _total(b: Any, given_lists: list[List]) -> Value:
+def _total(b: Builder, given_lists: list[List]) -> Value:
     # (Whichever of the first two is added to the other: the sum is the same.)
     first = next((i for i, each in enumerate(given_lists[:2]) if not _is_one(b, each)), 0)
     found = given_lists.pop(first)
@@ -434,12 +440,12 @@ def _total(b: Any, given_lists: list[List]) -> Value:
     return _state(b, found, array, is_whole)
 
 
-def _is_one(b: Any, found: List) -> bool:
+def _is_one(b: Builder, found: List) -> bool:
     """Is it a list that was just made, of which one element is set?"""
     return found.is_new and len(found.sets) == 1 and found.is_of(b)
 
 
-def _add(b: Any, array: Array, other: Array) -> None:
+def _add(b: Builder, array: Array, other: Array) -> None:
     if other.shape is None:
         if other.growing is not None or b.outer is not None:
             raise b.host("the shape of a list's elements is not known yet")
@@ -451,7 +457,7 @@ def _add(b: Any, array: Array, other: Array) -> None:
     _write(b, array.marks, b.map(scalar.maximum, *both))
 
 
-def _write(b: Any, register: Register | None, value: Value) -> None:
+def _write(b: Builder, register: Register | None, value: Value) -> None:
     assert register is not None
     (after,) = b.program.add(Write((value,), register), (value.dtype, value.shape))
     after.cell = register
@@ -460,7 +466,7 @@ def _write(b: Any, register: Register | None, value: Value) -> None:
 # Reading lists.
 
 
-def length(b: Any, handle: Value) -> Value:
+def length(b: Builder, handle: Value) -> Value:
     """How many elements there are."""
     found = given(b, handle)
     if not found.is_new:
@@ -473,7 +479,13 @@ def length(b: Any, handle: Value) -> Value:
 
 
 def read(
-    b: Any, handle: Value, index: Value, dtype: str, stated: Stated, problem: Problem, unset: Unset
+    b: Builder,
+    handle: Value,
+    index: Value,
+    dtype: str,
+    stated: Stated,
+    problem: Problem,
+    unset: Unset,
 ) -> Value:
     """One element."""
     found = given(b, handle, dtype)
@@ -485,11 +497,11 @@ def read(
     return value
 
 
-def _count(b: Any, array: Array) -> Value:
+def _count(b: Builder, array: Array) -> Value:
     return arrays.size_of(b, array) if array.growing is None else array.growing.count(b)
 
 
-def _settled(b: Any, found: List, stated: Stated) -> tuple[AnySize, ...] | None:
+def _settled(b: Builder, found: List, stated: Stated) -> tuple[AnySize, ...] | None:
     """Sees that there is memory; the shape that elements have even if none of them is set."""
     own = found.elements
     if stated is not None and own.stated is not None:
@@ -502,7 +514,7 @@ def _settled(b: Any, found: List, stated: Stated) -> tuple[AnySize, ...] | None:
     return shape
 
 
-def _require_set(b: Any, found: List, unset: Unset) -> None:
+def _require_set(b: Builder, found: List, unset: Unset) -> None:
     """Raises unset(count) if no element was ever set, so that nobody knows their shape."""
     array = found.array
     if found.is_whole:
@@ -515,7 +527,7 @@ def _require_set(b: Any, found: List, unset: Unset) -> None:
     b.require_not(b.map(scalar.logical_not, is_set), unset, arrays.size_of(b, array))
 
 
-def stacked(b: Any, handle: Value, dtype: str, stated: Stated, unset: Unset) -> Value:
+def stacked(b: Builder, handle: Value, dtype: str, stated: Stated, unset: Unset) -> Value:
     """All elements in one tensor."""
     found = given(b, handle, dtype)
     array = found.array
@@ -526,7 +538,7 @@ def stacked(b: Any, handle: Value, dtype: str, stated: Stated, unset: Unset) -> 
 
 
 def gathered(
-    b: Any,
+    b: Builder,
     handle: Value,
     indices: Value,
     dtype: str,

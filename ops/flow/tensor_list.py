@@ -13,7 +13,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape
 from ..public import raw, tf
 from . import tensor_list_changing, tensor_list_making, tensor_list_reading  # noqa: F401
-from .tensor_list_lower import RESIZES
+from .tensor_list_rules import RESIZES
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike

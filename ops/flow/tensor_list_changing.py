@@ -12,9 +12,8 @@ from ...engine.types.shape import shape_text, unknown_shape
 from ..array.tensor_list_store import list_in, merged, shape_of
 from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
-from .tensor_list_lower import RESIZES, SET
 from .tensor_list_making import rows_of
-from .tensor_list_rules import NONE, TYPE, define_list_op, kind
+from .tensor_list_rules import NONE, RESIZES, SET, TYPE, define_list_op, kind
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
@@ -154,6 +153,7 @@ define_list_op(
     _push_batch,
     "TensorListPushBack for each list of a vector.",
     NONE.silently,
+    is_compiled=False,
 )
 define_list_op(
     "TensorListPopBack",
@@ -162,6 +162,7 @@ define_list_op(
     rules.pop_shape,
     _pop,
     "The list without its last element, and that element.",
+    is_compiled=False,
 )
 define_list_op(
     "TensorListSetItem",
@@ -196,4 +197,5 @@ define_list_op(
     _concat_lists,
     "The elements of two lists in one.",
     NONE.silently,
+    is_compiled=False,
 )

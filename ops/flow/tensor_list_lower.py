@@ -14,16 +14,13 @@ import numpy as np
 from ...engine import errors
 from ...engine.types import dtypes
 from ...engine.types.shape import as_shape, shape_text
+from .tensor_list_rules import GATHER, GET, RESIZES, SET, outside
 
 if TYPE_CHECKING:
-    from ...jit.library.lists import Elements, Problem, Stated
+    from ...jit.library.lists import Elements, Stated
     from ...jit.program.tensor_ir import Value
     from ...jit.trace.builder import Builder
     from ...jit.trace.tracer import OpView
-
-
-# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is here.
-RESIZES = "_resize_if_index_out_of_bounds"
 
 
 def _dtype(op: OpView) -> str:
@@ -67,21 +64,6 @@ def _count(b: Builder, size: Value) -> Any:
     count = known.item()
     b.require(not count < 0)
     return count
-
-
-def outside(text: str) -> Problem:
-    """The error for an index that a list does not have; text: with places for it and the length."""
-
-    def error(index: np.ndarray, count: np.ndarray) -> BaseException:
-        wrong = index[(index < 0) | (index >= count)]
-        return errors.invalid(text.format(int(wrong.ravel()[0]), int(count)))
-
-    return error
-
-
-GET = outside("Trying to access element {} in a list with {} elements.")
-SET = outside("Trying to modify element {} in a list with {} elements.")
-GATHER = outside("Index {} out o range; list only has {} elements.")
 
 
 def _scattered(index: np.ndarray, count: np.ndarray) -> BaseException:

@@ -12,8 +12,7 @@ from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..array.tensor_list_store import list_in, merged, shape_of
 from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
-from .tensor_list_lower import GATHER, GET
-from .tensor_list_rules import NONE, SHAPED, TYPE, define_list_op, kind
+from .tensor_list_rules import GATHER, GET, NONE, SHAPED, TYPE, define_list_op, kind
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
