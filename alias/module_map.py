@@ -20,7 +20,7 @@ _LOADERS = ".train.saved_model.reading .train.saved_model.assets"
 # Module below `tensorflow.python` -> homes, in the order in which they are asked.
 HOMES = {
     "framework": {
-        "config": "tf.config tf.config.experimental",
+        "config": "tf.config tf.config.experimental .ops.runtime_settings",
         "smart_cond": "tf.contrib.framework",
         "common_shapes": ".engine.graph.shape_rules .engine.types.shape",
         "constant_op": ".ops.array.constant tf",
@@ -139,7 +139,9 @@ HOMES = {
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
         "random_grad": ".ops.random.distributions_stateless",
-        "random_ops": ".ops.random.random_ops tf tf.random .ops.random.bounded",
+        "random_ops": (
+            ".ops.random.random_ops tf tf.random .ops.random.bounded .alias.internals.second_forms"
+        ),
         "resources": ".ops.state.resources",
         "ragged": "tf.ragged",
         "ragged.ragged_array_ops": ".ops.ragged.array tf.ragged",
