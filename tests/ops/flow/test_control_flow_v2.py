@@ -197,4 +197,4 @@ def test_a_turn_may_give_what_never_changes(mode: str) -> None:
 
     found = tf.while_loop(lambda i, last: i < k, body, [0, k])
     with settings.override(jit=mode), tf.Session() as session:
-        assert session.run(found, {k: 3}) == (3, 6)
+        assert list(session.run(found, {k: 3})) == [3, 6]
