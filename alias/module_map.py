@@ -139,9 +139,7 @@ HOMES = {
         "parsing_ops": "tf tf.io",
         "partitioned_variables": "tf",
         "random_grad": ".ops.random.distributions_stateless",
-        "random_ops": (
-            ".ops.random.random_ops tf tf.random .ops.random.bounded .alias.internals.second_forms"
-        ),
+        "random_ops": ".ops.random.random_ops tf tf.random .ops.random.bounded",
         "resources": ".ops.state.resources",
         "ragged": "tf.ragged",
         "ragged.ragged_array_ops": ".ops.ragged.array tf.ragged",

@@ -36,17 +36,6 @@ def size_v2(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | N
     return tf.size(input, name=name, out_type=out_type)
 
 
-def random_poisson_v2(
-    shape: TensorLike,
-    lam: TensorLike,
-    dtype: DTypeLike = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Any:
-    """`tf.random.poisson`, given the shape first."""
-    return tf.random_poisson(lam, shape, dtype, seed, name)
-
-
 def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
     """`tf.strings.length`."""
     return raw.StringLength(input, unit=unit, name=name)
