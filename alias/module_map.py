@@ -20,7 +20,7 @@ _LOADERS = ".train.saved_model.reading .train.saved_model.assets"
 # Module below `tensorflow.python` -> homes, in the order in which they are asked.
 HOMES = {
     "framework": {
-        "config": "tf.config tf.config.experimental",
+        "config": "tf.config tf.config.experimental .ops.runtime_settings",
         "smart_cond": "tf.contrib.framework",
         "common_shapes": ".engine.graph.shape_rules .engine.types.shape",
         "constant_op": ".ops.array.constant tf",

@@ -130,6 +130,23 @@ class Array:
         elif shape is not None and not _equal(b, self.shape, shape):
             raise b.host("an array's elements have different shapes")
 
+    def hold(self, b: Any, rows: Value, marks: Value | None = None) -> None:
+        """Has the elements be the rows of a tensor; marks: which are written, if not all."""
+        if of_turn(b, rows.shape[1:], self.place):
+            raise b.host("an array's elements are of another size in each turn")
+        self.shape = rows.shape[1:]
+        self.memory = self._kept(rows)
+        self.marks = self._kept(b.full((self.size,), 1, "uint8") if marks is None else marks)
+
+    def begin_growing(self, b: Any) -> None:
+        """Has the array grow, from before anything is written to it."""
+        if self.memory is not None or self.has_grown:
+            raise b.host("an array grows that was written to")
+        if self.b.outer is not None or self.guard or not b.may_measure:
+            raise b.host("an array is made within a branch or loop, and grows")
+        with self._where_it_was_made():
+            self.growing = Growing(self.b, self.name, self.size)
+
     def in_pieces(self, b: Any, shape: Sequence[AnySize]) -> Pieces | None:
         """The pieces that elements are, if these have sizes of a turn, as one of this shape may."""
         is_settled = self.shape is not None or self.stated is not None
@@ -149,11 +166,14 @@ class Array:
 
     def _zeros(self, dtype: str, shape: tuple[AnySize, ...]) -> Register:
         """New memory, made where the array was: perhaps outside of the loop that is traced now."""
-        program = self.b.program
-        register = Register(self.name, dtype, shape, program)
         with self._where_it_was_made():
-            node = Write((self.b.full(shape, 0, dtype),), register)
-            program.add(node, (dtype, shape))[0].cell = register
+            return self._kept(self.b.full(shape, 0, dtype))
+
+    def _kept(self, value: Value) -> Register:
+        """Memory that begins with these contents."""
+        program = self.b.program
+        register = Register(self.name, value.dtype, value.shape, program)
+        program.add(Write((value,), register), (value.dtype, value.shape))[0].cell = register
         return register
 
     def stop_growing(self, b: Any) -> None:
@@ -244,6 +264,21 @@ def _now(b: Any, register: Register | None) -> Value:
     return b.program.add(Read(register), (home.dtype, home.shape))[0]  # type: ignore[no-any-return]
 
 
+def contents(b: Any, array: Array) -> Value:
+    """All elements of an array that does not grow, as they are now."""
+    return _now(b, array.memory)
+
+
+def marks_of(b: Any, array: Array) -> Value:
+    """Their marks."""
+    return _now(b, array.marks)
+
+
+def size_of(b: Any, array: Array) -> Value:
+    """How many elements an array has that does not grow."""
+    return b.known_as(np.array(array.size, object), "int32")  # type: ignore[no-any-return]
+
+
 def _flow(b: Any) -> Value:
     return b.constant(np.array(0, np.float32))  # type: ignore[no-any-return]
 
@@ -292,7 +327,7 @@ def size(b: Any, handle: Value) -> Value:
     if array.growing is not None and (b.outer is not None or b.program.guard):
         return array.growing.count(b)
     array.stop_growing(b)
-    return b.known_as(np.array(array.size, object), "int32")  # type: ignore[no-any-return]
+    return size_of(b, array)
 
 
 def _in_numbers(b: Any, array: Array) -> bool:
@@ -323,6 +358,13 @@ def read(b: Any, handle: Value, index: Value, dtype: str, problem: Problem) -> V
 
 
 def _read(b: Any, array: Array, index: Value, problem: Problem) -> Value:
+    value, bad = look(b, array, index)
+    b.require_not(bad, problem, index)
+    return value
+
+
+def look(b: Any, array: Array, index: Value) -> tuple[Value, Value]:
+    """One element, and whether it cannot be read."""
     array.settle(b)
     if index.ndim:
         raise b.host("an index that is no scalar")
@@ -341,8 +383,7 @@ def _read(b: Any, array: Array, index: Value, problem: Problem) -> Value:
             writes=(array.marks,),
             **_tiles(array, in_numbers),
         )
-    b.require_not(bad, problem, index)
-    return value  # type: ignore[no-any-return]
+    return value, bad
 
 
 def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -> Value:
@@ -359,7 +400,7 @@ def write(b: Any, handle: Value, index: Value, value: Value, problem: Problem) -
     elif array.has_grown:
         raise b.host("an array grows again that was looked at")
     else:
-        _put(b, array, "write", index, value, [], problem)
+        b.require_not(store(b, array, "write", index, value, array.adds), problem, index)
     return _flow(b)
 
 
@@ -373,30 +414,32 @@ def _append(
     b.require_not(array.growing.append(b, indices, rows, array.bytes, count), problem, indices)
 
 
-def _put(
-    b: Any,
-    array: Array,
-    how: str,
-    index: Value,
-    value: Value,
-    params: list[Any],
-    problem: Problem,
-) -> None:
-    if value.dtype != array.dtype or (array.adds and array.dtype not in _ADDED):
+def adds_up(dtype: str) -> bool:
+    """Is there a kernel that adds to an element of this type?"""
+    return dtype in _ADDED
+
+
+def store(b: Any, array: Array, how: str, index: Value, value: Value, adds: bool = False) -> Value:
+    """Writes elements to their places, or adds to what is there; whether that must not be.
+
+    how: "write", an element, or "scatter", rows.  It must not be where there is no such place, or
+    the element was written before and this does not add; all the same it is written then.
+    """
+    if value.dtype != array.dtype or (adds and not adds_up(array.dtype)):
         raise b.host(f"an array of {array.dtype} is given {value.dtype}")
     in_numbers = _in_numbers(b, array)
-    kernel = _put_kernel(how, array.adds, in_numbers)
-    in_numbers = in_numbers or array.adds
+    kernel = _put_kernel(how, adds, in_numbers)
+    in_numbers = in_numbers or adds
     size = _numbers(array) if in_numbers else array.bytes
     (bad,) = b.call(
         kernel,
         [index, value, _now(b, array.memory), _now(b, array.marks)],
         [((), "bool")],
-        [size, array.size, *params],
+        [size, array.size, *([value.shape[0]] if how == "scatter" else [])],
         writes=(array.memory, array.marks),
         **_tiles(array, in_numbers),
     )
-    b.require_not(bad, problem, index)
+    return bad  # type: ignore[no-any-return]
 
 
 def put_whole(b: Any, register: Register, value: Value) -> None:
@@ -535,5 +578,5 @@ def _scatter(b: Any, array: Array, indices: Value, value: Value, problem: Proble
     if array.growing is not None:
         _append(b, array, indices, value, value.shape[0], problem)
     else:
-        _put(b, array, "scatter", indices, value, [value.shape[0]], problem)
+        b.require_not(store(b, array, "scatter", indices, value, array.adds), problem, indices)
     return _flow(b)

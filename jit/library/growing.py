@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..kernel import scalar
 from ..kernel.sizes import AnySize, Size
 from ..program.tensor_ir import GrowableStack, Register, Value
 from . import growing_kernels
@@ -87,6 +88,13 @@ class Growing:
         self._call(b, _REACH(), [indices], [], [count])
         given, flag = [indices, rows], [((), "bool")]
         return self._call(b, _APPEND(), given, flag, [element, count], grows=True)[0]
+
+    def extend(self, b: Any, count: Value) -> None:
+        """Has so many elements, no fewer than there are, the further ones new."""
+        self.writers.append(b.program)
+        last = b.map(lambda n: scalar.sub(n, scalar.const_like(1, n)), b.reshape(count, [1]))
+        self._call(b, _REACH(), [last], [], [1])
+        self._call(b, _BEGIN(), [], [], [], grows=True)
 
     def look(
         self, b: Any, index: Value, like: tuple[Any, str], element: AnySize, clears: bool, new: bool

@@ -129,6 +129,7 @@ def _lines(
         of = outside.operation_numbers
         yield f"constants {[of[op] for op in segment.constants]}"
         yield f"varying {[(of[op], sorted(axes)) for op, axes in segment.varying.items()]}"
+        yield f"copied {sorted(of[op] for op in segment.copied)}"
         yield f"given {[_given(tensor, numbers) for tensor in segment.handles]}"
     except KeyError as missing:
         raise NotStored(f"{missing} is not among its tensors") from None

@@ -17,6 +17,7 @@ from ..kernel import ir, scalar, sizes
 from ..kernel.scalar import holds
 from ..kernel.sizes import AnySize
 from ..library import arrays
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Guard,
@@ -250,7 +251,10 @@ class Branches:
         guards = [self.guard(t) for t in alive]
         self.program.guard = common
         is_known = all(map(self._is_known, given))
-        if is_known and self._are_like(*given):
+        if all(isinstance(value.cell, OfRun) for value in given):
+            both = list(map(Side, guards, given))
+            self.tracer.values[op.outputs[0]] = given[0].cell.joined(self.tracer.builder, both)
+        elif is_known and self._are_like(*given):
             both = list(map(Side, guards, self._joined(op, given)))
             self.tracer.values[op.outputs[0]] = self._one_of(op.name, both)
         elif self._can_measure(is_known) and given[0].ndim == given[1].ndim:
@@ -400,6 +404,8 @@ class Branches:
         value: Value = self.tracer.values[tensor]
         wanted = op._input_types_val[op._inputs_val.index(tensor)]
         if value.cell is None or wanted._is_ref_dtype or wanted.base_dtype.name == "resource":
+            return value
+        if isinstance(value.cell, OfRun):
             return value
         self.program.guard = self.guard(tensor)
         return self.tracer.builder.read(value)  # type: ignore[no-any-return]

@@ -97,6 +97,10 @@ class Builder:
         self._assumed, self._reads = set[Value](), dict[Any, Value]()
         # Variables that a host op gives their first contents or another shape.
         self.unsettled: set[Any] = set()
+        # Operations that change a copy of a list, as the list is read later (library/lists.py).
+        self.copied: set[Any] = set()
+        # Are branches or loops traced, out of which no handle comes?
+        self.is_closed = False
         # Numbers in memory that are measured, by their places.
         self.measured: dict[tuple[Value, tuple[int, ...]], Size] = {}
         # What a turn of another loop was laid out by, in sizes of this (jit/library/turns.py).

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..kernel.sizes import AnySize, Unanswered, same
-from ..library import stacks
+from ..library import lists, stacks
 from ..program.tensor_ir import GrowableStack, Register, Value
 
 
@@ -52,6 +52,24 @@ class Fixed:
     def take(self, b: Any) -> Value:
         """Reads the register."""
         return b.program.read(self.registers[0])
+
+
+class Held:
+    """A list of tensors, whose memory stays where it is."""
+
+    registers: Sequence[Register] = ()
+
+    def __init__(self, entered: lists.List, origin: Any) -> None:
+        """origin: what sends the list to the next turn."""
+        self._entered, self._origin = entered, origin
+
+    def put(self, b: Any, value: Value) -> None:
+        """Sees that it is the list that came in."""
+        lists.leaving(b, self._entered, value, self._origin)
+
+    def take(self, b: Any) -> Value:
+        """The list as it is now."""
+        return lists.arriving(b, self._entered)
 
 
 class Varying:

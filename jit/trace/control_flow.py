@@ -15,6 +15,8 @@ import numpy as np
 from ...engine import errors
 from ..kernel.scalar import holds
 from ..kernel.sizes import Unanswered, same_shape
+from ..library.lists import List, entering
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Captured,
@@ -24,7 +26,7 @@ from ..program.tensor_ir import (
 )
 from .branches import Branches
 from .builder import NotLowered, Unsettled
-from .carriers import Carrier, Fixed, Varies, Varying, changing
+from .carriers import Carrier, Fixed, Held, Varies, Varying, changing
 from .collecting import Collector, collector, collects, row_collector
 from .counted import note_touched
 from .forks import Side
@@ -42,6 +44,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
     """
     mark, values = tracer.program.last, dict(tracer.values)
     hosted = len(tracer.hosted)
+    tracer.builder.is_closed = True
     try:
         flow = Flow(tracer)
         flow.run(structured(operations))
@@ -56,7 +59,7 @@ def trace_region(tracer: Any, operations: Sequence[Any]) -> str | None:
             raise
         return str(reason).splitlines()[0]
     finally:
-        tracer.program.guard = ()
+        tracer.program.guard, tracer.builder.is_closed = (), False
 
 
 def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
@@ -68,6 +71,16 @@ def _keep_inside(flow: Flow, operations: Sequence[Any]) -> None:
     for tensor in tensors:
         if any(user in present and user not in inside for user in tensor._consumers):
             raise Unstructured(f"'{tensor.name}' leaves its branch")
+    segment, values = flow.tracer.segment, flow.tracer.values
+    wanted = set(segment.wanted(len(segment.operations)))
+    for op in operations:
+        for tensor in op.outputs:
+            value = values.get(tensor)
+            if value is None or not isinstance(value.cell, OfRun):
+                continue
+            users = (user for user in tensor._consumers if user in present)
+            if tensor in wanted or any(user not in inside for user in users):
+                raise Unstructured(f"'{tensor.name}' is a list or optional that others take")
 
 
 class Flow(Branches):
@@ -84,10 +97,7 @@ class Flow(Branches):
         entered: list[Value] = []
         for variable in frame.variables:
             (value,) = tracer._inputs(variable.enter)
-            if value.cell is not None:
-                raise Unstructured(f"'{variable.enter.name}' is a resource")
             carriers.append(self._carrier(variable, value))
-            carriers[-1].put(tracer.builder, value)
             entered.append(value)
         loop = Loop((), Program(), Program())
         # (References are read within the loop: what turns assign is to be seen.)
@@ -117,11 +127,16 @@ class Flow(Branches):
         self._leave(frame, constants)
 
     def _carrier(self, variable: Variable, value: Value) -> Carrier:
-        """Memory for what goes round, given what goes in."""
-        axes = self.tracer.segment.varying.get(variable.enter)
-        if not axes:
-            return Fixed(self._register(variable.enter.name, value))
-        return Varying(self.tracer.builder, variable.enter.name, value, axes)
+        """Memory for what goes round, with what goes in."""
+        b, name = self.tracer.builder, variable.enter.name
+        if isinstance(value.cell, List):
+            return Held(entering(b, value, variable.enter), variable.next)
+        if value.cell is not None:
+            raise Unstructured(f"'{name}' is a resource")
+        axes, carrier = self.tracer.segment.varying.get(variable.enter), None
+        carrier = Varying(b, name, value, axes) if axes else Fixed(self._register(name, value))
+        carrier.put(b, value)
+        return carrier
 
     def _leave(self, frame: Frame, constants: Mapping[Any, Value]) -> None:
         """Adds what runs between the last turn and an exit."""
@@ -157,6 +172,8 @@ class _Part(Flow):
     def _capture(self, value: Value) -> Value:
         """A value from outside, for use within."""
         if value.cell is not None:
+            if isinstance(value.cell, OfRun):
+                value.cell.require_unspent(self.outer.tracer.builder)
             (handle,) = self.program.add(Handle(value.cell), (value.dtype, value.shape))
             handle.cell = value.cell
             return handle
@@ -233,12 +250,13 @@ class _Part(Flow):
                     self.collected[variable] = found
                     results.append(before)
                     continue
-            varies |= self._varies(variable, before, value)
+            if not isinstance(before.cell, List):
+                varies |= self._varies(variable, before, value)
             results.append(value)
         if varies:
             raise Varies("what goes round a loop has another size in each turn")
         for carrier, before, value in zip(self.carriers, carried, results):
-            if value is not before:
+            if value is not before or isinstance(before.cell, List):
                 carrier.put(self.tracer.builder, value)
 
     def _varies(self, variable: Variable, before: Value, value: Value) -> bool:

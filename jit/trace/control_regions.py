@@ -82,12 +82,12 @@ def conditional(
         has_context = _context(op, around) is not None
         takes = any(tensor in handles for tensor in op._inputs_val)
         is_foreign = role == "step" and any(
-            refers(tensor) and tensor.op not in present for tensor in op._inputs_val
+            _binds(tensor) and tensor.op not in present for tensor in op._inputs_val
         )
         if not ((role and not is_foreign) or has_context or conditions or takes):
             continue
         members[op] = bool(conditions) or role == "switch"
-        handles.update(tensor for tensor in op.outputs if refers(tensor))
+        handles.update(tensor for tensor in op.outputs if _binds(tensor))
     return members
 
 
@@ -169,7 +169,7 @@ def connected(
         context = _context(op, around)
         if context is not None:
             parent[root(op)] = root(contexts.setdefault(id(context), op))
-        before = [(t.op, refers(t)) for t in op._inputs_val]
+        before = [(t.op, _binds(t)) for t in op._inputs_val]
         before += [(other, False) for other in op._control_inputs_val]
         for other, is_handle in before:
             if other in parent and (missing is None or missing[other] or is_handle):
@@ -182,7 +182,7 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
     role = op.definition.control_flow_role
     inner = role in _PARTS or (op._control_flow_context is not None and role not in _JOINS)
     return any(
-        (inner or refers(tensor))
+        (inner or _binds(tensor))
         and any(user in number and user not in inside for user in tensor._consumers)
         for tensor in op.outputs
     )
@@ -191,6 +191,29 @@ def leaks(op: Any, inside: set[Any], number: dict[Any, int]) -> bool:
 def refers(tensor: Any) -> bool:
     """Does a tensor stand for a variable or a resource?"""
     return bool(tensor.dtype._is_ref_dtype or tensor.dtype.base_dtype.name == "resource")
+
+
+def _binds(tensor: Any) -> bool:
+    """Do those that use a tensor belong together?"""
+    return refers(tensor) or lives_for_run(tensor)
+
+
+def lives_for_run(tensor: Any) -> bool:
+    """Is a variant a list or optional that compiled code may have, and nobody outside of it?"""
+    seen: set[Any] = set()
+    while tensor.dtype.base_dtype.name == "variant" and tensor.op not in seen:
+        op = tensor.op
+        seen.add(op)
+        definition = op.definition
+        if definition.control_flow_role == "step":
+            return True
+        if not definition.control_flow_role and definition.lower is None:
+            return False
+        given = [t for t in op._inputs_val if t.dtype.base_dtype.name == "variant"]
+        if not given:
+            return True
+        tensor = given[0]
+    return False
 
 
 def _edges(operations: Sequence[Any], fed: set[Any]) -> Iterator[tuple[Any, Any]]:
@@ -210,7 +233,7 @@ def accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     read: dict[Any, list[Any]] = {}
     for op in operations:
         # (What hands on a variable's value gives what is in it when that is used.)
-        handles = [t for t in op._inputs_val if refers(t) or t.op in makers]
+        handles = [t for t in op._inputs_val if _binds(t) or t.op in makers]
         cells = list(dict.fromkeys(makers.get(t.op, t.op) for t in handles))
         if cells and (op.definition.passes_ref or any(map(refers, op.outputs))):
             makers[op] = cells[0]

@@ -105,7 +105,8 @@ class Segment:
     windows become loop nests, for want of hand-written kernels.  offered: what of them a library of
     the device computes (jit/library/computed.py), by kind.  is_mixed: products and windows of
     float32 may go by way of float16.  varying: of what goes round loops,
-    by the operation that takes it in, the axes along which turns have found it to vary.
+    by the operation that takes it in, the axes along which turns have found it to vary.  copied:
+    operations that change a copy of a list of tensors.
     """
 
     operations: Sequence[Any]
@@ -123,6 +124,7 @@ class Segment:
     offered: frozenset[str] = frozenset()
     is_mixed: bool = False
     varying: dict[Any, frozenset[int]] = field(default_factory=dict)
+    copied: set[Any] = field(default_factory=set)
     end: int | None = None
 
     @cached_property

@@ -20,11 +20,14 @@ from ...engine.graph.operation import group
 from ...engine.graph.registry import OpDef
 from ...engine.session.interpreter import located
 from ...engine.session.state import VariableStorage
+from ...engine.types import dtypes
 from .. import debug
 from ..kernel import size_scope, sizes
 from ..kernel.scalar import compiles, holds
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import AnySize, Unanswered
+from ..library.lists import Reused
+from ..library.of_run import OfRun
 from ..program.editing import Program
 from ..program.tensor_ir import (
     Constant,
@@ -58,7 +61,7 @@ def trace_segment(segment: Segment, feeds: Sequence[FeedType], scope: Scope) -> 
             with scope.assuming(segment.may_assume, segment.doubted):
                 stop, is_barrier = tracer.run()
             break
-        except Varies:
+        except (Varies, Reused):
             continue
     is_complete = stop == len(segment.operations) and not is_barrier
     exports: dict[Any, int] = {}
@@ -119,7 +122,7 @@ class Tracer:
         self.builder.may_measure = segment.may_measure
         self.builder.may_assume = segment.may_assume
         self.builder.is_plain, self.builder.offered = segment.is_plain, segment.offered
-        self.builder.is_mixed = segment.is_mixed
+        self.builder.is_mixed, self.builder.copied = segment.is_mixed, segment.copied
         self.values: dict[Any, Value] = {}
         self.hosted: list[tuple[Any, str]] = []
         self.fed, self.may_fold = frozenset(segment.inputs), True
@@ -143,10 +146,11 @@ class Tracer:
             offered=self.segment.offered,
             is_mixed=self.segment.is_mixed,
             varying=self.segment.varying,
+            copied=self.segment.copied,
         )
         tracer = Tracer(nothing, (), self.scope)
         tracer.hosted = self.hosted
-        tracer.builder.outer = self.builder
+        tracer.builder.outer, tracer.builder.is_closed = self.builder, True
         tracer.told, tracer.fed = self.told, self.fed
         tracer.builder.may_measure = self.builder.may_measure
         # One set for all: what the loop does to a variable holds behind it as well.
@@ -255,7 +259,8 @@ class Tracer:
         result = []
         for tensor, wanted in zip(op._inputs_val, op._input_types_val):
             value = self.values[tensor]
-            is_variable = value.cell is not None and not is_handle(tensor)
+            is_variable = value.cell is not None and not isinstance(value.cell, OfRun)
+            is_variable = is_variable and not is_handle(tensor)
             if is_variable and not wanted._is_ref_dtype:
                 # Read here and not where the variable was made: writes in between are to be seen
                 # (but what has another shape goes into memory of its own, as in TensorFlow).
@@ -269,6 +274,9 @@ class Tracer:
         if definition.stateful or definition.kernel is None or not op.outputs:
             return False
         if not self.may_fold:
+            return False
+        # (Those would be things of the host's.)
+        if definition.lower is not None and any(y.dtype == dtypes.variant for y in op.outputs):
             return False
         if definition.touches:  # What it finds may be something else in the next run.
             return False
@@ -400,6 +408,8 @@ class Tracer:
         return self.builder.known_as(numbers, "int64")
 
     def _host(self, op: Operation, definition: OpDef, inputs: list[Value], reason: str) -> bool:
+        if any(isinstance(value.cell, OfRun) for value in inputs):
+            raise NotLowered(f"{op.type} (node '{op.name}') takes a list or optional")
         shapes, is_guessed = self._shapes(op, inputs)
         refs = [output.dtype._is_ref_dtype for output in op.outputs]
         # Others may ask for the shape of any tensor, also of those that kernels cannot hold.

@@ -296,14 +296,20 @@ def _zeros_of(c: KernelContext, x: np.ndarray) -> np.ndarray:
     return _filled(x.shape, c.out_dtype(), 0)
 
 
+def _zeros_lower(b: Builder, op: OpView, x: Value) -> Any:
+    if x.cell is not None:
+        from ...jit.library import of_run
+
+        return of_run.zeros_like(b, x)
+    return NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
+
+
 _zeros_like = define(
     "ZerosLike",
     "x: T -> y: T",
     shape=lambda c: c.inputs[0],
     kernel=_zeros_of,
-    lower=lambda b, op, x: (
-        NotImplemented if op.dtype(0) == "object" else b.full(x.shape, 0, op.dtype(0))
-    ),
+    lower=_zeros_lower,
     gradient=NoGradient("zeros do not depend on the input", silent=True),
     sizes=True,
     rows=rowwise.of_first,

@@ -261,10 +261,19 @@ def _turns(x: Inliner, enters: list[Tensor], test: _Stage, body: _Stage) -> Step
     stays = [x.node("Identity", [switch[1]], "again") for switch in switches]
     with x.after([stays[0].op]):
         outputs, effects = yield body(stays)
+        outputs = [_of_turn(x, output) for output in outputs]
     for merge, output in zip(merges, x.settled(outputs, effects)):
         again = x.node("NextIteration", [output], "next")
         merge.op._update_input(1, again)
     return [x.node("Exit", [switch[0]], "exit") for switch in switches], []
+
+
+def _of_turn(x: Inliner, output: Tensor) -> Tensor:
+    """What a turn gives, there only once the turn is: what never changes would begin others."""
+    if output.op.definition.control_flow_role != "enter":
+        return output
+    made: Tensor = x.node("Identity", [output], "again")
+    return made
 
 
 def for_(x: Inliner, op: Operation, inputs: list[Tensor]) -> Steps:

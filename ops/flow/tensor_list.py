@@ -13,6 +13,7 @@ from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape
 from ..public import raw, tf
 from . import tensor_list_changing, tensor_list_making, tensor_list_reading  # noqa: F401
+from .tensor_list_rules import RESIZES
 
 if TYPE_CHECKING:
     from ...engine.graph.annotations import DTypeLike, ShapeLike, TensorLike
@@ -246,10 +247,12 @@ def _get_grad(op: Operation, grad: Tensor) -> Any:
 def _set_grad(op: Operation, grad: Tensor) -> Any:
     _, index, item = op.inputs
     # The old element was overwritten: nothing depends on it any more.
+    # (Read first: then the list can change in place.)
+    item_grad = tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
     list_grad = raw.TensorListSetItem(grad, index, tf.zeros_like(item))
-    if op._attrs.get(tensor_list_changing.RESIZES):
+    if op._attrs.get(RESIZES):
         list_grad = raw.TensorListResize(list_grad, raw.TensorListLength(op.inputs[0]))
-    return list_grad, None, tensor_list_get_item(grad, index, item.dtype, tf.shape(item))
+    return list_grad, None, item_grad
 
 
 def _resize_grad(op: Operation, grad: Tensor) -> Any:

@@ -13,14 +13,10 @@ from ..array.tensor_list_store import list_in, merged, shape_of
 from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
 from .tensor_list_making import rows_of
-from .tensor_list_rules import NONE, TYPE, define_list_op, kind
+from .tensor_list_rules import NONE, RESIZES, SET, TYPE, define_list_op, kind
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
-
-
-# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is here.
-RESIZES = "_resize_if_index_out_of_bounds"
 
 
 # Lists are values: each op makes a list of its own, which shares the elements with the old one. An
@@ -85,9 +81,7 @@ def _set(c: KernelContext, handle: np.ndarray, index: np.ndarray, item: np.ndarr
     if place >= len(found.items) and c.op._attrs.get(RESIZES):
         found = found.with_items((*found.items, *(None,) * (place + 1 - len(found.items))))
     if not 0 <= place < len(found.items):
-        raise errors.invalid(
-            f"Trying to modify element {place} in a list with {len(found.items)} elements."
-        )
+        raise SET(index, np.array(len(found.items)))
     if not found.shape.is_compatible_with(item.shape):
         raise errors.invalid(
             "Tried to set a tensor with incompatible shape at a list index. Item element shape: "
@@ -159,6 +153,7 @@ define_list_op(
     _push_batch,
     "TensorListPushBack for each list of a vector.",
     NONE.silently,
+    is_compiled=False,
 )
 define_list_op(
     "TensorListPopBack",
@@ -167,6 +162,7 @@ define_list_op(
     rules.pop_shape,
     _pop,
     "The list without its last element, and that element.",
+    is_compiled=False,
 )
 define_list_op(
     "TensorListSetItem",
@@ -201,4 +197,5 @@ define_list_op(
     _concat_lists,
     "The elements of two lists in one.",
     NONE.silently,
+    is_compiled=False,
 )

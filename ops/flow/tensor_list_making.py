@@ -132,7 +132,8 @@ def _define(
     # TensorFlow names the output so for these two ops (core/ops/list_ops.cc).
     output = "handle: variant" if kernel in (_empty, _reserve) else _LIST
     gradient = NONE if kernel in (_empty, _reserve) else LATER
-    define_list_op(name, f"{arguments} -> {output}", SHAPED, shape, kernel, doc, gradient)
+    signature, is_compiled = f"{arguments} -> {output}", kernel is not _split
+    define_list_op(name, signature, SHAPED, shape, kernel, doc, gradient, is_compiled=is_compiled)
 
 
 _define(

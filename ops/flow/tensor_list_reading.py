@@ -12,7 +12,7 @@ from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ..array.tensor_list_store import list_in, merged, shape_of
 from ..shape_inference import known_sizes
 from . import tensor_list_rules as rules
-from .tensor_list_rules import NONE, SHAPED, TYPE, define_list_op, kind
+from .tensor_list_rules import GATHER, GET, NONE, SHAPED, TYPE, define_list_op, kind
 
 if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
@@ -22,9 +22,7 @@ def _get(c: KernelContext, handle: Any, index: np.ndarray, shape: np.ndarray) ->
     found, place = list_in(handle), int(index)
     found.require(kind(c.op))
     if not 0 <= place < len(found.items):
-        raise errors.invalid(
-            f"Trying to access element {place} in a list with {len(found.items)} elements."
-        )
+        raise GET(index, np.array(len(found.items)))
     item = found.items[place]
     if item is not None:
         return item
@@ -76,9 +74,7 @@ def _gather(
     items = []
     for i in indices.reshape(-1).tolist():
         if not 0 <= i < len(found.items):
-            raise errors.invalid(
-                f"Index {i} out o range; list only has {len(found.items)} elements."
-            )
+            raise GATHER(indices, np.array(len(found.items)))
         items.append(found.items[i])
     wanted = found.agreed(wanted, items)
     if not wanted.is_fully_defined():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
@@ -18,6 +19,8 @@ from ..array.tensor_list_store import shape_of
 if TYPE_CHECKING:
     from ...engine.graph.inference import ShapeContext
     from ...engine.graph.operation import Operation
+    from ...jit.trace.builder import Builder
+    from ...jit.trace.tracer import OpView
 
 LATER = NoGradient("stated in ops/flow/tensor_list.py, which needs these functions")
 NONE = NoGradient("tells about a list, or rearranges several")
@@ -39,6 +42,25 @@ _MAKERS = {
     "TensorListScatter": 2,
     "TensorListScatterV2": 2,
 }
+
+
+# TensorFlow 2's attribute of TensorListSetItem that says whether the list grows, as it is here.
+RESIZES = "_resize_if_index_out_of_bounds"
+
+
+def outside(text: str) -> Callable[[np.ndarray, np.ndarray], BaseException]:
+    """The error for an index that a list does not have; text: with places for it and the length."""
+
+    def error(index: np.ndarray, count: np.ndarray) -> BaseException:
+        wrong = index[(index < 0) | (index >= count)]
+        return errors.invalid(text.format(int(wrong.ravel()[0]), int(count)))
+
+    return error
+
+
+GET = outside("Trying to access element {} in a list with {} elements.")
+SET = outside("Trying to modify element {} in a list with {} elements.")
+GATHER = outside("Index {} out o range; list only has {} elements.")
 
 
 class Elements(NamedTuple):
@@ -189,6 +211,13 @@ def element_shape_shape(c: ShapeContext) -> TensorShape:
     return unknown_shape() if rank is None else TensorShape([rank])
 
 
+def _lowered(b: Builder, op: OpView, *values: Any) -> Any:
+    # (Imported late: most programs have no lists.)
+    from .tensor_list_lower import LOWER
+
+    return LOWER[op.type](b, op, *values)
+
+
 def define_list_op(
     name: str,
     signature: str,
@@ -198,8 +227,9 @@ def define_list_op(
     doc: str,
     gradient: object = LATER,
     stateful: bool = False,
+    is_compiled: bool = True,
 ) -> None:
-    """Defines an op on lists."""
+    """Defines an op on lists; is_compiled: it is one of tensor_list_lower.LOWER."""
     define(
         name,
         signature,
@@ -208,6 +238,8 @@ def define_list_op(
         kernel=kernel,
         gradient=gradient,
         stateful=stateful,
+        lower=_lowered if is_compiled else None,
+        control_flow_role="step",
         test={"needs": "a list"},
         doc=doc,
     )

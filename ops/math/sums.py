@@ -68,6 +68,10 @@ def _sum_kernel(c: KernelContext, inputs: list[np.ndarray]) -> np.ndarray:
 
 
 def _sum_lower(b: Builder, op: OpView, inputs: list[Any]) -> Any:
+    if inputs[0].cell is not None:
+        from ...jit.library import of_run
+
+        return of_run.total(b, inputs)
     if not is_lowerable(inputs[0].dtype):
         return NotImplemented
 

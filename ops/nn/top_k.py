@@ -81,7 +81,10 @@ def _lower_top_k(b: Builder, op: OpView, x: Value, count: Value | None = None) -
         return NotImplemented
     kept, length = known.item(), x.shape[-1]
     b.require(kept >= 0)
-    if is_measured(kept) or is_measured(length):
+    if b.may_assume and is_measured(length - kept):
+        # Before memory is looked for: of so many there may be none.
+        b.scope.must_not_be_negative(length - kept)
+    elif is_measured(kept) or is_measured(length):
         sizes = [b.known_as(np.array(size, object), "int64") for size in (kept, length)]
         b.require_not(b.map(scalar.gt, *sizes), _too_many)
     else:

@@ -549,3 +549,14 @@ def categorical(
     """Class numbers drawn with probabilities softmax(logits)."""
     with name_scope(name, "categorical", [logits]):
         return _draw_classes(logits, num_samples, dtype, seed)
+
+
+def random_poisson_v2(
+    shape: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """`tf.random.poisson`, given the shape first, as in TensorFlow 2."""
+    return tf.random_poisson(lam, shape, dtype, seed, name)

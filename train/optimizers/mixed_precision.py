@@ -157,14 +157,31 @@ def enable_mixed_precision_graph_rewrite_v1(opt: Optimizer, loss_scale: Any = "d
             "`enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer with a "
             "MixedPrecisionLossScaleOptimizer."
         )
-    if not isinstance(opt, Optimizer):
+    if type(opt).__name__ == "LossScaleOptimizer":
         raise ValueError(
-            '"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, '
-            f"but got: {opt}"
+            '"opt" must not already be an instance of a LossScaleOptimizer. '
+            "`enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer with a "
+            "LossScaleOptimizer."
         )
-    wrapped = MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    wrapped = _wrapped(opt, loss_scale)
     _rewrite(True)
     return wrapped
+
+
+def _wrapped(opt: Any, loss_scale: Any) -> Any:
+    """The optimizer of a scaled loss, of the same family."""
+    if isinstance(opt, Optimizer):
+        return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    # (Imported late: programs without models of Keras need none of it.)
+    from ..keras.optimizers import base
+    from ..keras.optimizers import loss_scale as of_models
+
+    if isinstance(opt, base.Optimizer):
+        return of_models.LossScaleOptimizer(opt, loss_scale)
+    raise ValueError(
+        '"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, '
+        f"but got: {opt}"
+    )
 
 
 @export("train.experimental.disable_mixed_precision_graph_rewrite")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -297,12 +298,22 @@ _define(
     "Ends an iterator.",
     **_NO_OUTPUT,
 )
+
+
+def _optionals() -> ModuleType:
+    """How plans have what branches give."""
+    from ....jit.library import optionals
+
+    return optionals
+
+
 _define(
     "OptionalFromValue",
     "components: Toutput_types -> optional: variant",
     "Toutput_types: list(type) >= 1",
     _optional_from_value,
     "An optional value that is there.",
+    lower=lambda b, op, values: _optionals().make(b, values),
     gradient=lambda op, grad: raw.OptionalGetValue(
         grad,
         output_types=[x.dtype for x in op.inputs],
@@ -315,6 +326,7 @@ _define(
     "",
     lambda c: OptionalValue(None).boxed(),
     "An optional value that is not there.",
+    lower=lambda b, op: _optionals().make(b, None),
 )
 _define(
     "OptionalHasValue",
@@ -322,6 +334,7 @@ _define(
     "",
     lambda c, optional: np.asarray(optional_in(optional).element is not None),
     "Whether an optional value is there.",
+    lower=lambda b, op, optional: _optionals().has_value(b, optional),
 )
 _define(
     "OptionalGetValue",
@@ -329,6 +342,7 @@ _define(
     TYPES,
     _optional_get_value,
     "The value of an optional; InvalidArgumentError if there is none.",
+    lower=lambda b, op, optional: _optionals().values_of(b, optional),
     gradient=lambda op, *grads: raw.OptionalFromValue(grads),
     **_ELEMENT,
 )

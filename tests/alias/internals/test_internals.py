@@ -481,3 +481,11 @@ def test_seeds_of_graphs_are_set_by_the_name_of_version_2() -> None:
     with tf.Graph().as_default() as graph:
         V2.random.set_seed(7)
         assert graph.seed == 7
+
+
+def test_settings_and_draws_by_their_internal_names() -> None:
+    options = view("python.framework.config").get_optimizer_experimental_options()
+    assert options == tf.config.optimizer.get_experimental_options()
+    with tf.Graph().as_default():
+        made = view("python.ops.random_ops").random_poisson_v2([3], [1.0, 2.0])
+        assert made.shape.as_list() == [3, 2]

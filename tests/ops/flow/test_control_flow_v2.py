@@ -185,3 +185,16 @@ def test_what_does_not_fit_is_told() -> None:
     tf.cond(x > 0, lambda: inner.append(x * 2) or x, lambda: x)
     with pytest.raises(ValueError, match="from the same graph"):
         tf.cond(x > 0, lambda: inner[0] + 1.0, lambda: x)
+
+
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_a_turn_may_give_what_never_changes(mode: str) -> None:
+    k = tf.placeholder(tf.int32, [])
+
+    def body(i: Any, last: Any) -> Any:
+        inner = tf.while_loop(lambda j, a: j < k, lambda j, a: (j + 1, i), [0, 7])
+        return i + 1, last + inner[1]
+
+    found = tf.while_loop(lambda i, last: i < k, body, [0, k])
+    with settings.override(jit=mode), tf.Session() as session:
+        assert list(session.run(found, {k: 3})) == [3, 6]

@@ -125,3 +125,13 @@ def test_nth_values_that_there_are_not(rows: Any, n: Any, known: str, at_run: st
     node = tf.raw_ops.NthElement(input=x, n=number)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=at_run):
         session.run(node, {x: rows, number: n})
+
+
+def test_more_than_there_are_is_refused_before_memory_is_looked_for():
+    x, k = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [])
+    top = tf.nn.top_k(x, k).values
+    with tf.Session() as session:
+        for _ in range(2):
+            assert session.run(top, {x: np.ones((2, 3)), k: 2}).shape == (2, 2)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="at least k columns"):
+                session.run(top, {x: np.ones((2, 3)), k: 2**31 - 1})
