@@ -248,10 +248,14 @@ def _attribute(value: object) -> str:
 def _contents(array: np.ndarray) -> str:
     if array.dtype == object:
         return f"{array.shape} {array.tolist()!r}"
+    return f"{array.shape} {digest_of(array)}"
+
+
+def digest_of(array: np.ndarray) -> str:
+    """A text that is equal for equal elements in the same order, whatever the shape."""
     # (As bytes, since NumPy gives no buffer of bfloat16, whose `str` is that of any two bytes.)
     whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    digest = hashlib.blake2b(whole.data, digest_size=16)
-    return f"{array.dtype} {array.shape} {digest.hexdigest()}"
+    return f"{array.dtype} {hashlib.blake2b(whole.data, digest_size=16).hexdigest()}"
 
 
 def require_known(segment: Segment) -> None:

@@ -124,7 +124,10 @@ class Reader:
                 return Node(())
         raise ValueError(f"it has a value of a kind {kind!r}")
 
-    def _constant(self, which: int | list[str], shape: list[int]) -> np.ndarray:
+    def _constant(self, which: int | list[str] | dict[str, Any], shape: list[int]) -> np.ndarray:
+        if isinstance(which, dict):
+            given: np.ndarray = self.outside.operations[which["of"]]._attrs[which["attribute"]]
+            return np.ascontiguousarray(given).reshape(shape)
         if isinstance(which, int):
             return np.broadcast_to(self.arrays[which], shape)
         texts = np.empty(len(which), object)
@@ -202,6 +205,12 @@ class Reader:
         """The variables that were looked at, with shapes and dtypes."""
         found = self.tables["cells"]
         return {self.outside.cells[n]: (tuple(shape), dtype) for n, shape, dtype in found}
+
+    @property
+    def idle(self) -> dict[str, list[tuple[int, int]]]:
+        """What nothing is laid out by once a size is learnt (`Plan.idle`)."""
+        tables = self.tables["idle"].items()
+        return {name: [(place, number) for place, number in each] for name, each in tables}
 
     @property
     def hasty(self) -> Hasty:

@@ -7,6 +7,7 @@ Imports the schedule and the compiler.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,13 +31,14 @@ from ..schedule.steps import (
 from ..trace.segment import Hasty
 from . import driver, thread_pool
 from .plan_encoding import Stored, name_of
-from .plan_key import NotStored, Outside
+from .plan_key import NotStored, Outside, digest_of
 
 if TYPE_CHECKING:
     from .plan import Plan
 
-# Bytes of constants that a plan may bring; what a graph has more is kept in the graph alone.
+# Bytes of constants that a plan may bring which are not the graph's, or little of it.
 _MOST_CONSTANTS = 1 << 20
+_LITTLE = 1 << 12
 
 
 def all_checks(schedule: Schedule) -> list[Check]:
@@ -54,6 +56,7 @@ class Writer:
         self.arrays: list[np.ndarray] = []
         self.values: list[list[Any]] = []
         self._texts = 0  # bytes of constants of texts
+        self._large: dict[str, int] = {}  # arrays that are there, by their contents
         self._value_numbers: dict[Value, int] = {}
         self._kernels: dict[tuple[str, str], int] = {}
         self._stacks: dict[GrowableStack, int] = {}
@@ -120,7 +123,8 @@ class Writer:
     def _constant(self, array: np.ndarray) -> list[Any]:
         """The number of an array with a constant's elements, or with the one that all are.
 
-        Of texts these themselves, each byte as the character of its number.
+        Of the graph's own which they are; of texts these themselves, each byte as the character of
+        its number.
         """
         flat = array.reshape(-1)
         if array.dtype.hasobject:
@@ -134,19 +138,40 @@ class Writer:
         # (By bytes, as zeros have signs and NaN is not equal to itself.)
         if flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size:
             return [self._array(flat[:1]), array.shape]
-        if array.nbytes + sum(other.nbytes for other in self.arrays) > _MOST_CONSTANTS:
-            raise NotStored("its constants are large")
-        return [self._array(array), array.shape]
+        if array.nbytes <= _LITTLE:
+            return [self._array(array), array.shape]
+        content = digest_of(array)
+        if content in self._of_graph:
+            return [self._of_graph[content], array.shape]
+        number = self._large.get(content)
+        if number is None:
+            if array.nbytes + sum(other.nbytes for other in self.arrays) > _MOST_CONSTANTS:
+                raise NotStored("its constants are large")
+            number = self._large[content] = self._array(array)
+        return [number, array.shape]
+
+    @cached_property
+    def _of_graph(self) -> dict[str, dict[str, Any]]:
+        """The large arrays that are attributes of operations, by their contents: which they are.
+
+        They are of the plan's key, so that every graph that finds the plan has them.
+        """
+        return {
+            digest_of(value): {"of": number, "attribute": name}
+            for number, op in enumerate(self.outside.operations)
+            for name, value in op._attrs.items()
+            if isinstance(value, np.ndarray) and not value.dtype.hasobject
+            if value.nbytes > _LITTLE
+        }
 
     # Sizes
 
     def _scope(self) -> dict[str, Any]:
         scope = self.plan.traced.scope
-        if scope.turns:
-            raise NotStored("turns of its loops have sizes of their own")
         return {
             "examples": scope.examples,
             "guards": scope.guards,
+            "idle": self.plan.idle,
             "measured": scope.measured,
             "taken for zero": list(scope.taken_for_zero),
             "taken for some": sorted(scope.taken_for_some),

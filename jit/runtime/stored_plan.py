@@ -109,6 +109,7 @@ def _found(slot: Slot, stored: Stored, kernels: Sequence[compiler.Compiled], beg
     seconds = {"trace": 0.0, "compile": 0.0, "lay out": time.perf_counter() - began}
     own = [kernel for kernel, _ in rows]
     plan = Plan(traced, schedule, own, parts, template, seconds, began)
+    plan.__dict__["idle"] = reader.idle  # which it would find out of the loops
     return Found(plan, stored.tables["is exact"])
 
 

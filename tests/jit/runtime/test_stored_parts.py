@@ -268,3 +268,25 @@ def test_a_plan_with_what_is_no_plain_data_is_not_kept() -> None:
     assert not list(PLANS.path().glob("*.plan"))
     assert bits(results(lambda: _trained(_numbers()), feeds)) == bits(got)
     assert list(PLANS.path().glob("*.plan"))
+
+
+def test_large_constants_of_a_graph_stay_in_it(traces: Traces) -> None:
+    """As the weights of a frozen graph do: a plan says which it takes."""
+    rng = np.random.default_rng(5)
+    weights = [rng.standard_normal(s).astype(np.float32) for s in ((3, 900), (900, 900), (900, 2))]
+
+    def frozen() -> Any:
+        h = _numbers()
+        for weight in weights:
+            h = tf.nn.relu(tf.matmul(h, tf.constant(weight)) + 0.1)
+        table = tf.constant(np.arange(2400.0, dtype=np.float32).reshape(40, 60))
+        return h, tf.gather(table, [3, 1]), tf.reduce_sum(table) * h, tf.reshape(table, [-1])[:5]
+
+    feeds = [{"x:0": NUMBERS}, {"x:0": -NUMBERS}]
+    want = results(frozen, feeds)
+    assert sum(item.bytes for item in PLANS.items()) < sum(w.nbytes for w in weights) // 8
+    traces.count = 0
+    assert bits(results(frozen, feeds)) == bits(want) and traces.count == 0
+    weights[1] = weights[1] + 1
+    other = results(frozen, feeds)
+    assert traces.count and bits(other) != bits(want)

@@ -86,6 +86,18 @@ def looped() -> Any:
     return h, kept.stack(), tf.gradients(tf.reduce_sum(h), w)
 
 
+def chosen_in_turns() -> Any:
+    """A loop each of whose turns has sizes of its own, and its gradient."""
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", [3])
+
+    def body(row: Any) -> Any:
+        return tf.reduce_sum(tf.square(tf.boolean_mask(row * w, row > 0)))
+
+    y = tf.map_fn(body, tf.reshape(x, [-1, 3]), parallel_iterations=1)
+    return y, tf.gradients(y, w)
+
+
 def branched() -> Any:
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     total = tf.reduce_sum(x)
@@ -168,6 +180,7 @@ PROGRAMS = [
     random,
     measured,
     looped,
+    chosen_in_turns,
     branched,
     counted,
 ]
