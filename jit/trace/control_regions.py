@@ -235,7 +235,7 @@ def accesses(operations: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
         # (What hands on a variable's value gives what is in it when that is used.)
         handles = [t for t in op._inputs_val if _binds(t) or t.op in makers]
         cells = list(dict.fromkeys(makers.get(t.op, t.op) for t in handles))
-        if cells and (op.definition.passes_ref or any(map(refers, op.outputs))):
+        if cells and (op.definition.passes_ref or any(map(_binds, op.outputs))):
             makers[op] = cells[0]
         writes = any(arg.is_ref for arg in op.definition.inputs)
         writes = writes or bool(op.definition.is_stateful and not op.outputs)
