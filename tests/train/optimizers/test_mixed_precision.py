@@ -67,6 +67,17 @@ def test_the_rewrite_wraps_the_optimizer_once():
         tf.train.experimental.enable_mixed_precision_graph_rewrite("adam")
 
 
+def test_the_rewrite_wraps_optimizers_of_models():
+    enable = tf.train.experimental.enable_mixed_precision_graph_rewrite
+    outer = enable(tf.keras.optimizers.SGD(1.0), 8.0)
+    try:
+        assert isinstance(outer, tf.keras.mixed_precision.experimental.LossScaleOptimizer)
+        with pytest.raises(ValueError, match="an instance of a LossScaleOptimizer"):
+            enable(outer)
+    finally:
+        tf.train.experimental.disable_mixed_precision_graph_rewrite()
+
+
 def test_scales_of_what_stands_for_them():
     with pytest.raises(ValueError, match="at least 1"):
         tf.train.experimental.FixedLossScale(0.5)
