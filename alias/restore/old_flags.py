@@ -29,8 +29,9 @@ def take_any_name(values: Any) -> None:
     def make(name: str, value: Any) -> Any:
         from absl import flags
 
-        values[name] = flag = flags.Flag(flags.ArgumentParser(), None, name, None, "")
+        flag: Any = flags.Flag(flags.ArgumentParser(), None, name, None, "")
         flag.value = value
+        values[name] = flag
         return value
 
     values._register_unknown_flag_setter(make)

@@ -300,8 +300,9 @@ class _Rewriter:
     def _read_labels(self, node: ast.Subscript) -> None:
         """`table.loc[labels]` that is read; what is given values stays as it is."""
         place = node.value
-        is_loc = isinstance(place, ast.Attribute) and place.attr == "loc"
-        if is_loc and isinstance(node.ctx, ast.Load):
+        if not isinstance(place, ast.Attribute) or place.attr != "loc":
+            return
+        if isinstance(node.ctx, ast.Load):
             called = ast.Call(self._call(place, "labels"), [place.value], [])
             node.value = ast.copy_location(called, place)
 
