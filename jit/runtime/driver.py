@@ -239,7 +239,8 @@ class _Lock:
     """Which walks keep the GIL, and those under way that do not.
 
     When the interpreter ends it clears modules while daemon threads run on: walks that are under
-    way then would find their memory given back.  So it waits for them, and later ones keep the GIL.
+    way then would find their memory given back.  So it waits for them, and later ones keep the GIL,
+    and come but now and then, as they would hold up the end.
     """
 
     __slots__ = ("away", "is_ending", "short")
@@ -253,13 +254,17 @@ class _Lock:
 
     def end(self) -> None:
         """Has walks keep the GIL from now on, and waits a while for those that do not."""
-        self.short, self.is_ending = _NEVER + 1, True
+        self.short, self.is_ending = 0, True
         until = time.monotonic() + _MOST_WAIT
         while self.away and time.monotonic() < until:
             time.sleep(1e-3)
 
-    def let_go(self, call: Callable[[], T]) -> T:
-        """Calls something that lets go of the GIL."""
+    def let_go(self, call: Callable[[], T], kept: Callable[[], T]) -> T:
+        """Calls something that lets go of the GIL; at the end what does the same and keeps it."""
+        if self.is_ending:
+            if threading.current_thread() is not threading.main_thread():
+                time.sleep(_PAUSE)
+            return kept()
         self.away.append(None)
         try:
             return call()
@@ -270,6 +275,8 @@ class _Lock:
 _LOCK = _Lock()
 # So many seconds the end of the interpreter waits for walks, whose steps and tiles are short.
 _MOST_WAIT = 5.0
+# So many seconds a thread rests before each walk meanwhile.
+_PAUSE = 0.05
 
 
 @cache
@@ -290,7 +297,7 @@ def _walk_of(spent: np.ndarray, address: int, count: int) -> Callable[[], int]:
     """
     given, kept = (partial(f, address_of(spent), address, count) for f in serial_walkers())
     last, lock = spent.item, _lock()
-    return lambda: kept() if last() < lock.short else lock.let_go(given)
+    return lambda: kept() if last() < lock.short else lock.let_go(given, kept)
 
 
 def has_tiles(table: Table) -> bool:
@@ -338,23 +345,23 @@ class Program:
         return self._parallel(True) if self.is_tiled else self._resume()
 
     def _resume(self) -> int:
-        lock, place = _lock(), (address_of(self._spent), self._address, -len(self.table))
-        if lock.is_ending:
-            return serial_walkers()[1](*place)
-        return lock.let_go(partial(serial_walkers()[0], *place))
+        place = address_of(self._spent), self._address, -len(self.table)
+        return _lock().let_go(*(partial(walk, *place) for walk in serial_walkers()))
 
     def _parallel(self, goes_on: bool = False) -> int:
         lock = _lock()
         workers = 0 if lock.is_ending else min(self._threads or threads.count(), self._most) - 1
         if workers > 0 and thread_pool.is_supported():
             given = self._address, len(self.table), workers, goes_on
-            lock.let_go(partial(thread_pool.current().run, *given))
+            run = partial(thread_pool.current().run, *given)
+            lock.let_go(run, run)
         elif workers <= 0 or not threads.may_launch():
             return self._resume() if goes_on else self._walk()
         else:
             if not goes_on:
                 self._place[:] = 0
-            lock.let_go(partial(run_parallel, self.table, self._place))
+            run = partial(run_parallel, self.table, self._place)
+            lock.let_go(run, run)
         return self._place.item(PAUSED)
 
 
@@ -400,10 +407,12 @@ class Flow:
             self._workers = min(self._threads or threads.count(), self._most) - 1
         lock = _lock()
         is_kept = self.may_keep_lock and self._spent.item(row + 1) < lock.short
-        if is_kept or lock.is_ending:
-            self._run(row, _flow_callers()[1], 0 if lock.is_ending else self._workers)
+        given, kept = _flow_callers()
+        if is_kept:
+            self._run(row, kept, self._workers)
         else:
-            lock.let_go(partial(self._run, row, _flow_callers()[0], self._workers))
+            alone = partial(self._run, row, kept, 0)
+            lock.let_go(partial(self._run, row, given, self._workers), alone)
         return self._place.item(AT_ROW)
 
     def _run(self, row: int, call: Callable[..., int], workers: int) -> int:
