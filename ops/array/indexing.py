@@ -17,7 +17,7 @@ from ...engine.graph.graph import name_scope
 from ...engine.graph.tensor import Tensor, overload
 from ...engine.types import dtypes
 from ...engine.types.shape import Dimension, TensorShape, shape_text
-from ...jit.kernel.sizes import same
+from ...jit.kernel.sizes import is_measured, same
 from .. import shape_inference
 from ..public import raw, tf
 from . import moving_slices
@@ -143,6 +143,16 @@ def _moves(r: object) -> bool:
     return isinstance(r, moving_slices.Moving)
 
 
+def _takes_nothing(r: Any) -> bool:
+    """Is a range known to be empty?
+
+    Where a run learns how long it is that makes no difference, unless steps are to be left out
+    between its entries.
+    """
+    is_open = _moves(r) or (is_measured(r.size) and r.stride == 1)
+    return same(r.size, 0) if is_open else bool(r.size == 0)
+
+
 def _spread(b: Builder, value: Value, axis: int, r: Range, size: AnySize) -> Any:
     """Puts a dimension back where a strided range took it from, with zeros around."""
     step, count, start = r.stride, r.size, r.begin
@@ -174,7 +184,7 @@ def _lower_strided_slice_grad(
     fill = moving_slices.Filling(dy.shape, _not_as_sliced)
     ranges, out = moving_slices.moving_ranges(b, op.attr, whole, (begin, end, steps), fill)
     b.require_shape(dy, out)
-    if any(same(r.size, 0) or (not _moves(r) and r.size == 0) for r in ranges):
+    if any(map(_takes_nothing, ranges)):
         return b.full(tuple(whole), 0, op.dtype(0))
     value = b.reshape(dy, tuple(r.size for r in ranges))
     for axis, r in enumerate(ranges):

@@ -194,3 +194,16 @@ def test_only_what_a_run_finds_to_be_otherwise_is_doubted() -> None:
         for n, size in sizes
     ]
     assert runs([first, tf.tanh(made)], feeds) == 2
+
+
+def test_nothing_is_cut_out_of_what_is_chosen_by_one_plan() -> None:
+    """As where an expert that nobody was sent to has its gradient."""
+    x, w = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None])
+    chosen = tf.where(x[:, 0] > 0)[:, 0]
+    rows = tf.gather(x, chosen) * tf.gather(w, chosen)[:, None]
+    y = tf.scatter_nd(chosen[:, None], tf.square(rows), tf.shape(x, out_type=tf.int64))
+    positive, negative = np.ones((4, 3)), -np.ones((4, 3))
+    some = np.array([[1.0, 2, 3], [-1, 2, 3]])
+    feeds = [{x: given, w: np.arange(1.0, 1 + len(given))} for given in (positive, negative, some)]
+    found = [y, *map(tf.convert_to_tensor, tf.gradients(y, [x, w]))]
+    assert runs(found, feeds) == 1
