@@ -20,7 +20,9 @@ THREADS = 256  # of a block, but for rows that take fewer
 _WARP = 32
 _SHORT = 16  # elements of a row up to which one thread takes all of it
 _MOST_LANES = 256
-_RESIDENT = 1024  # threads of rows that a multiprocessor has room for
+# Threads of rows that a multiprocessor has room for, by how much at most each holds (`held`): with
+# more of that so many would have too few registers, and put what they compute into memory.
+_RESIDENT = ((22, 1024), (40, 512), (1 << 30, 256))
 _LEAST_LANES = 128  # of a long row
 _PER_LANE = 32  # elements that each of more lanes has at least
 _PER_LAYER = 4  # elements that every layer of a column has at least
@@ -56,8 +58,16 @@ def told(kernel: KernelText) -> Told | None:
     if kernel.block is not None:
         threads = kernel.block[2]
         return Told(threads, max(THREADS // threads, 1))
+    if kernel.form != "row":
+        return None
     # Memory is far: so many threads are to have reads under way.
-    return Told(_MOST_LANES, _RESIDENT // _MOST_LANES) if kernel.form == "row" else None
+    resident = next(threads for most, threads in _RESIDENT if held(kernel) <= most)
+    return Told(_MOST_LANES, resident // _MOST_LANES)
+
+
+def held(kernel: KernelText) -> int:
+    """How many addresses and sizes a thread holds beside what it computes."""
+    return kernel.source.count("= args[")
 
 
 def extents(form: str, rows: int, columns: int, positions: int) -> Extents:

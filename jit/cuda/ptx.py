@@ -21,7 +21,7 @@ from ..codegen.llvm_scalar import BODY, NODE
 from ..codegen.words import WORD
 from . import device_words
 from .cuda_kernel import LIBRARY, OLDEST, Capability, KernelText
-from .launching import Told, told
+from .launching import Told, held, told
 from .own_functions import is_long, own_functions
 
 _TRIPLE = "nvptx64-nvidia-cuda"
@@ -30,6 +30,9 @@ _TRIPLE = "nvptx64-nvidia-cuda"
 # read moves up, and functions of numbers take registers: both lose a fifth to a half.
 _TURNS = 4
 _LIGHT = 48  # instructions of such a loop, at most
+# Addresses and sizes of a kernel of rows, at most: with more there are too few registers for those
+# of several turns, which would go to memory and back.
+_FEW = 5
 # How many texts stay: those of some plans.
 _KEPT = 256
 # Capabilities that LLVM is told of, and the version of PTX that each needs, which asks for a driver
@@ -107,6 +110,8 @@ def written(kernel: KernelText) -> str:
         return _of_library(kernel.source, kernel.symbol)
     found = module(kernel.source, kernel.symbol, told(kernel))
     if kernel.block is not None:
+        return finished_loops(own_functions(found))
+    if kernel.form == "row" and held(kernel) > _FEW:
         return finished_loops(own_functions(found))
     return finished_loops(own_functions(found), _TURNS, set(_light_loops(found)))
 

@@ -147,6 +147,33 @@ def test_training_steps_assemble_without_spilling(capability: Capability, tmp_pa
 
 
 @pytest.mark.parametrize("capability", CARDS, ids=lambda c: c.name)
+def test_rows_of_many_values_do_not_spill(capability: Capability, tmp_path: Path) -> None:
+    """Two passes over a row, and functions of what they find, of more values than is usual."""
+    row, one = ir.Index((0, 1)), ir.Index((1, 0))
+    each = [ir.Load(n, row, "float32") for n in range(3)]
+    lone = [ir.Load(n, one, "float32") for n in range(3, 9)]
+    total = ir.Reduced(0, "float32")
+    chosen = k.select(k.ge(total, lone[0]), k.exp(total), k.log1p(k.exp(k.neg(total))))
+    factor = k.add(k.mul(chosen, lone[1]), k.reciprocal(k.add(1, k.exp(lone[2]))))
+    shift = k.add(k.mul(factor, lone[3]), k.mul(lone[4], lone[5]))
+    reads = [ir.Buffer("float32", "r")] * 9
+    kernel = ir.Kernel(
+        "row",
+        (*reads, *[ir.Buffer("float32", "w")] * 3),
+        (ir.Axis("map"), ir.Axis("reduce")),
+        (ir.Reduction("sum", k.mul(each[0], each[1]), "float32"),),
+        (
+            ir.Store(9, one, factor),
+            ir.Store(10, one, shift),
+            ir.Store(11, row, k.select(k.gt(each[2], 0), k.mul(factor, each[0]), shift)),
+        ),
+        0,
+    )
+    told = assembled(ptx.ptx(kernel_text(kernel), capability), capability, tmp_path)
+    assert told["spilled"] == 0, kernel_text(kernel).source
+
+
+@pytest.mark.parametrize("capability", CARDS, ids=lambda c: c.name)
 def test_tiles_assemble_without_spilling(capability: Capability, tmp_path: Path) -> None:
     kernels = [block_product(dtype).over([dtype] * 3) for dtype in ("float32", "float64")]
     for way in ("forward", "images", "filters"):
