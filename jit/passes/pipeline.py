@@ -24,6 +24,7 @@ from . import (
     loop_invariants,
     matmul_rewrites,
     max_pool_rewrites,
+    reduction_rewrites,
     verify_program,
 )
 from .rewriting import apply_rules
@@ -54,6 +55,7 @@ PASSES = (
     Pass("leave_loops", loop_invariants.leave_loops),
     # Behind all that makes a product's launch anew, which would lose the epilogue.
     Pass("fuse_epilogues", partial(apply_rules, epilogue.RULES), straight=True),
+    Pass("split_reductions", partial(apply_rules, reduction_rewrites.RULES)),
     # Behind all that moves nodes, perhaps behind a write to what they read.
     Pass("snapshot_reads", legalize.snapshot_reads),
     Pass("store_views", legalize.store_views),
