@@ -15,7 +15,7 @@ from itertools import takewhile
 from ..kernel.size_scope import Scope
 from ..kernel.sizes import product, same, same_shape
 from ..program.editing import Program
-from ..program.tensor_ir import Map, Reduce, Value, View
+from ..program.tensor_ir import Map, Reduce, Reshape, Value, View
 from .rewriting import Rule
 
 # What gives the same of parts as of the whole; sums and products are rounded in between.
@@ -29,6 +29,7 @@ _WORTH, _UNKNOWN = 4096, 16
 # that are read as fast wherever the next ones are, so that a row of them had better stay in a near
 # cache for all that is done with it.
 _SHORT, _LONG = 32, 256
+_MOST_SEEN = 64  # values that are looked at to see what becomes of a result
 
 
 def _first(program: Program, node: Reduce) -> frozenset[int] | None:
@@ -45,9 +46,28 @@ def _first(program: Program, node: Reduce) -> frozenset[int] | None:
     if not inner or not outer:
         return None
     extent = product(value.shape[axis] for axis in inner)
-    if not isinstance(extent, int) or extent > _LONG:
+    if not isinstance(extent, int) or extent > _LONG or _is_used_again(program, node):
         return None
     return outer if extent <= _SHORT else inner
+
+
+def _is_used_again(program: Program, node: Reduce) -> bool:
+    """Is the result used where what was reduced is, as a mean is that is taken off?
+
+    Then a row is read once for all of that, while it is in a near cache.
+    """
+    seen, waiting = set(node.outputs), list(node.outputs)
+    while waiting and len(seen) < _MOST_SEEN:
+        for user in program.users(waiting.pop()):
+            if not isinstance(user, (Map, View, Reshape)):
+                continue
+            if isinstance(user, Map) and user.outputs[0].ndim >= node.inputs[0].ndim:
+                if same(product(user.outputs[0].shape), product(node.inputs[0].shape)):
+                    return True
+            new = [value for value in user.outputs if value not in seen]
+            seen.update(new)
+            waiting += new
+    return bool(waiting)
 
 
 def _memory_order(value: Value) -> list[int]:

@@ -205,4 +205,5 @@ def test_nothing_is_cut_out_of_what_is_chosen_by_one_plan() -> None:
     positive, negative = np.ones((4, 3)), -np.ones((4, 3))
     some = np.array([[1.0, 2, 3], [-1, 2, 3]])
     feeds = [{x: given, w: np.arange(1.0, 1 + len(given))} for given in (positive, negative, some)]
-    assert runs([y, *tf.gradients(y, [x, w])], feeds) == 1
+    found = [y, *map(tf.convert_to_tensor, tf.gradients(y, [x, w]))]
+    assert runs(found, feeds) == 1
