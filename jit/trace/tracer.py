@@ -552,6 +552,6 @@ def _named_sizes(
         elif number in symbols:
             items[place] = scope.named(symbols[number])
         else:
-            items[place] = scope.symbol(number)
-            symbols[number] = items[place].text
+            items[place] = size = scope.symbol(number)
+            symbols[number] = size.text
     return items
