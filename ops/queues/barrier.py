@@ -251,7 +251,7 @@ define(
     "values: component_types",
     "component_types: list(type) >= 1; allow_small_batch: bool = false; "
     "wait_for_incomplete: bool = false; timeout_ms: int = -1",
-    shape=lambda c: [unknown_shape() for _ in c.op.outputs],
+    shape=shape_inference.all_unknown,
     kernel=_take_many,
     gradient=_STATE,
     control_flow_role="wait",
