@@ -15,7 +15,7 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.registry import NoGradient
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.nest import as_list
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import shape_inference
