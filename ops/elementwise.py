@@ -20,7 +20,7 @@ from ..engine.graph.build import OpFunction, define
 from ..engine.graph.shape_rules import merge
 from ..engine.graph.tensor import SparseTensor
 from ..engine.record_class import record
-from ..engine.types.boxed import boxed
+from ..engine.types.dtypes import boxed
 from ..engine.types.shape import TensorShape, shape_text
 from ..jit.kernel.sizes import same_shape
 

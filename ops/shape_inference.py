@@ -33,6 +33,11 @@ def unknown() -> TensorShape:
     return TensorShape(None)
 
 
+def all_unknown(c: ShapeContext) -> list[TensorShape]:
+    """The shape function of ops of which nothing is known before a run."""
+    return [unknown() for _ in c.op.outputs]
+
+
 def of_rank(rank: int | None) -> TensorShape:
     """A shape of which only the rank is known, if that."""
     return TensorShape(None if rank is None else [None] * rank)

@@ -19,7 +19,7 @@ from ..graph.tensor import (
     Tensor,
 )
 from ..types import dtypes
-from ..types.boxed import boxed
+from ..types.dtypes import boxed
 from ..types.nest import flatten_dict_items
 
 if TYPE_CHECKING:

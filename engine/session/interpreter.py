@@ -20,7 +20,7 @@ from ..graph.tensor import Tensor
 from ..memory import copy_of, is_alone
 from ..stopping import check_session, within
 from ..types import dtypes
-from ..types.boxed import boxed
+from ..types.dtypes import boxed
 from ..types.texts import PackedTexts
 from .deferred_assign import BulkAssign, LazyArray
 from .futures import Future

@@ -333,3 +333,13 @@ def _of_numpy(kind: np.dtype[Any]) -> DType | None:
     if kind.names is not None:
         return _FROM_NUMPY.get(kind)
     return bfloat16 if kind.name == "bfloat16" else None
+
+
+def boxed(thing: object) -> np.ndarray:
+    """An object as the value of a scalar tensor of strings, resources or variants.
+
+    (`np.array` would look into sequences, and one of NumPy's own texts loses zeros at its end.)
+    """
+    box = np.empty((), object)
+    box[()] = thing
+    return box

@@ -536,15 +536,13 @@ def symbolic_feeds(
     return result, tuple(symbols)
 
 
-def _named_sizes(
-    scope: Scope, array: np.ndarray, symbols: dict[int, str]
-) -> np.ndarray[Any, np.dtype[np.object_]]:
+def _named_sizes(scope: Scope, array: np.ndarray, symbols: dict[int, str]) -> np.ndarray:
     """The contents of a feed as sizes; `symbols` has the names of those met, by number.
 
     Those that are sizes elsewhere get the same symbol, so that a reshape to them is known to fit;
     other negative ones than -1 are no sizes.
     """
-    items = np.empty(array.shape, object)
+    items: Any = np.empty(array.shape, object)
     for place, item in np.ndenumerate(array):
         number = int(item)
         if number < sizes.SMALLEST_SYMBOL:

@@ -11,7 +11,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from . import spectrum, wav

@@ -20,7 +20,7 @@ from ...engine.graph.convert import is_tensor
 from ...engine.graph.registry import NoGradient, Touch, writes
 from ...engine.graph.tensor import SparseTensor
 from ...engine.types import nest
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape
 from ..public import raw
 from .asserts import _summary

@@ -15,7 +15,7 @@ from ...engine.graph import build, registry
 from ...engine.graph.op_def_library import OpDefLibrary
 from ...engine.graph.registry import Attr
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape
 
 if TYPE_CHECKING:

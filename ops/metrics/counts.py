@@ -105,7 +105,8 @@ def false_negatives(
     return _count(kind, labels, predictions, weights, *rest)
 
 
-def _share(part: Tensor, rest: Tensor, name: str) -> Any:
+def share(part: Tensor, rest: Tensor, name: str) -> Any:
+    """part / (part + rest), and zero where there is nothing."""
     return tf.where(tf.greater(part + rest, 0), tf.div(part, part + rest), 0, name)
 
 
@@ -145,7 +146,7 @@ def precision(
         true_p, update_true = true_positives(*given)
         false_p, update_false = false_positives(*given)
         state, updates = (true_p, false_p), (update_true, update_false)
-        return computed(_share, state, updates, metrics_collections, updates_collections)
+        return computed(share, state, updates, metrics_collections, updates_collections)
 
 
 def recall(
@@ -184,4 +185,4 @@ def recall(
         true_p, update_true = true_positives(*given)
         false_n, update_false = false_negatives(*given)
         state, updates = (true_p, false_n), (update_true, update_false)
-        return computed(_share, state, updates, metrics_collections, updates_collections)
+        return computed(share, state, updates, metrics_collections, updates_collections)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,6 +118,11 @@ def _forward_kernel(version: int) -> Callable[..., Any]:
     return kernel
 
 
+def _along(b: Builder, axis: int, ndim: int, v: Value) -> Any:
+    """A vector along one axis of `ndim`, to be broadcast."""
+    return b.reshape(v, [v.shape[0] if i == axis else 1 for i in range(ndim)])
+
+
 def _lower_forward(version: int) -> Callable[..., Any]:
     def lower(
         b: Builder, op: OpView, x: Value, scale: Value, offset: Value, mean: Value, variance: Any
@@ -131,9 +137,7 @@ def _lower_forward(version: int) -> Callable[..., Any]:
         for value in used:
             b.require_shape(value, (x.shape[at],))
 
-        def spread(v: Value) -> Any:
-            return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
-
+        spread = partial(_along, b, at, x.ndim)
         out_variance = variance
         if op.attr("is_training"):
             count = b.size_scalar(x, axes, x.dtype)
@@ -265,9 +269,7 @@ def _lower_backward(
     for value in (scale, mean, variance):
         b.require_shape(value, (x.shape[at],))
 
-    def spread(v: Value) -> Any:
-        return b.reshape(v, [v.shape[0] if i == at else 1 for i in range(x.ndim)])
-
+    spread = partial(_along, b, at, x.ndim)
     inverse = b.map(lambda v: k.rsqrt(k.add(v, k.const_like(epsilon, v))), variance)
     products = b.map(lambda g, v, m: k.mul(g, k.sub(v, m)), dy, x, spread(mean))
     dscale = b.map(k.mul, b.reduce("sum", products, axes), inverse)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
-from ...engine.types.dtypes import DType
+from ...engine.types.dtypes import DType, boxed
 from ..strings.files import text_array
 from .example_store import (
     Dense,

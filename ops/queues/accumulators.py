@@ -259,7 +259,7 @@ def _take(c: KernelContext, owner: Accumulator, wanted: np.ndarray) -> Future:
 
 def _step_shape(c: ShapeContext) -> list[TensorShape]:
     shape_inference.ranked(c.inputs[1], 0)
-    return [unknown_shape() for _ in c.op.outputs]
+    return shape_inference.all_unknown(c)
 
 
 for _is_resource, _handle in ((True, "resource"), (False, "Ref(string)")):

@@ -15,7 +15,7 @@ from ...engine.graph.constants import constant_value
 from ...engine.graph.registry import NoGradient
 from ...engine.session.futures import Future
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.nest import as_list
 from ...engine.types.shape import TensorShape, as_shape, shape_text, unknown_shape
 from .. import shape_inference
@@ -251,7 +251,7 @@ define(
     "values: component_types",
     "component_types: list(type) >= 1; allow_small_batch: bool = false; "
     "wait_for_incomplete: bool = false; timeout_ms: int = -1",
-    shape=lambda c: [unknown_shape() for _ in c.op.outputs],
+    shape=shape_inference.all_unknown,
     kernel=_take_many,
     gradient=_STATE,
     control_flow_role="wait",

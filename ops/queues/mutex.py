@@ -24,7 +24,7 @@ from ...engine.graph.scope_functions import (
 from ...engine.graph.tensor import Tensor
 from ...engine.session.futures import Future, RunHeld
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.nest import flatten, map_structure, pack_sequence_as
 from ...engine.types.shape import TensorShape
 from ..public import raw, tf

@@ -11,7 +11,8 @@ import numpy as np
 from ...engine import errors
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.shape import TensorShape, as_shape, unknown_shape
+from ...engine.types.shape import TensorShape, as_shape
+from .. import shape_inference
 from ..state.shared_state import kept
 from .queue_types import FifoQueue, PaddingQueue, PriorityQueue, ShuffleQueue
 from .store import Queue, types_text
@@ -133,11 +134,7 @@ def _batch_shape(c: ShapeContext) -> list[TensorShape]:
     count = c.value(1)
     if count is not None and count < 0:
         raise ValueError(f"Input 'n' must be >= 0, but is {int(count)}")
-    return _unknown(c)
-
-
-def _unknown(c: ShapeContext) -> list[TensorShape]:
-    return [unknown_shape() for _ in c.op.outputs]
+    return shape_inference.all_unknown(c)
 
 
 for _names, (_make, _attrs, _doc) in _KINDS.items():
@@ -187,7 +184,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
         ("QueueDequeue", "QueueDequeueV2")[_is_resource],
         f"handle: {_handle} -> components: component_types",
         f"{_TYPES}; {_WAITS}",
-        shape=_unknown,
+        shape=shape_inference.all_unknown,
         kernel=_dequeue,
         gradient=_STATE if _is_resource else _STATE.silently,
         control_flow_role="wait",
@@ -199,7 +196,7 @@ for _is_resource, _handle in ((False, "Ref(string)"), (True, "resource")):
             "Takes n elements as one batch.",
         ),
         (
-            *(("QueueDequeueUpTo", "QueueDequeueUpToV2"), True, _unknown),
+            *(("QueueDequeueUpTo", "QueueDequeueUpToV2"), True, shape_inference.all_unknown),
             "Takes n elements; fewer from a closed queue.",
         ),
     ):

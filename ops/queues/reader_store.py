@@ -13,7 +13,7 @@ import numpy as np
 from ...engine import errors
 from ...engine.session.futures import AsyncTask, FairLock, Future
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from .store import Queue
 
 Record = tuple[bytes, bytes]

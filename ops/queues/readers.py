@@ -13,7 +13,7 @@ from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import ControlFlowRole, NoGradient, Touch
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw

@@ -18,6 +18,7 @@ from ...engine.graph.convert import convert_to_tensor
 from ...engine.graph.graph import colocate_with, get_default_graph, name_scope
 from ...engine.graph.registry import NoGradient
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
+from .. import shape_inference
 from ..public import raw, tf
 from ..state.shared_state import kept
 from .staging_store import Buffer, Map
@@ -72,10 +73,6 @@ def _count(value: int) -> np.ndarray:
     return np.asarray(value, np.int32)
 
 
-def _unknown(c: ShapeContext) -> list[TensorShape]:
-    return [unknown_shape() for _ in c.op.outputs]
-
-
 def _scalar(c: ShapeContext) -> list[TensorShape]:
     return [TensorShape([]) for _ in c.op.outputs]
 
@@ -92,7 +89,7 @@ def _define(
         name,
         signature,
         attrs,
-        shape=_scalar if "size:" in signature else _unknown,
+        shape=_scalar if "size:" in signature else shape_inference.all_unknown,
         kernel=kernel,
         gradient=_STATE,
         stateful=True,

@@ -15,7 +15,7 @@ from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
 from ...engine.graph.tensor import Tensor
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape, shape_text
 from .. import shape_inference
 from ..public import raw

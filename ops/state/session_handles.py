@@ -21,7 +21,7 @@ from ...engine.graph.registry import NoGradient, Touch
 from ...engine.graph.tensor import Tensor
 from ...engine.session import fetches
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..public import tf

@@ -17,8 +17,7 @@ from ...engine.graph import rowwise
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.types import dtypes
-from ...engine.types.boxed import boxed
-from ...engine.types.dtypes import DType, runtime_name
+from ...engine.types.dtypes import DType, boxed, runtime_name
 from ...engine.types.shape import TensorShape, shape_text, unknown_shape
 from ...engine.types.texts import PackedTexts
 from .. import shape_inference

@@ -13,7 +13,7 @@ from ...engine import errors
 from ...engine.api import export
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient, reads, writes
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape, as_shape, shape_text
 from .. import shape_inference
 from ..public import raw

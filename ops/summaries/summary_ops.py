@@ -16,7 +16,7 @@ import numpy as np
 from ...engine import errors, settings
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape, shape_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from ...engine.graph.build import define
 from ...engine.graph.registry import NoGradient
 from ...engine.interface.log import get_logger
-from ...engine.types.boxed import boxed
+from ...engine.types.dtypes import boxed
 from ...engine.types.shape import TensorShape
 from .. import shape_inference
 from ..state.shared_state import kept

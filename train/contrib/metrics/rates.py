@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ....engine.api import export
 from ....engine.types import dtypes
 from ....ops.metrics import counts
+from ....ops.metrics.counts import share
 from ....ops.metrics.state import collected, computed, matched, metric_variable
 from ....ops.metrics.thresholds import EPSILON, confusion_at_thresholds, counts_at_thresholds
 from ....ops.public import tf
@@ -37,10 +38,6 @@ def _evenly(num_thresholds: int) -> list[float]:
     return [0.0 - EPSILON, *inner, 1.0 + EPSILON]
 
 
-def _share(part: Any, rest: Any, name: str) -> Any:
-    return tf.where(tf.greater(part + rest, 0), tf.div(part, part + rest), 0, name)
-
-
 def _rate(
     scope: str,
     kinds: tuple[Callable[..., Metric], Callable[..., Metric]],
@@ -57,7 +54,7 @@ def _rate(
         part, update_part = kinds[0](wanted, given, weights)
         other, update_other = kinds[1](wanted, given, weights)
         values, updates = (part, other), (update_part, update_other)
-        return computed(_share, values, updates, metrics_collections, updates_collections)
+        return computed(share, values, updates, metrics_collections, updates_collections)
 
 
 @export("contrib.metrics.streaming_false_positive_rate")

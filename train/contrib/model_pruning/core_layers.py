@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....ops.public import tf
+from ...layers.base import Layer
 from ...layers.convolutional import Conv2D
 from ...layers.core import Dense
 
@@ -38,39 +39,30 @@ def masked(weights: Any, make: Callable[..., Any]) -> tuple[Any, Any, Any]:
     return mask, threshold, product
 
 
-class MaskedConv2D(Conv2D):
+class _Masked(Layer):
+    """What a layer does whose kernel has a mask, in front of the layer's class."""
+
+    kernel: Any
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables, those of the mask too."""
+        super().build(input_shape)
+        self.built = False  # Or variables would be looked for, not made.
+        self.mask, self.threshold, self.masked_kernel = masked(self.kernel, self.add_weight)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:  # type: ignore[override]
+        """The layer's outputs, of the masked kernel."""
+        weights, self.kernel = self.kernel, self.masked_kernel
+        try:
+            return super().call(inputs)
+        finally:
+            self.kernel = weights
+
+
+class MaskedConv2D(_Masked, Conv2D):
     """tf.layers.Conv2D with a mask on its kernel."""
 
-    def build(self, input_shape: Any) -> None:
-        """Makes the variables, those of the mask too."""
-        super().build(input_shape)
-        self.built = False  # Or variables would be looked for, not made.
-        self.mask, self.threshold, self.masked_kernel = masked(self.kernel, self.add_weight)
-        self.built = True
 
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
-        """The layer's outputs, of the masked kernel."""
-        weights, self.kernel = self.kernel, self.masked_kernel
-        try:
-            return super().call(inputs)
-        finally:
-            self.kernel = weights
-
-
-class MaskedFullyConnected(Dense):
+class MaskedFullyConnected(_Masked, Dense):
     """tf.layers.Dense with a mask on its kernel."""
-
-    def build(self, input_shape: Any) -> None:
-        """Makes the variables, those of the mask too."""
-        super().build(input_shape)
-        self.built = False  # Or variables would be looked for, not made.
-        self.mask, self.threshold, self.masked_kernel = masked(self.kernel, self.add_weight)
-        self.built = True
-
-    def call(self, inputs: Any) -> Any:  # type: ignore[override]
-        """The layer's outputs, of the masked kernel."""
-        weights, self.kernel = self.kernel, self.masked_kernel
-        try:
-            return super().call(inputs)
-        finally:
-            self.kernel = weights
