@@ -24,18 +24,47 @@ class CompositeTensor:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        nest.COMPOSITES[cls] = (_components, _of_components)
-        register_type_spec_from_value_converter(cls, lambda value: value._type_spec)
+        nest.COMPOSITES[cls] = nest.Composite(_components, _of_components, _spec)
+        register_type_spec_from_value_converter(cls, _spec)
+
+    def _to_components(self) -> Any:
+        """A structure of the tensors."""
+        return _components(self)
+
+    def _component_metadata(self) -> Any:
+        """What makes a value of such tensors: the type."""
+        return self._type_spec
+
+    @staticmethod
+    def _from_components(components: Any, metadata: Any) -> Any:
+        """A value of tensors, and of what `_component_metadata` gave."""
+        return metadata._from_components(components)
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        """The type of values of a shape, where a loop lets it vary."""
+        raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
+
+    @property
+    def _is_graph_tensor(self) -> bool:
+        """Whether any of the tensors is one of a graph."""
+        return any(hasattr(x, "graph") for x in nest.flatten(_components(self), True))
+
+    def _consumers(self) -> list[Any]:
+        """The operations that take any of the tensors."""
+        tensors = (x for x in _components(self) if getattr(x, "graph", None) is not None)
+        return list({op for tensor in tensors for op in tensor.consumers()})
 
 
-def _components(value: CompositeTensor) -> list[Any]:
-    return nest.flatten(value._type_spec._to_components(value), expand_composites=True)
+def _spec(value: CompositeTensor) -> Any:
+    return value._type_spec
 
 
-def _of_components(like: CompositeTensor, parts: list[Any]) -> Any:
-    spec = like._type_spec
-    components = spec._to_components(like)
-    return spec._from_components(nest.pack_sequence_as(components, parts, expand_composites=True))
+def _components(value: CompositeTensor) -> Any:
+    return value._type_spec._to_components(value)
+
+
+def _of_components(like: CompositeTensor, components: Any) -> Any:
+    return like._type_spec._from_components(components)
 
 
 class NullContextmanager:

@@ -31,6 +31,13 @@ class TypeSpec:
     """A type of values that consist of tensors.  Subclasses state fields and components."""
 
     __slots__ = ()
+    # Do values consist of one tensor, so that structures of tensors have them as leaves?
+    _is_leaf = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls._is_leaf:
+            nest.SPECS.add(cls)
 
     @property
     def value_type(self) -> type:
@@ -56,7 +63,7 @@ class TypeSpec:
         return cls(*serialization)
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
-        return nest.flatten(self._to_components(value))
+        return nest.flatten(self._to_components(value), expand_composites=True)
 
     def _from_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
         expected = self._flat_tensor_specs
@@ -70,11 +77,12 @@ class TypeSpec:
         return self._from_compatible_tensor_list(tensor_list)
 
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
-        return self._from_components(nest.pack_sequence_as(self._component_specs, tensor_list))
+        packed = nest.pack_sequence_as(self._component_specs, tensor_list, expand_composites=True)
+        return self._from_components(packed)
 
     @property
     def _flat_tensor_specs(self) -> list[Any]:
-        return nest.flatten(self._component_specs)
+        return nest.flatten(self._component_specs, expand_composites=True)
 
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether a value (or all values of a type) may be used as one of this type."""
@@ -153,6 +161,7 @@ class TensorSpec(TypeSpec):
     """The type of tensors of a shape and dtype."""
 
     __slots__ = ("_shape", "_dtype", "_name")
+    _is_leaf = True
 
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..api import export
 
@@ -39,8 +39,18 @@ def is_sequence(seq: object) -> bool:
 
 is_nested = is_sequence
 
-# Values that consist of tensors: type -> (its parts in order, a value like one of other parts).
-COMPOSITES: dict[type, tuple[Callable[[Any], list[Any]], Callable[[Any, list[Any]], Any]]] = {}
+
+class Composite(NamedTuple):
+    """What a class of values that consist of tensors tells of one of them."""
+
+    components: Callable[[Any], Any]  # a structure of its tensors
+    rebuild: Callable[[Any, Any], Any]  # a value like one, of other components
+    spec: Callable[[Any], Any]  # its type
+
+
+# The classes of such values, and of the specifications of their types.
+COMPOSITES: dict[type, Composite] = {}
+SPECS: set[type] = set()
 
 
 def is_composite(value: object) -> bool:
@@ -49,8 +59,18 @@ def is_composite(value: object) -> bool:
 
 
 def is_sequence_or_composite(value: TensorLike) -> bool:
-    """Whether a value is a structure, or made of several tensors."""
-    return is_sequence(value) or is_composite(value)
+    """Whether a value is a structure, made of several tensors, or the type of what is."""
+    return is_sequence(value) or type(value) in COMPOSITES or type(value) in SPECS
+
+
+def structure_test(expand_composites: bool) -> Callable[[Any], bool]:
+    """What tells structures from leaves."""
+    return is_sequence_or_composite if expand_composites else is_sequence
+
+
+def spec_of(value: Any) -> Any:
+    """The type of a composite value; a type is its own."""
+    return COMPOSITES[type(value)].spec(value) if is_composite(value) else value
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -69,6 +89,10 @@ def items(structure: Any) -> list[tuple[Any, Any]]:
     if _is_attrs(structure):
         names = [attribute.name for attribute in structure.__attrs_attrs__]
         return [(name, getattr(structure, name)) for name in names]
+    if is_composite(structure):
+        return [(type(structure).__name__, COMPOSITES[type(structure)].components(structure))]
+    if type(structure) in SPECS:
+        return [(structure.value_type.__name__, structure._component_specs)]
     return list(enumerate(structure))
 
 
@@ -88,19 +112,22 @@ def rebuild(like: Any, values: list[Any]) -> Any:
         return kind((key, by_key[key]) for key in like)  # type: ignore[call-arg]
     if is_namedtuple(like) or _is_attrs(like):
         return kind(*values)
+    if is_composite(like):
+        return COMPOSITES[kind].rebuild(like, values[0])
+    if kind in SPECS:
+        return like._from_components(values[0])
     return values if isinstance(like, MappingView) else kind(values)
 
 
 @export("nest.flatten", "contrib.framework.nest.flatten")
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves, in order; a leaf gives a list of itself."""
-    if not is_sequence(structure):
-        if expand_composites and type(structure) in COMPOSITES:
-            return COMPOSITES[type(structure)][0](structure)
+    is_structure = structure_test(expand_composites)
+    if not is_structure(structure):
         return [structure]
     result: list[Any] = []
     for child in children(structure):
-        if expand_composites or is_sequence(child):
+        if is_structure(child):
             result.extend(flatten(child, expand_composites))
         else:
             result.append(child)
@@ -147,18 +174,19 @@ def _assert_same(x: Any, y: Any, check_types: bool, expand: bool = False) -> Non
 
 
 def _compare(x: Any, y: Any, check_types: bool, expand: bool) -> None:
-    if is_sequence(x) != is_sequence(y):
-        nested, leaf = (x, y) if is_sequence(x) else (y, x)
+    is_structure = structure_test(expand)
+    if is_structure(x) != is_structure(y):
+        nested, leaf = (x, y) if is_structure(x) else (y, x)
         raise ValueError(
             f'Substructure "{_told(nested)}" is a sequence, while substructure "{_told(leaf)}" is '
             "not"
         )
-    if not is_sequence(x):
-        if expand:
-            _compare_composites(x, y)
+    if not is_structure(x):
         return
     if check_types:
         _compare_types(x, y)
+    if is_composite(x) or is_composite(y):
+        _compare_specs(x, y)
     if len(children(x)) != len(children(y)):
         raise ValueError(
             "The two structures don't have the same number of elements. First structure: "
@@ -168,21 +196,20 @@ def _compare(x: Any, y: Any, check_types: bool, expand: bool) -> None:
         _compare(a, b, check_types, expand)
 
 
-def _compare_composites(x: object, y: object) -> None:
-    if type(x) not in COMPOSITES and type(y) not in COMPOSITES:
-        return
-    if type(x) is not type(y):
-        raise TypeError(
-            f"The two structures don't have the same type: {type(x).__name__} and "
-            f"{type(y).__name__}"
-        )
-    parts = COMPOSITES[type(x)][0]
-    if [_base_dtype(part) for part in parts(x)] != [_base_dtype(part) for part in parts(y)]:
-        raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {x} vs. {y}")
+def _compare_specs(x: Any, y: Any) -> None:
+    """Raises unless some type has both values, so that their shapes may differ."""
+    one, other = spec_of(x), spec_of(y)
+    try:
+        one.most_specific_compatible_type(other)
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            f"Incompatible CompositeTensor TypeSpecs: {_told(one)} vs. {_told(other)}"
+        ) from None
 
 
-def _base_dtype(part: Any) -> Any:
-    return getattr(getattr(part, "dtype", None), "base_dtype", None)
+def is_value_and_type(x: Any, y: Any) -> bool:
+    """Whether one is a composite value, and the other the type of such."""
+    return (is_composite(x) and type(y) in SPECS) or (is_composite(y) and type(x) in SPECS)
 
 
 def _compare_types(x: Any, y: Any) -> None:
@@ -198,6 +225,8 @@ def _compare_types(x: Any, y: Any) -> None:
             return
     elif type(x) is type(y) or (isinstance(x, list) and isinstance(y, list)):
         return
+    elif is_value_and_type(x, y):
+        return
     raise TypeError(
         "The two namedtuples don't have the same sequence type. First structure "
         f"{_told(x)} has type {type(x).__name__}, while second structure {_told(y)} has type "
@@ -212,8 +241,8 @@ def pack_sequence_as(
     """The leaves of `flat_sequence` arranged like `structure`."""
     if not is_sequence(flat_sequence):
         raise TypeError("flat_sequence must be a sequence")
-    is_leaf = not is_sequence(structure)
-    if is_leaf and not (expand_composites and type(structure) in COMPOSITES):
+    is_structure = structure_test(expand_composites)
+    if not is_structure(structure):
         if len(flat_sequence) != 1:
             raise ValueError(
                 f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1"
@@ -226,16 +255,14 @@ def pack_sequence_as(
             f"{len(leaves)} elements, but flat_sequence had {len(flat_sequence)} elements.  "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _pack(structure, iter(flat_sequence), expand_composites)
+    return _pack(structure, iter(flat_sequence), is_structure)
 
 
-def _pack(structure: object, leaves: Iterator[Any], expand: bool) -> Any:
-    if is_sequence(structure):
-        return rebuild(structure, [_pack(child, leaves, expand) for child in children(structure)])
-    if expand and type(structure) in COMPOSITES:
-        parts, like = COMPOSITES[type(structure)]
-        return like(structure, [next(leaves) for _ in parts(structure)])
-    return next(leaves)
+def _pack(structure: object, leaves: Iterator[Any], is_structure: Callable[[Any], bool]) -> Any:
+    if not is_structure(structure):
+        return next(leaves)
+    parts = [_pack(child, leaves, is_structure) for child in children(structure)]
+    return rebuild(structure, parts)
 
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")

@@ -33,24 +33,23 @@ _IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
 )
 
 
-def yield_flat_paths(structure: object) -> Iterator[Path]:
+def yield_flat_paths(nest: object, expand_composites: bool = False) -> Iterator[Path]:
     """The path of each leaf, as a tuple of keys."""
-    for path, _ in _up_to(structure, structure):
+    for path, _ in _up_to(nest, nest, expand_composites):
         yield path
 
 
 def flatten_with_tuple_paths(structure: object, expand_composites: bool = False) -> list[Any]:
     """Pairs of path and leaf."""
-    del expand_composites
-    return list(_up_to(structure, structure))
+    return list(_up_to(structure, structure, expand_composites))
 
 
 def flatten_with_joined_string_paths(
     structure: dict[Any, Any], separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
     """Pairs of path text and leaf."""
-    del expand_composites
-    return [(_joined(path, separator), leaf) for path, leaf in _up_to(structure, structure)]
+    pairs = _up_to(structure, structure, expand_composites)
+    return [(_joined(path, separator), leaf) for path, leaf in pairs]
 
 
 def _joined(path: Path, separator: str = "/") -> str:
@@ -71,9 +70,11 @@ def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
-def _up_to(shallow: Any, tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def _up_to(
+    shallow: Any, tree: Any, expand_composites: bool, path: Path = ()
+) -> Iterator[tuple[Path, Any]]:
     """Paths and parts of `tree` where `shallow` has leaves."""
-    if not nest.is_sequence(shallow):
+    if not nest.structure_test(expand_composites)(shallow):
         yield path, tree
         return
     if isinstance(shallow, Mapping):
@@ -85,7 +86,7 @@ def _up_to(shallow: Any, tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any
             for (key, branch), part in zip(nest.items(shallow), nest.children(tree))
         ]
     for key, branch, part in pairs:
-        yield from _up_to(branch, part, (*path, key))
+        yield from _up_to(branch, part, expand_composites, (*path, key))
 
 
 @export("contrib.framework.nest.assert_shallow_structure")
@@ -97,13 +98,22 @@ def assert_shallow_structure(
     check_subtrees_length: bool = True,
 ) -> None:
     """Raises unless `input_tree` has the structure of `shallow_tree` at its top."""
-    if not nest.is_sequence(shallow_tree):
+    is_structure = nest.structure_test(expand_composites)
+    if not is_structure(shallow_tree):
         return
-    if not nest.is_sequence(input_tree):
+    if not is_structure(input_tree):
         raise TypeError(_IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
     if check_types:
         _assert_types(shallow_tree, input_tree)
-    _assert_lengths(len(shallow_tree), len(input_tree), check_subtrees_length)
+    if nest.is_composite(shallow_tree) or nest.is_composite(input_tree):
+        _assert_specs(shallow_tree, input_tree)
+    elif type(shallow_tree) not in nest.SPECS:
+        _assert_lengths(len(shallow_tree), len(input_tree), check_subtrees_length)
+    elif type(input_tree) not in nest.SPECS:
+        raise TypeError(
+            "If shallow structure is a TypeSpec, input must also be a TypeSpec.  Input has type: "
+            f"{type(input_tree)}."
+        )
     if isinstance(shallow_tree, Mapping):
         absent = set(shallow_tree) - set(input_tree)
         if absent:
@@ -118,18 +128,33 @@ def assert_shallow_structure(
 
 
 def _assert_types(shallow: Any, tree: Any) -> None:
-    if isinstance(tree, type(shallow)):
+    if isinstance(tree, type(shallow)) or nest.is_value_and_type(shallow, tree):
         return
     if nest.is_namedtuple(shallow) and nest.is_namedtuple(tree):
         same = type(shallow).__name__ == type(tree).__name__ and shallow._fields == tree._fields
     else:
         same = isinstance(shallow, Mapping) and isinstance(tree, Mapping)
     if not same:
-        raise TypeError(
-            _STRUCTURES_HAVE_MISMATCHING_TYPES.format(
-                input_type=type(tree), shallow_type=type(shallow)
-            )
-        )
+        raise _other_type(shallow, tree)
+
+
+def _other_type(shallow: object, tree: object) -> TypeError:
+    return TypeError(
+        _STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(tree), shallow_type=type(shallow))
+    )
+
+
+def _assert_specs(shallow: Any, tree: Any) -> None:
+    """Raises unless both are composite values, or types of such, of compatible types."""
+    if not all(nest.is_composite(x) or type(x) in nest.SPECS for x in (shallow, tree)):
+        raise _other_type(shallow, tree)
+    one, other = nest.spec_of(shallow), nest.spec_of(tree)
+    try:
+        one.most_specific_compatible_type(other)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Incompatible CompositeTensor TypeSpecs: {one} vs. {other} -- {error}"
+        ) from None
 
 
 def _assert_lengths(shallow: int, tree: int, exactly: bool) -> None:
@@ -154,7 +179,7 @@ def flatten_with_tuple_paths_up_to(
     assert_shallow_structure(
         shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
     )
-    return list(_up_to(shallow_tree, input_tree))
+    return list(_up_to(shallow_tree, input_tree, expand_composites))
 
 
 @export("contrib.framework.nest.flatten_up_to")
@@ -179,14 +204,14 @@ def map_structure_with_tuple_paths_up_to(
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", None)
+    expand = kwargs.pop("expand_composites", False)
     exactly = kwargs.pop("check_subtrees_length", True)
     for tree in inputs:
-        assert_shallow_structure(shallow_tree, tree, check_types, False, exactly)
-    flat = [[part for _, part in _up_to(shallow_tree, tree)] for tree in inputs]
-    paths = [path for path, _ in _up_to(shallow_tree, inputs[0])]
+        assert_shallow_structure(shallow_tree, tree, check_types, expand, exactly)
+    flat = [[part for _, part in _up_to(shallow_tree, tree, expand)] for tree in inputs]
+    paths = [path for path, _ in _up_to(shallow_tree, inputs[0], expand)]
     results = [func(*leaves, **kwargs) for leaves in zip(paths, *flat)]
-    return nest.pack_sequence_as(shallow_tree, results)
+    return nest.pack_sequence_as(shallow_tree, results, expand)
 
 
 @export("contrib.framework.nest.map_structure_up_to")
@@ -207,8 +232,9 @@ def get_traverse_shallow_structure(
     traverse_fn: Callable[[Any], Any], structure: object, expand_composites: bool = False
 ) -> Any:
     """A structure of bools, as deep as `traverse_fn` says to go."""
+    is_structure = nest.structure_test(expand_composites)
     decision = traverse_fn(structure)
-    if not nest.is_sequence(structure):
+    if not is_structure(structure):
         if not isinstance(decision, bool):
             raise TypeError(
                 f"traverse_fn returned structure: {decision} for non-structure: {structure}"
@@ -219,12 +245,12 @@ def get_traverse_shallow_structure(
     children = nest.children(structure)
     if decision is True:
         wanted = [True] * len(children)
-    elif not nest.is_sequence(decision):
+    elif not is_structure(decision):
         raise TypeError(
             f"traverse_fn returned a non-bool scalar: {decision} for input: {structure}"
         )
     else:
-        assert_shallow_structure(decision, structure)
+        assert_shallow_structure(decision, structure, expand_composites=expand_composites)
         wanted = nest.children(decision)
     if not all(isinstance(want, bool) for want in wanted):
         raise TypeError(

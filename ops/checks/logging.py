@@ -199,25 +199,34 @@ def string_format(
 def _emit(c: KernelContext, value: np.ndarray) -> None:
     text = value.item()
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    text += c.attr("end")
     stream = c.attr("output_stream")
     if stream.startswith("file://"):
         with _LOCK, open(stream[len("file://") :], "a", encoding="utf-8") as file:
-            file.write(text + c.attr("end"))
+            file.write(text)
     elif stream in ("stdout", "stderr"):
         target = getattr(sys, stream)
         with _LOCK:
-            target.write(text + c.attr("end"))
+            target.write(text)
             target.flush()
-    else:
+    elif stream in _LOGS:
         _log(stream, text)
+    else:
+        raise errors.invalid(
+            f"Unknown output stream: {stream}, Valid streams are: {' '.join(_STREAMS)}"
+        )
 
 
-# The streams in order of how much they matter.
+# The logs in order of how much they matter.
 _LOGS = ("log(info)", "log(warning)", "log(error)")
+_STREAMS = ("stdout", "stderr", *_LOGS)
 
 
 def _log(stream: str, text: str) -> None:
-    """Writes a line as TensorFlow's kernels log, which Python's levels do not touch."""
+    """Writes a line as TensorFlow's kernels log, which Python's levels do not touch.
+
+    The line's end comes behind the text's own.
+    """
     if _LOGS.index(stream) < int(os.environ.get("TF_CPP_MIN_LOG_LEVEL") or 0):
         return
     letter = stream.removeprefix("log(")[0].upper()

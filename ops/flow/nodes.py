@@ -18,6 +18,7 @@ from ...engine.graph.convert import (
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import colocate_with, name_scope
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
+from ...engine.interface.specs import type_spec_from_value
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape, unknown_shape
 from ..public import raw, tf
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
     from ...engine.graph.kernel_context import KernelContext
 
 
-def _parts_of_slices(value: IndexedSlices) -> list[Any]:
-    parts = [value.values, value.indices]
-    return parts if value.dense_shape is None else [*parts, value.dense_shape]
+def _parts_of_slices(value: IndexedSlices) -> tuple[Any, ...]:
+    parts = (value.values, value.indices)
+    return parts if value.dense_shape is None else (*parts, value.dense_shape)
 
 
-nest.COMPOSITES[IndexedSlices] = (_parts_of_slices, lambda like, parts: IndexedSlices(*parts))
-nest.COMPOSITES[SparseTensor] = (
+nest.COMPOSITES[IndexedSlices] = nest.Composite(
+    _parts_of_slices, lambda like, parts: IndexedSlices(*parts), type_spec_from_value
+)
+nest.COMPOSITES[SparseTensor] = nest.Composite(
     lambda value: [value.indices, value.values, value.dense_shape],
     lambda like, parts: SparseTensor(*parts),
+    type_spec_from_value,
 )
 
 

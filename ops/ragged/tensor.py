@@ -413,7 +413,9 @@ def _define_class() -> None:
         lambda feed, value: list(zip(_parts(feed), _parts(value))),
         _parts,
     )
-    nest.COMPOSITES[RaggedTensor] = (_parts, _with_parts)
+    nest.COMPOSITES[RaggedTensor] = nest.Composite(
+        _parts, _with_parts, lambda value: value._type_spec
+    )
 
 
 _define_class()
