@@ -494,6 +494,7 @@ _INTERNALS = {
     "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",
     "monitoring": "eager.monitoring",
+    "composites": "framework.composite_tensor_utils",
     "subscribe": "framework.subscribe",
     "wrapping": "eager.wrap_function eager.lift_to_graph",
     "dispatching": "util.dispatch",
