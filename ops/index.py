@@ -965,6 +965,8 @@ train.contrib.losses.metric_loss_ops: contrib.losses.metric_learning.contrastive
   contrib.losses.metric_learning.triplet_semihard_loss
 train.contrib.memory_stats: contrib.memory_stats.BytesInUse contrib.memory_stats.BytesLimit
   contrib.memory_stats.MaxBytesInUse
+train.contrib.meta_graph_transform:
+  contrib.meta_graph_transform.meta_graph_transform.meta_graph_transform
 train.contrib.metrics.accumulating: contrib.metrics.auc_with_confidence_intervals
   contrib.metrics.streaming_concat contrib.metrics.streaming_dynamic_auc
 train.contrib.metrics.histogram_ops: contrib.metrics.auc_using_histogram
