@@ -487,9 +487,8 @@ AT_ONCE = frozenset({"python.framework.test_ops"})
 # Internals that libraries of the time import, with homes in alias/internals/.
 _INTERNALS = {
     "functions": (
-        "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use "
-        "util.module_wrapper util.keyword_args util.is_in_graph_mode "
-        "util.serialization util.all_util"
+        "util.tf_decorator util.tf_inspect util.function_utils util.tf_should_use util.all_util "
+        "util.module_wrapper util.keyword_args util.is_in_graph_mode util.serialization"
     ),
     "notices": "util.decorator_utils",
     "eager": "eager.context eager.tape eager.def_function eager.function",

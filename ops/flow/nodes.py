@@ -18,7 +18,6 @@ from ...engine.graph.convert import (
 from ...engine.graph.registry import NoGradient
 from ...engine.graph.scope_functions import colocate_with, name_scope
 from ...engine.graph.tensor import IndexedSlices, SparseTensor, Tensor
-from ...engine.interface.specs import type_spec_from_value
 from ...engine.types import nest
 from ...engine.types.shape import TensorShape, unknown_shape
 from ..public import raw, tf
@@ -34,13 +33,19 @@ def _parts_of_slices(value: IndexedSlices) -> tuple[Any, ...]:
     return parts if value.dense_shape is None else (*parts, value.dense_shape)
 
 
+def _spec(value: IndexedSlices | SparseTensor) -> Any:
+    from ...engine.interface.specs import type_spec_from_value
+
+    return type_spec_from_value(value)
+
+
 nest.COMPOSITES[IndexedSlices] = nest.Composite(
-    _parts_of_slices, lambda like, parts: IndexedSlices(*parts), type_spec_from_value
+    _parts_of_slices, lambda like, parts: IndexedSlices(*parts), _spec
 )
 nest.COMPOSITES[SparseTensor] = nest.Composite(
     lambda value: [value.indices, value.values, value.dense_shape],
     lambda like, parts: SparseTensor(*parts),
-    type_spec_from_value,
+    _spec,
 )
 
 
