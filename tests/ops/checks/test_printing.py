@@ -25,7 +25,14 @@ def printed(capsys: Any, stream: Any) -> str:
 def test_logs_are_written_whatever_python_logs(capsys: Any, level: str) -> None:
     line = printed(capsys, getattr(tf.logging, level))
     pattern = rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{{6}}: {level[0].upper()} tf.print\] "
-    assert re.fullmatch(pattern + re.escape("[0 1 2 ... 7 8 9]\n"), line)
+    assert re.fullmatch(pattern + re.escape("[0 1 2 ... 7 8 9]\n\n"), line)
+
+
+def test_other_streams_are_refused() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        printing = tf.raw_ops.PrintV2(input="a", output_stream="log(debug)")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown output stream: log"):
+            session.run(printing)
 
 
 def test_what_matters_too_little_is_not_written(capsys: Any, monkeypatch: Any) -> None:
