@@ -241,10 +241,17 @@ class OpFunction(PassesForFunction):
         return f"<op {self._type}>"
 
 
+_Given = dict[str, Any]  # by name
+
+
 def build_op(
-    type_name: str, inputs: dict[str, Any], attrs: dict[str, Any], name: str | None = None
+    type_name: str, inputs: _Given, attrs: _Given, name: str | None = None, is_scope: bool = True
 ) -> Operation:
-    """Adds a node of a type to the graph of its inputs, converting them and inferring types."""
+    """Adds a node of a type to the graph of its inputs, converting them and inferring types.
+
+    is_scope: whether what is made along with the node is named within it, as what a loop makes of
+    the operations that it waits for.
+    """
     definition = registry.find(type_name)
     if definition is None:
         raise RuntimeError(f"Unrecognized Op name {type_name}")
@@ -252,8 +259,8 @@ def build_op(
     name = type_name if name is None else name
     if graph is not get_default_graph():
         with graph.as_default():
-            return _build(graph, definition, inputs, attrs, name)
-    return _build(graph, definition, inputs, attrs, name)
+            return _build(graph, definition, inputs, attrs, name, is_scope)
+    return _build(graph, definition, inputs, attrs, name, is_scope)
 
 
 def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any:
@@ -279,7 +286,7 @@ def _flat(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _build(
-    graph: Any, definition: OpDef, inputs: dict[str, Any], attrs: dict[str, Any], name: str
+    graph: Any, definition: OpDef, inputs: _Given, attrs: _Given, name: str, is_scope: bool
 ) -> Operation:
     old_scope = graph._name_stack
     # Constants made of the inputs are named within the new node: "add/y".
@@ -296,6 +303,8 @@ def _build(
             )
         values = call.attributes()
         full_name = (scope or "") + "/" if scope else ""
+        if not is_scope:
+            graph._name_stack = old_scope
         return _colocated(graph, definition, call, 0, full_name, values)
     except (TypeError, ValueError) as error:
         from ..node_notes import describe_call

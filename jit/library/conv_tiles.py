@@ -107,7 +107,8 @@ class Tile:
         A core does two multiply-adds and two loads per cycle, and needs four cycles from one step
         of the reduction to the next.
         """
-        return Tile(dtype, *_best_tile(dtype, vectors(dtype), features, line))
+        known = line if isinstance(line.length, int) else None
+        return Tile(dtype, *_best_tile(dtype, vectors(dtype), features, known))
 
     @property
     def panel(self) -> int:
@@ -189,20 +190,23 @@ def table_of(
 
 # Layers of a network have lines in common.
 @lru_cache(2048)
-def _best_tile(dtype: str, held: Vectors, features: int, line: Line) -> tuple[int, int]:
-    """The height of `Tile.choose`, and its vectors; held: those of the target."""
+def _best_tile(dtype: str, held: Vectors, features: int, line: Line | None) -> tuple[int, int]:
+    """The height of `Tile.choose`, and its vectors.
+
+    held: those of the target.  line: None if its length is not known; then what a pixel costs in
+    whole tiles is compared.
+    """
     best: tuple[float, int, int] | None = None
     for count in WIDTHS:
         panels, lacking = -(-features // (held.lanes * count)), features % (held.lanes * count)
         if lacking and count > MASKED_WIDTH:
             continue
-        known = line.length if isinstance(line.length, int) else 0
-        for tall in sorted(n for n in heights(dtype, count) if n <= (known or n)):
-            # Lines of unknown length are compared by what a pixel costs in whole tiles.
-            sample = line if known else Line(6 * tall)
-            assert isinstance(sample.length, int)
-            way = _best_way(sample, tall, Column(dtype, count, held))
-            cost = panels * way[0] / max(1, int(sample.length))
+        for tall in sorted(heights(dtype, count)):
+            length = int(line.length) if line else 6 * tall  # type: ignore[arg-type]
+            if tall > (length or tall):
+                continue
+            way = _best_way(line or Line(length), tall, Column(dtype, count, held))
+            cost = panels * way[0] / max(1, length)
             if best is None or cost < best[0]:
                 best = (cost, tall, count)
     assert best is not None  # every target holds at least one accumulator

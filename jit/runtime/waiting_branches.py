@@ -31,6 +31,9 @@ class WaitingBranches:
         inside = {tensor for op in operations for tensor in op.outputs}
         if stage.cells or not stage.is_whole or not inside.isdisjoint(feeds):
             raise Unstructured(f"'{operations[-1].name}' is not run as a whole")
+        if any(op.definition.control_flow_role == "enter" for op in operations):
+            # (And may fail, or be told to stop, while what it takes is waited for.)
+            raise Unstructured("a loop begins before all is there that it takes")
         taken = dict.fromkeys(t for op in operations for t in op._inputs_val if t not in inside)
         self.takes, self.gives = list(taken), list(stage.gives)
         self.region = Piecewise(make, evaluate, operations, self.gives, {})

@@ -122,7 +122,7 @@ def _make(
     # A private read-only copy: the caller may go on writing to the array that was given.
     array = np.array(array, order="C", copy=True)
     array.flags.writeable = False
-    operation = build_op("Const", {}, {"value": array, "dtype": dtype}, name)
+    operation = build_op("Const", {}, {"value": array, "dtype": dtype}, name, is_scope=False)
     # Written to a GraphDef, the constant repeats its last element as the program stated it.
     operation._explicit_elements = stated
     return operation.outputs[0]
