@@ -186,8 +186,19 @@ def _train_op(loss: Tensor, optimizer: Any, train_op_fn: Callable[[Any], Any] | 
     return tf.group(train_op, *updates) if updates else train_op
 
 
-def _of_every_example(logits: Tensor, values: Any) -> Any:
-    return tf.tile(tf.expand_dims(values, axis=0), [tf.shape(logits)[0], 1])
+def _of_every_example(logits: Tensor, values: Callable[[], Any]) -> Any:
+    batch = tf.shape(logits)[0]
+    return tf.tile(tf.expand_dims(values(), axis=0), [batch, 1])
+
+
+def _accuracy_baseline(label_mean: tuple[Any, Any]) -> tuple[Any, Any]:
+    """How often the class that is more frequent is right."""
+    with tf.name_scope(None, "accuracy_baseline", label_mean):
+        value, update = label_mean
+        return (
+            tf.maximum(value, 1 - value, name="value"),
+            tf.maximum(update, 1 - update, name="update_op"),
+        )
 
 
 def _weighted_mean(values: Tensor, weights: Any, name: str) -> tuple[Any, Any]:
@@ -207,27 +218,28 @@ class _Classifier(Head):
             return list(self._label_vocabulary)
         return tf.as_string(tf.range(self._n_classes))
 
-    def _classes(self, logits: Tensor, scores: Tensor) -> dict[str, Any]:
-        """The likeliest class, and all classes, by number and by name."""
-        every = _of_every_example(logits, tf.range(self._n_classes))
-        names = _of_every_example(logits, self._names())
-        ids = tf.expand_dims(tf.argmax(scores, axis=-1, name="class_ids"), axis=-1)
+    def _every_class(self, logits: Tensor) -> dict[str, Any]:
+        """All classes, by number and by name."""
+        every = _of_every_example(logits, lambda: tf.range(self._n_classes))
+        return {"all_class_ids": every, "all_classes": _of_every_example(logits, self._names)}
+
+    def _ids(self, scores: Tensor) -> Any:
+        """The number of the likeliest class."""
+        return tf.expand_dims(tf.argmax(scores, axis=-1, name="class_ids"), axis=-1)
+
+    def _class(self, ids: Tensor) -> dict[str, Any]:
+        """A class by number and by name."""
         if self._label_vocabulary:
             classes = index_to_string_table_from_tensor(
                 vocabulary_list=self._label_vocabulary, name="class_string_lookup"
             ).lookup(ids)
         else:
             classes = tf.as_string(ids, name="str_classes")
-        return {
-            "class_ids": ids,
-            "classes": classes,
-            "all_class_ids": every,
-            "all_classes": names,
-        }
+        return {"class_ids": ids, "classes": classes}
 
     def _classification(self, predictions: dict[str, Any]) -> ClassificationOutput:
         scores = predictions["probabilities"]
-        return ClassificationOutput(scores, _of_every_example(scores, self._names()))
+        return ClassificationOutput(scores, _of_every_example(scores, self._names))
 
     def _looked_up(self, labels: Tensor) -> Any:
         return index_table_from_tensor(
@@ -277,7 +289,8 @@ class MultiClassHead(_Classifier):
     def _predictions(self, logits: Tensor) -> dict[str, Any]:
         logits = checks.checked_logits(logits, self._n_classes)
         with tf.name_scope(None, "predictions", (logits,)):
-            classes = self._classes(logits, logits)
+            every = self._every_class(logits)
+            classes = {**self._class(self._ids(logits)), **every}
             probabilities = softmax(logits, name="probabilities")
         return {"logits": logits, "probabilities": probabilities, **classes}
 
@@ -373,7 +386,8 @@ class BinaryClassHead(_Classifier):
             logistic = tf.sigmoid(logits, name="logistic")
             both = tf.concat((tf.zeros_like(logits), logits), axis=-1, name="two_class_logits")
             probabilities = softmax(both, name="probabilities")
-            classes = self._classes(logits, both)
+            ids, every = self._ids(both), self._every_class(logits)
+            classes = {**self._class(ids), **every}
         return {"logits": logits, "logistic": logistic, "probabilities": probabilities, **classes}
 
     def _exports(self, predictions: dict[str, Any]) -> dict[str, Any]:
@@ -389,7 +403,7 @@ class BinaryClassHead(_Classifier):
         labels = checks.checked_labels(labels, logits, 1)
         if self._label_vocabulary is not None:
             labels = self._looked_up(labels)
-        labels = checks.in_range(tf.cast(labels, dtypes.float32), 2)
+        labels = checks.in_range(tf.cast(labels, dtypes.float32, name="ToFloat"), 2)
         if self._loss_fn:
             losses = checks.call_loss_fn(self._loss_fn, labels, logits, features, 1)
         else:
@@ -411,8 +425,7 @@ class BinaryClassHead(_Classifier):
                 "recall": recall(predictions=ids, name="recall", **given),
                 "prediction/mean": _weighted_mean(logistic, weights, "prediction/mean"),
                 "label/mean": label_mean,
-                # That of the class that is more frequent.
-                "accuracy_baseline": tuple(tf.maximum(value, 1 - value) for value in label_mean),
+                "accuracy_baseline": _accuracy_baseline(label_mean),
                 "auc": auc(predictions=logistic, name="auc", **_spread(given)),
                 "auc_precision_recall": auc(
                     predictions=logistic, curve="PR", name="auc_precision_recall", **_spread(given)
@@ -482,7 +495,7 @@ class RegressionHead(Head):
         """The squared error."""
         logits = tf.convert_to_tensor(logits)
         labels = checks.checked_labels(labels, logits, self._label_dimension)
-        labels = tf.cast(labels, dtypes.float32)
+        labels = tf.cast(labels, dtypes.float32, name="ToFloat")
         if self._loss_fn:
             losses = checks.call_loss_fn(
                 self._loss_fn, labels, logits, features, self._label_dimension
@@ -514,4 +527,12 @@ def classifier_head(
         label_vocabulary=label_vocabulary,
         loss_reduction=loss_reduction,
     )
-    return BinaryClassHead(**given) if n_classes == 2 else MultiClassHead(n_classes, **given)
+    if n_classes == 2:
+        return BinaryClassHead(**given)
+    head = MultiClassHead(n_classes, **given)
+    # The number is checked in the graph too, as it may be a tensor.
+    number = tf.convert_to_tensor(n_classes)
+    check = tf.assert_greater(number, 2, message="n_classes must be greater than 2")
+    with tf.control_dependencies([check]):
+        tf.no_op()
+    return head
