@@ -426,9 +426,9 @@ class BinaryClassHead(_Classifier):
                 "prediction/mean": _weighted_mean(logistic, weights, "prediction/mean"),
                 "label/mean": label_mean,
                 "accuracy_baseline": _accuracy_baseline(label_mean),
-                "auc": auc(predictions=logistic, name="auc", **_spread(given)),
-                "auc_precision_recall": auc(
-                    predictions=logistic, curve="PR", name="auc_precision_recall", **_spread(given)
+                "auc": _auc(logistic, labels, weights, "auc"),
+                "auc_precision_recall": _auc(
+                    logistic, labels, weights, "auc_precision_recall", curve="PR"
                 ),
             }
             for threshold in self._thresholds:
@@ -443,8 +443,13 @@ class BinaryClassHead(_Classifier):
             return found
 
 
-def _spread(given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, "weights": broadcast_weights(given["weights"], given["labels"])}
+def _auc(scores: Any, labels: Any, weights: Any, name: str, curve: str = "ROC") -> tuple[Any, Any]:
+    """The area under a curve, with a weight for each label."""
+    with tf.name_scope(name, "auc", (scores, labels, weights)) as scope:
+        weights = broadcast_weights(weights, scores)
+        return auc(
+            labels=labels, predictions=scores, weights=weights, curve=curve, name=scope
+        )
 
 
 class RegressionHead(Head):
