@@ -388,8 +388,9 @@ class Dirichlet(Distribution):
         k = tf.cast(self.event_shape_tensor()[0], self.dtype)
         mode = (self.concentration - 1.0) / (self.total_concentration[..., None] - k)
         if self.allow_nan_stats:
+            nan = nan_like(tf.shape(mode), self.dtype)
             is_defined = tf.reduce_all(self.concentration > 1.0, axis=-1, keepdims=True)
-            return tf.where_v2(is_defined, mode, nan_like(tf.shape(mode), self.dtype))
+            return tf.where_v2(is_defined, mode, nan)
         text = "Mode undefined when any concentration <= 1"
         one = tf.ones([], self.dtype)
         return with_dependencies([tf.assert_less(one, self.concentration, message=text)], mode)

@@ -447,9 +447,7 @@ def _auc(scores: Any, labels: Any, weights: Any, name: str, curve: str = "ROC") 
     """The area under a curve, with a weight for each label."""
     with tf.name_scope(name, "auc", (scores, labels, weights)) as scope:
         weights = broadcast_weights(weights, scores)
-        return auc(
-            labels=labels, predictions=scores, weights=weights, curve=curve, name=scope
-        )
+        return auc(labels=labels, predictions=scores, weights=weights, curve=curve, name=scope)
 
 
 class RegressionHead(Head):
@@ -520,6 +518,21 @@ class RegressionHead(Head):
         }
 
 
+def multi_class_head(n_classes: int, **given: Any) -> MultiClassHead:
+    """A head of three classes or more, their number checked in the graph too.
+
+    Args:
+        n_classes: how many.
+        **given: the other arguments of MultiClassHead.
+    """
+    head = MultiClassHead(n_classes, **given)
+    number = tf.convert_to_tensor(n_classes)
+    check = tf.assert_greater(number, 2, message="n_classes must be greater than 2")
+    with tf.control_dependencies([check]):
+        tf.no_op()
+    return head
+
+
 def classifier_head(
     n_classes: int,
     weight_column: object,
@@ -532,12 +545,4 @@ def classifier_head(
         label_vocabulary=label_vocabulary,
         loss_reduction=loss_reduction,
     )
-    if n_classes == 2:
-        return BinaryClassHead(**given)
-    head = MultiClassHead(n_classes, **given)
-    # The number is checked in the graph too, as it may be a tensor.
-    number = tf.convert_to_tensor(n_classes)
-    check = tf.assert_greater(number, 2, message="n_classes must be greater than 2")
-    with tf.control_dependencies([check]):
-        tf.no_op()
-    return head
+    return BinaryClassHead(**given) if n_classes == 2 else multi_class_head(n_classes, **given)

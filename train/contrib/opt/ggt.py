@@ -133,6 +133,7 @@ class GGTOptimizer(OptimizerV2):
         sigma, u, _ = svd(square + damping)
         roots = tf.sqrt(sigma)
         least = tf.reduce_min(roots)
+
         def within(scales: Any) -> Any:
             """m u diag(scales) u^T m^T column."""
             diagonal = tf.diag(scales)
@@ -144,6 +145,4 @@ class GGTOptimizer(OptimizerV2):
         head = within(scales)
         outside = column - within(tf.divide(tf.cast(1.0, dtype), sigma))
         outside = tf.divide(outside, least)
-        return tf.cond(
-            least > eps, lambda: tf.add(head, outside), lambda: tf.add(nothing, head)
-        )
+        return tf.cond(least > eps, lambda: tf.add(head, outside), lambda: tf.add(nothing, head))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
