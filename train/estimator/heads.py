@@ -21,6 +21,7 @@ from ...ops.lookup.vocabulary import (
 from ...ops.metrics.auc import auc
 from ...ops.metrics.counts import precision, recall
 from ...ops.metrics.means import accuracy, mean
+from ...ops.metrics.thresholds import precision_at_thresholds, recall_at_thresholds
 from ...ops.nn.loss import sigmoid_cross_entropy_with_logits
 from ...ops.nn.losses import mean_squared_error, sparse_softmax_cross_entropy
 from ...ops.nn.losses_reduction import Reduction, compute_weighted_loss
@@ -432,15 +433,24 @@ class BinaryClassHead(_Classifier):
                 ),
             }
             for threshold in self._thresholds:
-                at = tf.cast(tf.greater_equal(logistic, threshold), dtypes.float32)
-                for kind, metric in (
-                    ("accuracy", accuracy),
-                    ("precision", precision),
-                    ("recall", recall),
-                ):
+                for kind in ("accuracy", "precision", "recall"):
                     key = f"{kind}/positive_threshold_{threshold:g}"
-                    found[key] = metric(predictions=at, name=key, **given)
+                    found[key] = _at_threshold(kind, key, threshold, logistic, **given)
             return found
+
+
+def _at_threshold(
+    kind: str, name: str, threshold: float, scores: Any, labels: Any, weights: Any
+) -> tuple[Any, Any]:
+    """A metric of what is predicted where scores pass a threshold."""
+    with tf.name_scope(name, f"{kind}_at_{threshold}", (scores, labels, weights)) as scope:
+        given = dict(labels=labels, weights=weights, name=scope)
+        if kind == "accuracy":
+            at = tf.cast(tf.greater_equal(scores, threshold), dtypes.float32, name="ToFloat")
+            return accuracy(predictions=at, **given)
+        metric = precision_at_thresholds if kind == "precision" else recall_at_thresholds
+        value, update = metric(predictions=scores, thresholds=(threshold,), **given)
+        return tf.squeeze(value), tf.squeeze(update)
 
 
 def _auc(scores: Any, labels: Any, weights: Any, name: str, curve: str = "ROC") -> tuple[Any, Any]:
