@@ -310,7 +310,7 @@ def spatial_softmax(
             pos_x, pos_y = tf.meshgrid(*lines, indexing="ij")
             pos_x = tf.reshape(pos_x, [height * width])
             pos_y = tf.reshape(pos_y, [height * width])
-            start = tf.ones_initializer()
+            start: Any = tf.ones_initializer()
             if temperature is not None:
                 start = tf.constant_initializer(temperature)
             divisor = parameter(
